@@ -62,7 +62,8 @@ func parse(t *testing.T, text string) sched.Policy {
 // (x, δ) the turn and the id decide.
 func TestBetaFairHandsOutWhereEquation1IsGreatest(t *testing.T) {
 	t.Parallel()
-	texts := map[string]float64{"-inf": math.Inf(-1), "-3": -3, "-1": -1, "0": 0, "0.5": 0.5, "1": 1, "1.5": 1.5, "2": 2, "5": 5}
+	texts := map[string]float64{"-inf": math.Inf(-1), "-3": -3, "-1": -1, "0": 0, "0.5": 0.5, "1": 1, "1.5": 1.5, "2": 2, "5": 5,
+		"-8": -8, "-6.5": -6.5, "1e-9": 1e-9, "0.99": 0.99, "9": 9}
 	for text, beta := range texts {
 		for x, f := range xfuncs {
 			name := "beta-fair(beta=" + text + ",x=" + x + ")"

@@ -33,9 +33,6 @@ func inWorlds(b *testing.B, step func(*schedbench.World)) {
 	for _, name := range sched.Names() {
 		for _, size := range benchSizes {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
-				if name == "beta-fair(beta=-1)" && size > 10_000 {
-					b.Skip("finite β walks the distinct pairs")
-				}
 				w := schedbench.NewWorld(sched.MustParse(name), size)
 				b.ReportAllocs()
 				for b.Loop() {

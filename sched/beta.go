@@ -3,7 +3,6 @@ package sched
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -23,41 +22,49 @@ import (
 //	         either side.)
 //	β → -∞   S/max x_b
 //
-// Batches with equal (x, δ) are equally good, so it is the distinct pairs that
-// are compared: O(D) after each change for D pairs, where the other policies take
-// O(log B).
+// The candidates lie in a tree of boxes by (ρ, δ), ρ = x/δ, and no choice in a box
+// can be better than its bound (see measure.bound): a decision goes where the bound
+// is best and leaves out what cannot be the first. An event costs O(log B) in
+// practice (see boxes). A decision was seen to open one path or two for each
+// permitted class and each R near the best. There is no such bound for all worlds:
+// where very many different batches are equally good but for rounding, they are all
+// compared.
 //
 // Numbers. What is computed is not J but ln(Σ'/Σ), the logarithm of the factor by
 // which the sum changes, from log1p and expm1 of small quantities: batches are
-// told apart that change J in its 15th digit, and no power overflows. Sums are
-// taken in the order of (x, δ), so that they follow from the state alone.
+// told apart that change J in its 15th digit. Sums are exact, so that they follow
+// from the state alone; where powers may overflow (|1-β| > 6), their logarithms are
+// kept. Where J_β cannot be told from a limit, that is taken: of β → 0 for
+// |β| < 2^-40. A β beyond ±1000 counts as ±1000.
 //
 // Zero components. For β < 1 eq. 1 holds as it stands; when all are zero, J_β = 1
 // whatever is chosen. For β ≥ 1 a zero makes J_β = -∞, and the rule of maxmin
 // holds: batches with x_b = 0 first, by δ, then the others, by δ. Equal J: turn,
 // then id.
 type betaFair struct {
-	name    string
-	beta    float64 // < +Inf
-	x       workforce
-	book    book
-	groupOf []uint32 // by slot
-	handles map[component]uint32
-	groups  []group  // by handle
-	free    []uint32 // handles
-	order   []uint32 // handles in use, by (x, δ)
-	sum     exact    // S
-	stale   bool     // the scores are those of an earlier state
-	can     index    // the candidates, a cell for each group and class, by turn
+	name   string
+	beta   float64 // < +Inf
+	curve  curve
+	x      workforce
+	book   book
+	raises []raise // by slot
+	open   int     // batches
+	idle   int     // those with x = 0
+	sum    exact   // S
+	powers wide    // Σ x^e
+	above  exact   // Σ x ln x over x > 1
+	below  exact   // -Σ x ln x over x < 1
+	all    index   // for β → -∞: every open batch with x > 0, the greatest x first
+	can    boxes   // the candidates
+	now    measure
+	stale  bool // now is of an earlier state
+	search search
 }
 
-// A group is the open batches with one pair (x, δ).
-type group struct {
-	component
-	count int
-	logX  float64 // ln x
-	score float64 // the greater, the greater J after raising one of the group
-	key   uint64  // the score as the bias of the group's cells, least first
+func newBetaFair(name string, beta float64, x workforce) *betaFair {
+	p := &betaFair{name: name, beta: beta, curve: newCurve(beta), x: x, stale: true}
+	p.can.least = p.curve.least()
+	return p
 }
 
 func (p *betaFair) Name() string { return p.name }
@@ -68,21 +75,26 @@ func (p *betaFair) Set(b *Batch) {
 		return
 	}
 	slot, r, known := p.book.set(b)
-	if int(slot) == len(p.groupOf) {
-		p.groupOf = append(p.groupOf, 0)
+	if int(slot) == len(p.raises) {
+		p.raises = append(p.raises, raise{})
 	}
 	x, delta := p.x.at(slot, r)
-	if c := (component{x, delta}); !known || p.groups[p.groupOf[slot]].component != c {
-		if known {
-			p.leave(slot)
-		}
-		p.join(slot, c)
+	at := component{x, delta}
+	if known && p.raises[slot].component == at && r.assignable && p.can.has(slot) && p.can.keys[slot].class == r.class {
+		p.can.serve(slot, r.turn)
+		return
 	}
+	if known {
+		p.leave(slot)
+	}
+	raise, leaf := p.curve.raise(at)
+	p.join(slot, raise)
 	if !r.assignable {
 		p.can.drop(slot)
 		return
 	}
-	p.can.set(cell{p.groupOf[slot], r.class}, r.entry(0, slot))
+	leaf.turn = r.turn
+	p.can.put(slot, boxKey{r.class, fromFloat(raise.rho()), fromFloat(delta), fromFloat(x), r.id}, leaf)
 }
 
 func (p *betaFair) Remove(id crowd.BatchID) {
@@ -92,197 +104,116 @@ func (p *betaFair) Remove(id crowd.BatchID) {
 	}
 }
 
-// join counts the slot's batch in the group of c.
-func (p *betaFair) join(slot uint32, c component) {
-	handle, known := p.handles[c]
-	if !known {
-		handle = p.newGroup(c)
-	}
-	p.groups[handle].count++
-	p.groupOf[slot] = handle
-	p.sum.add(c.x)
+// join adds the slot's batch to the sums.
+func (p *betaFair) join(slot uint32, r raise) {
+	p.raises[slot] = r
 	p.stale = true
-}
-
-// leave takes the slot's batch out of its group.
-func (p *betaFair) leave(slot uint32) {
-	handle := p.groupOf[slot]
-	g := &p.groups[handle]
-	g.count--
-	p.sum.sub(g.x)
-	p.stale = true
-	if g.count == 0 {
-		at, _ := p.search(g.component)
-		p.order = slices.Delete(p.order, at, at+1)
-		delete(p.handles, g.component)
-		p.free = append(p.free, handle)
-	}
-}
-
-func (p *betaFair) newGroup(c component) uint32 {
-	g := group{component: c, logX: math.Log(c.x)}
-	var handle uint32
-	if n := len(p.free); n > 0 {
-		handle, p.free = p.free[n-1], p.free[:n-1]
-		p.groups[handle] = g
-	} else {
-		handle = uint32(len(p.groups))
-		p.groups = append(p.groups, g)
-	}
-	if p.handles == nil {
-		p.handles = map[component]uint32{}
-	}
-	p.handles[c] = handle
-	at, _ := p.search(c)
-	p.order = slices.Insert(p.order, at, handle)
-	return handle
-}
-
-func (p *betaFair) search(c component) (int, bool) {
-	return slices.BinarySearchFunc(p.order, c, func(handle uint32, c component) int {
-		g := &p.groups[handle]
-		switch {
-		case g.x < c.x || g.x == c.x && g.delta < c.delta:
-			return -1
-		case g.component == c:
-			return 0
-		}
-		return 1
-	})
-}
-
-func (p *betaFair) Next(_ time.Time, w Worker) crowd.BatchID {
-	p.refresh()
-	for _, handle := range p.can.live {
-		h := &p.can.shards[handle]
-		h.bias = p.groups[h.group].key
-	}
-	walk := p.can.walk(w)
-	for e, ok := walk.next(); ok; e, ok = walk.next() {
-		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
-			return id
-		}
-	}
-	return 0
-}
-
-// refresh computes the scores again if anything has changed.
-func (p *betaFair) refresh() {
-	if !p.stale {
+	p.open++
+	if r.x == 0 {
+		p.idle++
 		return
+	}
+	p.sum.add(r.x)
+	switch p.curve.kind {
+	case byPower, byLog:
+		p.powers.add(p.curve.term(r.power))
+	case byEntropy:
+		p.above.add(max(r.power, 0))
+		p.below.add(max(-r.power, 0))
+	case byMost:
+		p.all.set(cell{}, entry{Key: ^fromFloat(r.x), Slot: slot})
+	}
+}
+
+// leave takes the slot's batch out of the sums.
+func (p *betaFair) leave(slot uint32) {
+	p.stale = true
+	p.open--
+	r := &p.raises[slot]
+	if r.x == 0 {
+		p.idle--
+		return
+	}
+	p.sum.sub(r.x)
+	switch p.curve.kind {
+	case byPower, byLog:
+		p.powers.sub(p.curve.term(r.power))
+	case byEntropy:
+		p.above.sub(max(r.power, 0))
+		p.below.sub(max(-r.power, 0))
+	case byMost:
+		p.all.drop(slot)
+	}
+}
+
+// without returns ln(Σ x^e) without the slot's batch: -Inf if it is alone.
+func (p *betaFair) without(power float64) float64 {
+	f, scale := p.curve.term(power)
+	p.powers.sub(f, scale)
+	rest := p.powers.log()
+	p.powers.add(f, scale)
+	return rest
+}
+
+// measure returns what of the whole vector the scores depend on.
+func (p *betaFair) measure() *measure {
+	if !p.stale {
+		return &p.now
 	}
 	p.stale = false
-	if p.zeroRule() {
-		for _, handle := range p.order {
-			g := &p.groups[handle]
-			g.key = fromFloat(g.delta)
-			if g.x > 0 {
-				g.key |= started
-			}
+	v := measure{curve: p.curve, margin: p.curve.rounding(), sum: p.sum.float(), batches: float64(p.open), zeroRule: p.beta >= 1 && p.idle > 0}
+	p.now = v
+	if v.sum == 0 || v.zeroRule {
+		return &p.now
+	}
+	v.perSum = 1 / v.sum
+	switch e := v.e; v.kind {
+	case byPower:
+		v.powers = p.powers.float()
+		v.perPowers = 1 / v.powers
+		v.peak = math.Pow(v.powers*v.perSum, 1/(e-1))
+	case byLog:
+		v.powers = p.powers.log()
+		v.peak = math.Exp((v.powers - math.Log(v.sum)) / (e - 1))
+	case byEntropy:
+		v.powers = (p.above.float() - p.below.float()) / v.sum
+		v.peak = math.Exp(v.powers)
+	case byMost:
+		v.powers = math.Float64frombits(^p.all.shards[p.all.live[0]].entries[0].Key)
+		v.peak = v.powers
+	}
+	p.now = v
+	return &p.now
+}
+
+// key returns the score of a batch as the key of an index, least first.
+func (p *betaFair) key(slot uint32) uint64 {
+	v, r := p.measure(), &p.raises[slot]
+	if v.zeroRule {
+		if r.x > 0 {
+			return fromFloat(r.delta) | started
 		}
-		return
+		return fromFloat(r.delta)
 	}
-	v := p.measure()
-	for _, handle := range p.order {
-		g := &p.groups[handle]
-		g.score = v.score(p, g)
-		g.key = fromSigned(-g.score)
-	}
+	return fromSigned(-p.score(v, r))
 }
 
-// zeroRule reports whether a component is zero where that makes J_β = -∞.
-func (p *betaFair) zeroRule() bool {
-	return p.beta >= 1 && len(p.order) > 0 && p.groups[p.order[0]].x == 0
+// score returns a number that grows with J_β after the batch is raised.
+func (p *betaFair) score(v *measure, r *raise) float64 {
+	if v.losesMost(r) {
+		return v.change(p.lessened(v, r), r)
+	}
+	return v.score(r)
 }
 
-// A measure is what of the whole vector the scores depend on.
-type measure struct {
-	sum      float64 // S
-	batches  float64 // B
-	greatest float64 // the greatest x
-	logRef   float64 // ln of the x by which powers are scaled, so that none is above 1
-	powers   float64 // Σ (x/ref)^(1-β)
-	entropy  float64 // -Σ p ln p
-}
-
-func (p *betaFair) measure() measure {
-	v := measure{sum: p.sum.float()}
-	if v.sum == 0 {
-		return v
+// lessened returns ln(Σ'/Σ) where a batch has more than half of the sum, as at most
+// one has, and loses it: the others are summed up rather than subtracted.
+func (p *betaFair) lessened(v *measure, r *raise) float64 {
+	whole := v.powers
+	if v.kind == byPower {
+		whole = math.Log(whole)
 	}
-	last := &p.groups[p.order[len(p.order)-1]]
-	v.greatest, v.logRef = last.x, last.logX
-	if p.beta > 1 { // a negative power is greatest for the least x, which is > 0
-		v.logRef = p.groups[p.order[0]].logX
-	}
-	logSum := math.Log(v.sum)
-	for _, handle := range p.order {
-		g := &p.groups[handle]
-		n := float64(g.count)
-		v.batches += n
-		if g.x > 0 && !math.IsInf(p.beta, -1) {
-			v.powers += n * math.Exp((1-p.beta)*(g.logX-v.logRef))
-			v.entropy -= n * g.x / v.sum * (g.logX - logSum)
-		}
-	}
-	return v
-}
-
-// score returns a number that grows with J_β after one batch of g is raised.
-func (v *measure) score(p *betaFair, g *group) float64 {
-	if v.sum == 0 {
-		return 0
-	}
-	share := g.delta / v.sum
-	grown := math.Log1p(share) // ln(S'/S)
-	switch {
-	case math.IsInf(p.beta, -1):
-		return grown - max(0, math.Log((g.x+g.delta)/v.greatest))
-	case p.beta == 0:
-		before := g.x / v.sum
-		after := before + share
-		return grown - (share*v.entropy+xLogX(after)-xLogX(before))/(1+share)
-	case p.beta == 1:
-		return math.Log1p(g.delta/g.x) - v.batches*grown
-	}
-	change := v.powersGrown(p, g) + (p.beta-1)*grown // ln(Σ'/Σ) of eq. 1's sum
-	if p.beta > 0 && p.beta < 1 {
-		return change
-	}
-	return -change // [·]^(1/β) falls with its sum for β < 0; the sign is -1 for β > 1
-}
-
-// powersGrown returns ln of the factor by which Σ x^(1-β) changes when one batch
-// of g is raised.
-func (v *measure) powersGrown(p *betaFair, g *group) float64 {
-	e := 1 - p.beta
-	if g.x == 0 {
-		return math.Log1p(math.Exp(e*(math.Log(g.delta)-v.logRef)) / v.powers)
-	}
-	raised := e * math.Log1p(g.delta/g.x) // ln of the factor of the batch's own power
-	weight := math.Exp(e*(g.logX-v.logRef)) / v.powers
-	if part := weight * math.Expm1(raised); part > -0.5 {
-		return math.Log1p(part)
-	}
-	// The batch has more than half of the sum (at most one has) and loses it:
-	// add up the others rather than subtract.
-	rest := 0.0
-	for _, handle := range p.order {
-		o := &p.groups[handle]
-		n := float64(o.count)
-		if o == g {
-			n--
-		}
-		rest += n * math.Exp(e*(o.logX-v.logRef))
-	}
-	return math.Log(rest/v.powers + weight*math.Exp(raised))
-}
-
-func xLogX(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x * math.Log(x)
+	return logAdd(p.without(r.power), v.e*math.Log(r.x+r.delta)) - whole
 }
 
 func (p *betaFair) Key(id crowd.BatchID) (Key, bool) {
@@ -290,52 +221,32 @@ func (p *betaFair) Key(id crowd.BatchID) (Key, bool) {
 	if !known {
 		return Key{}, false
 	}
-	p.refresh()
-	g := &p.groups[p.groupOf[slot]]
 	k := newKey(p.name, r)
-	v := p.measure()
-	k.Figures = append(workforceFigures(r, g.x, g.delta),
+	v, c := p.measure(), &p.raises[slot]
+	k.Figures = append(workforceFigures(r, c.x, c.delta),
 		Figure{"beta", Number(p.beta), "fairness parameter"},
 		Figure{"S", Number(v.sum), "sum of x over the open batches"})
-	if p.zeroRule() {
+	if v.zeroRule {
 		k.Words = "a batch has no workforce (x = 0), so J is -∞ or depends on raising it: those with x = 0 first, then least delta"
-		k.Rank = []Number{1, Number(g.delta)}
-		if g.x == 0 {
+		k.Rank = []Number{1, Number(c.delta)}
+		if c.x == 0 {
 			k.Rank[0] = 0
 		}
 		return k, true
 	}
-	j := v.index(p, g)
+	score := p.score(v, c)
+	j := v.index(score)
 	k.Words = fmt.Sprintf("greatest J_β first: %g after handing out from this batch", j)
-	if p.beta == 1 {
+	if p.curve.kind == byShares {
 		k.Words = "greatest J_β first: as β → 1, greatest Σ ln(x/S)"
 	}
 	k.Figures = append(k.Figures,
 		Figure{"J", Number(j), "J_β after handing out from this batch (eq. 1)"},
-		Figure{"score", Number(g.score), "change of J on a logarithmic scale, by which the order is made"})
-	k.Rank = []Number{Number(-g.score)}
+		Figure{"score", Number(score), "change of J on a logarithmic scale, by which the order is made"})
+	k.Rank = []Number{Number(-score)}
 	return k, true
 }
 
-// index returns J_β after one batch of g is raised.
-func (v *measure) index(p *betaFair, g *group) float64 {
-	score := v.score(p, g)
-	switch {
-	case v.sum == 0:
-		return 1
-	case math.IsInf(p.beta, -1):
-		return v.sum / v.greatest * math.Exp(score)
-	case p.beta == 0:
-		return math.Exp(v.entropy + score)
-	case p.beta == 1:
-		return v.batches
-	}
-	change := -score
-	if p.beta > 0 && p.beta < 1 {
-		change = score
-	}
-	logSum := math.Log(v.powers) + (1-p.beta)*(v.logRef-math.Log(v.sum)) + change
-	return math.Copysign(math.Exp(logSum/p.beta), 1-p.beta)
-}
+func (p *betaFair) Next(_ time.Time, w Worker) crowd.BatchID { return p.search.next(p, w) }
 
 var _ Policy = (*betaFair)(nil)

@@ -22,6 +22,18 @@ const exactScale = 160 // bits after the point
 // add adds f.
 func (s *exact) add(f float64) {
 	word, lo, hi := exactParts(f)
+	addWords(s[:], word, lo, hi)
+}
+
+// sub takes away f, which has been added before.
+func (s *exact) sub(f float64) {
+	word, lo, hi := exactParts(f)
+	subWords(s[:], word, lo, hi)
+}
+
+// addWords adds lo·2^(64·word) + hi·2^(64·(word+1)) to a number of many words,
+// least first.
+func addWords(s []uint64, word int, lo, hi uint64) {
 	var carry uint64
 	s[word], carry = bits.Add64(s[word], lo, 0)
 	for i := word + 1; i < len(s) && (hi|carry) != 0; i++ {
@@ -30,9 +42,8 @@ func (s *exact) add(f float64) {
 	}
 }
 
-// sub takes away f, which has been added before.
-func (s *exact) sub(f float64) {
-	word, lo, hi := exactParts(f)
+// subWords takes away what addWords adds.
+func subWords(s []uint64, word int, lo, hi uint64) {
 	var borrow uint64
 	s[word], borrow = bits.Sub64(s[word], lo, 0)
 	for i := word + 1; i < len(s) && (hi|borrow) != 0; i++ {
@@ -57,12 +68,23 @@ func exactParts(f float64) (word int, lo, hi uint64) {
 
 // float returns the sum rounded to the nearest float64, halves to even.
 func (s *exact) float() float64 {
+	f, power := roundWords(s[:])
+	if f == 0 {
+		return 0
+	}
+	power -= exactScale // from -223 to 32: no result is out of the range of normal numbers
+	return f * math.Float64frombits(uint64(1023+power)<<52)
+}
+
+// roundWords returns a number of many words as f·2^power, f rounded to the nearest
+// float64, halves to even, and at least 2^63 if it is not 0.
+func roundWords(s []uint64) (f float64, power int) {
 	top := len(s) - 1
 	for top > 0 && s[top] == 0 {
 		top--
 	}
-	if s[top] == 0 {
-		return 0
+	if top < 0 || s[top] == 0 {
+		return 0, 0
 	}
 	shift := bits.LeadingZeros64(s[top])
 	head, tail := s[top]<<shift, uint64(0)
@@ -76,8 +98,7 @@ func (s *exact) float() float64 {
 	if tail != 0 {
 		head |= 1 // sticky: head has 64 bits, so this cannot touch the 53 kept
 	}
-	power := 64*top - shift - exactScale // from -223 to 32: no result is out of the range of normal numbers
-	return float64(head) * math.Float64frombits(uint64(1023+power)<<52)
+	return float64(head), 64*top - shift
 }
 
 // exactPrecision is enough, in bits, for sums and products of an exact and

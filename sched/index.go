@@ -79,7 +79,7 @@ func (ix *index) open(c cell) int32 {
 		ix.shards = append(ix.shards, shard{})
 	}
 	h := &ix.shards[handle]
-	h.cell, h.bias, h.live = c, 0, int32(len(ix.live))
+	h.cell, h.live = c, int32(len(ix.live))
 	ix.live = append(ix.live, handle)
 	if ix.byCell == nil {
 		ix.byCell = map[cell]int32{}
@@ -104,16 +104,13 @@ func (ix *index) retire(handle int32) {
 // A shard is the heap of the entries of one cell.
 type shard struct {
 	cell
-	bias    uint64 // added to the keys of the entries in a walk
 	entries heap.Heap
 	live    int32 // the shard's position in index.live, or -1 when empty
 }
 
 // start adds the first entry of a shard to those that a walk may visit next.
 func (ix *index) start(h *shard, handle int32) {
-	s := heap.Spot{Entry: h.entries[0], Heap: handle}
-	s.Key += h.bias
-	ix.front.Push(s)
+	ix.front.Push(heap.Spot{Entry: h.entries[0], Heap: handle})
 }
 
 // A walk visits the entries of some cells of an index in order, the best first.
@@ -144,8 +141,7 @@ func (ix *index) walk(w Worker) walk {
 func (k *walk) next() (entry, bool) {
 	ix := k.ix
 	if k.visited {
-		h := &ix.shards[ix.front[0].Heap]
-		ix.front.Advance(h.entries, h.bias)
+		ix.front.Advance(ix.shards[ix.front[0].Heap].entries)
 	}
 	k.visited = len(ix.front) > 0
 	if !k.visited {

@@ -273,7 +273,7 @@ func (p *laxity) strained() bool { return p.demand() > float64(p.crowd()) }
 // advance moves the batches whose claim has changed by a time.
 func (p *laxity) advance(now int64) {
 	p.now = max(p.now, now)
-	for e, ok := p.calendar.first(); ok && e.Key <= fromInt(p.now); e, ok = p.calendar.first() {
+	for e, ok := p.calendar.first(nil, 0, 0); ok && e.Key <= fromInt(p.now); e, ok = p.calendar.first(nil, 0, 0) {
 		p.place(e.Slot)
 	}
 }
@@ -282,7 +282,7 @@ func (p *laxity) Next(at time.Time, w Worker) crowd.BatchID {
 	p.advance(nanos(at))
 	largest, last := uint32(p.largestSize()), uint32(idleGroup)
 	if p.owed() {
-		if id := firstYes(p.byShare.walkGroups(w, idleGroup, idleGroup), w); id != 0 {
+		if id := p.byShare.firstYes(w, idleGroup, idleGroup); id != 0 {
 			return id
 		}
 		last = pacedGroup
@@ -291,20 +291,10 @@ func (p *laxity) Next(at time.Time, w Worker) crowd.BatchID {
 	if p.strained() {
 		order = &p.byWork
 	}
-	if id := firstYes(order.walkGroups(w, 0, largest), w); id != 0 {
+	if id := order.firstYes(w, 0, largest); id != 0 {
 		return id
 	}
-	return firstYes(p.byShare.walkGroups(w, largest+1, last), w)
-}
-
-// firstYes names the first batch of a walk that the worker may work on, or 0.
-func firstYes(k walk, w Worker) crowd.BatchID {
-	for e, ok := k.next(); ok; e, ok = k.next() {
-		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
-			return id
-		}
-	}
-	return 0
+	return p.byShare.firstYes(w, largest+1, last)
 }
 
 func (p *laxity) Key(id crowd.BatchID) (Key, bool) {
@@ -358,15 +348,36 @@ func (p *laxity) Key(id crowd.BatchID) (Key, bool) {
 
 var _ Policy = (*laxity)(nil)
 
-// first returns the first entry of an index, whatever its cell.
-func (ix *index) first() (entry, bool) {
-	best, ok := entry{}, false
-	for _, h := range ix.live {
-		if e := ix.shards[h].entries[0]; !ok || e.Before(&best) {
-			best, ok = e, true
+// first returns the first entry of some groups among the cells whose class the worker
+// may do, or among all for a nil worker.
+func (ix *index) first(w Worker, from, to uint32) (best entry, ok bool) {
+	for _, handle := range ix.live {
+		h := &ix.shards[handle]
+		if h.group < from || h.group > to || ok && !h.entries[0].Before(&best) {
+			continue
+		}
+		if w == nil || w.MayClass(h.class) {
+			best, ok = h.entries[0], true
 		}
 	}
 	return best, ok
+}
+
+// firstYes names the first batch of some groups that the worker may work on, or 0.
+// Mostly it is the first of all, and no walk begins.
+func (ix *index) firstYes(w Worker, from, to uint32) crowd.BatchID {
+	e, ok := ix.first(w, from, to)
+	if !ok || w.MayBatch(crowd.BatchID(e.ID)) {
+		return crowd.BatchID(e.ID)
+	}
+	walk := ix.walkGroups(w, from, to)
+	walk.next() // was refused
+	for e, ok = walk.next(); ok; e, ok = walk.next() {
+		if id := crowd.BatchID(e.ID); w.MayBatch(id) {
+			return id
+		}
+	}
+	return 0
 }
 
 // walkGroups begins a walk over the cells of some groups whose class the worker

@@ -10,6 +10,11 @@ import (
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
+// Default is the policy that serves most: tenants share fairly; within a tenant what was
+// promised goes first where delay costs most, and all else shares fairly by size and
+// priority.
+const Default = "tenant-fair(penalty(wfs))"
+
 // A known policy is one that Parse reads.
 type known struct {
 	text  string // an example of its text form
@@ -67,8 +72,10 @@ func Names() []string {
 //	laxity                          share=0 to 1 (default 0.2), what is guaranteed to
 //	                                batches without a deadline that can still be met;
 //	                                pace=1 to 1000 (default 8)
-//	penalty                         form=atc (default), form=event or form=loop: see
-//	                                PenaltyForm; look=0s to 24h (default 1m), of atc
+//	penalty                         the policy for what has nothing to lose, or none for
+//	                                the longest wait first; form=rest (default), form=atc, form=event or
+//	                                form=loop; look=0s to 24h, of rest (default:
+//	                                Batch.Look) and atc (default 1m)
 //
 // Register adds names from outside this package.
 //
@@ -178,7 +185,7 @@ func (s spec) betaFair() (func() Policy, error) {
 		if math.IsInf(beta, 1) {
 			return &maxmin{name: s.String(), x: x}
 		}
-		return &betaFair{name: s.String(), beta: beta, x: x}
+		return newBetaFair(s.String(), beta, x)
 	})
 }
 

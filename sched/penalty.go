@@ -11,16 +11,22 @@ import (
 
 // penalty hands out where delay costs most. A batch stands for the first of its
 // waiting tasks in the order that the engine keeps within it. Under listing 1 that
-// is the same order, and so one of all tasks of the pool; under atc it looks ahead
-// by the task time of the batch, and between batches all look ahead by the same, as
-// indexes cannot be compared otherwise. Ties by the least Since, then turn, then id. Batches of
-// which nothing was promised, or of which all is lost, share with all others that
-// have nothing to lose, longest wait first.
+// is the same order, and so one of all tasks of the pool; under the other forms it
+// looks ahead by the task time of the batch, and between batches all look ahead by the
+// same, as indexes cannot be compared otherwise. Ties by the least Since, then turn, then
+// id. Batches of which nothing was promised, or of which all is lost, share with all
+// others that have nothing to lose, longest wait first.
+//
+// form=rest: the least Falls first, each earlier by the look for every factor of e that
+// Stake is worth for a minute of Work. These are the logarithms of c/W·exp(-t/D), the
+// cost that can be escaped, discounted by how far off it is, for a minute of the work
+// that it takes to escape it: with the stake as c, what is left until Falls as t and the
+// look as D. So of items that are promised the same, who has least work left goes first.
 //
 // form=atc: the least Due first, each earlier by look for every factor of e that
-// Stake is worth for a minute of work. As in the index of apparent tardiness cost,
-// c/p·exp(-slack/k), of which these are the logarithms, with the stake as c, the
-// task time as p and look as k. Source: A. P. J. Vepsalainen, T. E. Morton,
+// Stake is worth for a minute of the task's own work. As in the index of apparent
+// tardiness cost, c/p·exp(-slack/k), of which these are the logarithms, with the stake
+// as c, the task time as p and look as k. Source: A. P. J. Vepsalainen, T. E. Morton,
 // "Priority Rules for Job Shops with Weighted Tardiness Costs", Management Science
 // 33(8), 1987.
 //
@@ -33,27 +39,47 @@ import (
 // what costs nothing, or is lost already, waits.
 type penalty struct {
 	name string
-	atc  bool
-	look time.Duration // of atc
+	form string
+	look time.Duration // of rest and atc
 	book book
 	owed []promise // by slot
 	ix   index     // the candidates
 }
 
-// A promise is what penalty keeps of a batch in addition to its record: Due, Since, Stake
-// and Added brought into their domain.
+// A promise is what penalty keeps of a batch in addition to its record, brought into its
+// domain.
 type promise struct {
-	due, since   int64 // ns since 1970; noDeadline for none
+	due, since   int64 // ns since 1970; of due noDeadline for none. With form=rest it is Falls
 	stake, added crowd.Money
+	work, look   time.Duration // that it takes, and how far ahead it is weighed
 }
 
-func promised(b *Batch) promise {
-	q := promise{noDeadline, nanos(b.Since), min(max(b.Stake, 0), crowd.MaxMoney), min(max(b.Added, 0), crowd.MaxMoney)}
+func (p *penalty) promised(b *Batch) promise {
+	q := promise{
+		due: noDeadline, since: nanos(b.Since),
+		stake: min(max(b.Stake, 0), crowd.MaxMoney), added: min(max(b.Added, 0), crowd.MaxMoney),
+		work: max(b.TaskTime, 1), look: p.look,
+	}
+	due := b.Due
+	if p.form == formRest {
+		if !b.Falls.IsZero() {
+			due = b.Falls
+		}
+		if b.Work > 0 {
+			q.work = b.Work
+		}
+		if p.look == poolsLook {
+			q.look = min(max(b.Look, 0), farthestLook)
+		}
+	}
 	if !b.Due.IsZero() {
-		q.due = min(nanos(b.Due), noDeadline-1)
+		q.due = min(nanos(due), noDeadline-1)
 	}
 	return q
 }
+
+// listing1 reports whether the order is that of listing 1.
+func (p *penalty) listing1() bool { return p.form == formEvent || p.form == formLoop }
 
 func (p *penalty) Name() string { return p.name }
 
@@ -66,7 +92,7 @@ func (p *penalty) Set(b *Batch) {
 	if int(slot) == len(p.owed) {
 		p.owed = append(p.owed, promise{})
 	}
-	p.owed[slot] = promised(b)
+	p.owed[slot] = p.promised(b)
 	if !r.assignable {
 		p.ix.drop(slot)
 		return
@@ -95,8 +121,8 @@ const (
 func (p *penalty) entry(slot uint32, r *record) entry {
 	q := &p.owed[slot]
 	first, width := uint64(crowd.MaxMoney-q.added), addedBits
-	if p.atc {
-		first, width = p.urgency(r, q), dueBits
+	if !p.listing1() {
+		first, width = q.urgency(), dueBits
 	}
 	mostTurn, mostID := uint64(1)<<(96-width)-1, crowd.BatchID(1<<idBits-1)
 	since := fromInt(q.since)
@@ -113,19 +139,19 @@ func (p *penalty) entry(slot uint32, r *record) entry {
 // never is the urgency of what cannot be escaped any more.
 const never = 1<<dueBits - 1
 
-// urgency is Due less what the stake is worth, in µs from the earliest there is.
-func (p *penalty) urgency(r *record, q *promise) uint64 {
+// urgency is due less what the stake is worth, in µs from the earliest there is.
+func (q *promise) urgency() uint64 {
 	if q.due == noDeadline {
 		return never
 	}
-	at := q.due/1000 - p.worth(r, q).Microseconds() // whole numbers: a float64 as large is 2 µs wide
+	at := q.due/1000 - q.worth().Microseconds() // whole numbers: a float64 as large is 2 µs wide
 	return uint64(min(max(at+1<<(dueBits-1), 0), never-1))
 }
 
-// worth is how much earlier than Due a batch goes first.
-func (p *penalty) worth(r *record, q *promise) time.Duration {
-	perMinute := float64(max(q.stake, 1)) / float64(crowd.Unit) / r.taskTime.Minutes()
-	return time.Duration(float64(p.look) * math.Log(perMinute))
+// worth is how much earlier than due a batch goes first.
+func (q *promise) worth() time.Duration {
+	perMinute := float64(max(q.stake, 1)) / float64(crowd.Unit) / q.work.Minutes()
+	return time.Duration(float64(q.look) * math.Log(perMinute))
 }
 
 func (p *penalty) Next(_ time.Time, w Worker) crowd.BatchID {
@@ -146,7 +172,7 @@ func (p *penalty) Key(id crowd.BatchID) (Key, bool) {
 	q := &p.owed[slot]
 	k := newKey(p.name, r)
 	since := Figure{"since", instant(q.since)[0], "that task has waited since " + instantNote(q.since)}
-	if p.atc {
+	if !p.listing1() {
 		p.explain(&k, r, q, since)
 		return k, true
 	}
@@ -165,7 +191,7 @@ func (p *penalty) Key(id crowd.BatchID) (Key, bool) {
 	return k, true
 }
 
-// explain is Key of form=atc.
+// explain is Key of form=rest and form=atc.
 func (p *penalty) explain(k *Key, r *record, q *promise, since Figure) {
 	if q.due == noDeadline {
 		k.Rank = append([]Number{Number(math.Inf(1)), 0}, instant(q.since)...)
@@ -173,23 +199,32 @@ func (p *penalty) explain(k *Key, r *record, q *promise, since Figure) {
 		k.Words = "most urgent step of a penalty first: nothing can be escaped, so after those that can; the longest wait first, here since " + instantNote(q.since)
 		return
 	}
-	worth, urgent := p.worth(r, q), (int64(p.urgency(r, q))-1<<(dueBits-1))*1000
+	worth, urgent := q.worth(), (int64(q.urgency())-1<<(dueBits-1))*1000
+	due := Figure{"due", instant(q.due)[0], "if its most urgent waiting task is not handed out before " + instantNote(q.due) + ", a penalty falls due"}
+	takes := Figure{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"}
+	unless := "its first task is handed out"
+	if p.form == formRest {
+		due = Figure{"falls", instant(q.due)[0], "when the next penalty that its most urgent waiting task can still escape falls due"}
+		takes = Figure{"work", Number(q.work.Seconds()), "seconds of people's time that its item still needs, this task included"}
+		unless = "its first item has ended"
+	}
 	k.Rank = append(instant(urgent), instant(q.since)...)
 	k.Figures = []Figure{
-		{"due", instant(q.due)[0], "if its most urgent waiting task is not handed out before " + instantNote(q.due) + ", a penalty falls due"},
+		due,
 		{"stake", Number(q.stake), "millionths: what then falls due, " + q.stake.String()},
-		{"response_time", Number(r.taskTime.Seconds()), "seconds: expected time of one assignment"},
-		{"worth", Number(worth.Seconds()), fmt.Sprintf("seconds by which it goes before its due time: %s for each factor of e that the stake is above 1 for a minute of work", p.look)},
+		takes,
+		{"worth", Number(worth.Seconds()), fmt.Sprintf("seconds by which it goes before its due time: %s for each factor of e that the stake is above 1 for a minute of work", q.look)},
 		since,
 	}
-	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless its first task is handed out before %s; counts as %s",
-		q.stake, instantNote(q.due), instantNote(urgent))
+	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless %s before %s; counts as %s",
+		q.stake, unless, instantNote(q.due), instantNote(urgent))
 }
 
 var _ Policy = (*penalty)(nil)
 
-// PenaltyForm returns the form of the penalty policy in a policy's text form: atc
-// (also if there is none, or the text is not a policy's), event, or loop, which has
+// PenaltyForm returns the form in which the tasks of a batch are ordered under a
+// policy's text form: atc (under penalty with form=rest and form=atc, and also if there
+// is no penalty or the text is not a policy's), event, or loop, which has
 // penalties recomputed every half response time, as the paper does it, rather than
 // when they change. Whoever fills in Batch.Due and Batch.Added asks.
 func PenaltyForm(text string) string {
@@ -201,6 +236,7 @@ func PenaltyForm(text string) string {
 }
 
 const (
+	formRest  = "rest"
 	formATC   = "atc"
 	formEvent = "event"
 	formLoop  = "loop"
@@ -222,15 +258,29 @@ func penaltyForm(f *textform.Form) string {
 
 // The bounds of the option look.
 const (
-	usualLook = time.Minute
-	mostLook  = 24 * time.Hour
+	usualLook    = time.Minute // of form=atc
+	poolsLook    = -1          // of form=rest: Batch.Look
+	mostLook     = 24 * time.Hour
+	farthestLook = 1000 * mostLook // of Batch.Look
 )
 
 func (s spec) penalty() (func() Policy, error) {
-	form := s.Choice("form", formATC, formEvent, formLoop)
-	look := s.Duration("look", textform.Range[time.Duration]{Usual: usualLook, Most: mostLook, About: "about the time of a task"})
-	if _, given := s.Value("look"); given && form != formATC {
-		s.Refuse("%s takes look only with form=atc", s.Name)
+	form := s.Choice("form", formRest, formATC, formEvent, formLoop)
+	usual := usualLook
+	if form == formRest {
+		usual = poolsLook
 	}
-	return s.finish(0, func() Policy { return &penalty{name: s.String(), atc: form == formATC, look: look} })
+	look := s.Duration("look", textform.Range[time.Duration]{Usual: usual, Most: mostLook, About: "how far ahead it looks"})
+	if _, given := s.Value("look"); given && (form == formEvent || form == formLoop) {
+		s.Refuse("%s takes look only with form=rest or form=atc", s.Name)
+	}
+	fresh, err := s.finish(min(len(s.Inner), 1), func() Policy { return &penalty{name: s.String(), form: form, look: look} })
+	if err != nil || len(s.Inner) == 0 {
+		return fresh, err
+	}
+	inner, err := spec{s.Inner[0]}.build()
+	return func() Policy {
+		others := inner()
+		return &promises{penalty{name: s.Around(others.Name()), form: form, look: look}, others}
+	}, err
 }

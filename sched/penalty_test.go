@@ -166,29 +166,36 @@ func TestPenaltyATCBeyondTheBounds(t *testing.T) {
 			func(b *sched.Batch) { b.ID = math.MaxInt64 },
 		},
 	} {
-		p := parse(t, "penalty")
-		var want []crowd.BatchID
-		for n, change := range c {
-			b := with(batch(crowd.BatchID(9-n), 5, 0), func(b *sched.Batch) { b.Since, b.Due, b.Stake, b.TaskTime = epoch, later, crowd.Unit, time.Minute })
-			change(&b)
-			p.Set(&b)
-			want = append(want, b.ID)
-		}
-		if got := order(p, all); !slices.Equal(got, want) {
-			t.Errorf("%s: got %v, want %v", name, got, want)
-		}
-		a, _ := p.Key(want[0])
-		if b, _ := p.Key(want[1]); !a.Before(b) && a.Turn <= b.Turn {
-			t.Errorf("%s: keys %v and %v", name, a.Rank, b.Rank)
+		for _, form := range []string{"penalty(form=atc)", "penalty", "penalty(wfs)"} {
+			p := parse(t, form)
+			var want []crowd.BatchID
+			for n, change := range c {
+				b := with(batch(crowd.BatchID(9-n), 5, 0), func(b *sched.Batch) { b.Since, b.Due, b.Stake, b.TaskTime = epoch, later, crowd.Unit, time.Minute })
+				change(&b)
+				alike(&b, time.Minute)
+				p.Set(&b)
+				want = append(want, b.ID)
+			}
+			if got := order(p, all); !slices.Equal(got, want) {
+				t.Errorf("%s: %s: got %v, want %v", form, name, got, want)
+			}
+			a, _ := p.Key(want[0])
+			if b, _ := p.Key(want[1]); !a.Before(b) && a.Turn <= b.Turn {
+				t.Errorf("%s: %s: keys %v and %v", form, name, a.Rank, b.Rank)
+			}
 		}
 	}
 }
+
+// alike gives form=rest the figures with which it agrees with form=atc: those of an item
+// that ends with its task, handed out when it falls due.
+func alike(b *sched.Batch, look time.Duration) { b.Falls, b.Work, b.Look = b.Due, b.TaskTime, look }
 
 // TestPenaltyForgets: what can be handed out no more, or to this worker not, is not
 // in the order.
 func TestPenaltyForgets(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"penalty", "penalty(form=event)"} {
+	for _, name := range []string{"penalty", "penalty(form=event)", "penalty(fifo)", "penalty(fifo,form=loop)"} {
 		p := parse(t, name)
 		urgent := with(batch(1, 5, 0), func(b *sched.Batch) { b.Due, b.Stake, b.Added, b.Class = epoch, crowd.Unit, crowd.Unit, 1 })
 		p.Set(&urgent)
@@ -200,7 +207,7 @@ func TestPenaltyForgets(t *testing.T) {
 			"as it was":            {func(*sched.Batch) {}, []crowd.BatchID{1, 2}},
 			"not assignable":       {func(b *sched.Batch) { b.Assignable = false }, []crowd.BatchID{2}},
 			"done":                 {func(b *sched.Batch) { b.Completed = b.Planned }, []crowd.BatchID{2}},
-			"in no danger":         {func(b *sched.Batch) { b.Due, b.Added, b.Since = time.Time{}, 0, time.Unix(0, 1<<62) }, []crowd.BatchID{2, 1}},
+			"in no danger":         {func(b *sched.Batch) { b.Due, b.Added, b.Since, b.Turn = time.Time{}, 0, time.Unix(0, 1<<62), 9 }, []crowd.BatchID{2, 1}},
 			"of another class":     {func(b *sched.Batch) { b.Class = 2 }, []crowd.BatchID{2}},
 			"of a class they have": {func(b *sched.Batch) { b.Class = 0 }, []crowd.BatchID{1, 2}},
 		} {
@@ -241,7 +248,7 @@ func TestPenaltyExplains(t *testing.T) {
 func TestPenaltyForm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"penalty": "atc", "penalty(form=atc)": "atc", "penalty(look=5s)": "atc", "penalty(form=event)": "event", "penalty(form=loop)": "loop", "penalty( form = loop )": "loop",
+		"penalty": "atc", "penalty(form=rest)": "atc", "penalty(wfs,form=loop)": "loop", "penalty(penalty(form=event))": "event", "penalty(form=atc)": "atc", "penalty(look=5s)": "atc", "penalty(form=event)": "event", "penalty(form=loop)": "loop", "penalty( form = loop )": "loop",
 		"tenant-fair(penalty(form=loop))": "loop", "wcfs(tenant-fair(penalty(form=event)),k=3)": "event", "tenant-fair(penalty)": "atc",
 		"fifo": "atc", "": "atc", "(penalty(form=loop))": "atc", "penalty(form=loop))": "atc", "penalty(form=off)": "atc", "rr(penalty(form=off))": "atc",
 	} {
@@ -267,7 +274,7 @@ func TestPenaltyATCAtTheBounds(t *testing.T) {
 	)
 	for round := range 300 {
 		look := []time.Duration{0, time.Minute, 24 * time.Hour}[round%3]
-		p := parse(t, "penalty(look="+look.String()+")")
+		p := parse(t, []string{"penalty(form=atc,look=" + look.String() + ")", "penalty", "penalty(look=" + look.String() + ")"}[round/3%3])
 		urgent := func(b *sched.Batch) int64 { // µs
 			if b.Due.IsZero() {
 				return math.MaxInt64
@@ -286,6 +293,7 @@ func TestPenaltyATCAtTheBounds(t *testing.T) {
 			if random.IntN(2) == 0 { // mostly equal
 				b.Due, b.Stake, b.TaskTime, b.Since = epoch, crowd.Unit, time.Minute, epoch
 			}
+			alike(&b, look)
 			list = append(list, b)
 			p.Set(&b)
 			seen[b.Due.IsZero()]++
@@ -334,29 +342,109 @@ func TestPenaltyATCInWords(t *testing.T) {
 			with(batch(1, 100, 0), func(b *sched.Batch) { b.Since = epoch.Add(1) }),
 		},
 	} {
-		p := parse(t, "penalty")
-		first, second := c[0], c[1]
-		first.ID, second.ID = 9, 2
-		p.Set(&second)
-		p.Set(&first)
-		if got := order(p, all); !slices.Equal(got, []crowd.BatchID{9, 2}) {
-			t.Errorf("%s: %v", name, got)
-		}
-		a, _ := p.Key(9)
-		b, _ := p.Key(2)
-		if slices.CompareFunc(a.Rank, b.Rank, func(x, y sched.Number) int { return cmp.Compare(x, y) }) >= 0 {
-			t.Errorf("%s: ranks %v and %v", name, a.Rank, b.Rank)
+		for _, form := range []string{"penalty(form=atc)", "penalty"} {
+			first, second := c[0], c[1]
+			alike(&first, m)
+			alike(&second, m)
+			goesFirst(t, form+": "+name, form, first, second)
 		}
 	}
-	p := parse(t, "tenant-fair(penalty(look=2m))")
+	p := parse(t, "tenant-fair(penalty(form=atc,look=2m))")
 	p.Set(new(due(10*m, 20, m)))
 	k, _ := p.Key(1)
-	if in := k.Inner; in.Policy != "penalty(look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; counts as 2026-10-01T00:04:0") {
+	if in := k.Inner; in.Policy != "penalty(form=atc,look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; counts as 2026-10-01T00:04:0") {
 		t.Errorf("%s: %q", in.Policy, in.Words)
 	}
 	p.Set(new(with(batch(2, 5, 0), func(b *sched.Batch) { b.Since = epoch })))
 	if k, _ := p.Key(2); !strings.Contains(k.Inner.Words, "nothing can be escaped") {
 		t.Errorf("%q", k.Inner.Words)
+	}
+}
+
+// goesFirst checks who of two goes first under a policy, and what the keys say of it.
+func goesFirst(t *testing.T, name, policy string, first, second sched.Batch) {
+	t.Helper()
+	p := parse(t, policy)
+	first.ID, second.ID = 9, 2
+	p.Set(&second)
+	p.Set(&first)
+	if got := order(p, all); !slices.Equal(got, []crowd.BatchID{9, 2}) {
+		t.Errorf("%s: %v", name, got)
+	}
+	a, _ := p.Key(9)
+	b, _ := p.Key(2)
+	if slices.CompareFunc(a.Rank, b.Rank, func(x, y sched.Number) int { return cmp.Compare(x, y) }) >= 0 {
+		t.Errorf("%s: ranks %v and %v", name, a.Rank, b.Rank)
+	}
+}
+
+// TestPenaltyRestInWords: what form=rest looks at beside the money: the work that is left
+// of an item, when the penalty falls due, and how far ahead the pool looks.
+func TestPenaltyRestInWords(t *testing.T) {
+	t.Parallel()
+	const m, h = time.Minute, time.Hour
+	item := func(falls time.Duration, stake crowd.Money, work, look time.Duration) sched.Batch {
+		return with(batch(1, 100, 0), func(b *sched.Batch) {
+			b.Due, b.Falls, b.Stake, b.Work, b.Look, b.Since = epoch, epoch.Add(falls), stake*crowd.Unit, work, look, epoch
+		})
+	}
+	for name, c := range map[string]struct {
+		policy        string
+		first, second sched.Batch
+	}{
+		"of equals who is nearly done":             {"penalty", item(3*h, 2, 12*m, 2*h), item(3*h, 2, 46*m, 2*h)},
+		"also if it falls due a little later":      {"penalty", item(4*h, 2, 12*m, 2*h), item(3*h, 2, 46*m, 2*h)},
+		"but not if it falls due much later":       {"penalty", item(3*h, 2, 46*m, 2*h), item(6*h, 2, 12*m, 2*h)},
+		"nor if the look is short":                 {"penalty", item(3*h, 2, 46*m, 10*m), item(4*h, 2, 12*m, 10*m)},
+		"as the option says, whatever the pool's":  {"penalty(look=10m)", item(3*h, 2, 46*m, 2*h), item(4*h, 2, 12*m, 2*h)},
+		"no look at all is the least falls":        {"penalty(look=0s)", item(3*h, 2, 46*m, 2*h), item(3*h+1000, 200, 12*m, 2*h)},
+		"without its work the time of its task":    {"penalty", item(3*h, 2, 0, 2*h), item(3*h, 2, 2*time.Second, 2*h)},
+		"what can be escaped before what runs off": {"penalty(wfs)", item(1000*h, 1, h, m), with(item(0, 0, 0, m), func(b *sched.Batch) { b.Due = time.Time{} })},
+	} {
+		goesFirst(t, name, c.policy, c.first, c.second)
+	}
+}
+
+// TestPenaltyShares: what has nothing to lose shares as the inner policy has it, and
+// counts the people who work on what has.
+func TestPenaltyShares(t *testing.T) {
+	t.Parallel()
+	p := parse(t, "tenant-fair(penalty(wfs))")
+	set := func(id crowd.BatchID, running int, due time.Time) {
+		p.Set(new(with(batch(id, 100, running), func(b *sched.Batch) {
+			b.Due, b.Falls, b.Stake, b.Work, b.Look = due, due, crowd.Unit, time.Minute, time.Minute
+		})))
+	}
+	set(1, 2, time.Time{})
+	set(2, 1, time.Time{})
+	set(3, 9, epoch)
+	if got := order(p, all); !slices.Equal(got, []crowd.BatchID{3, 2, 1}) {
+		t.Error(got)
+	}
+	set(3, 9, time.Time{}) // its penalty can no longer be escaped
+	if got := order(p, all); !slices.Equal(got, []crowd.BatchID{2, 1, 3}) {
+		t.Error(got)
+	}
+	k, _ := p.Key(3)
+	if in := k.Inner; in.Policy != "penalty(wfs)" || in.Inner.Policy != "wfs" || !strings.Contains(in.Words, "no penalty can be escaped") {
+		t.Errorf("%+v", in)
+	}
+	p.Remove(2)
+	if got := order(p, all); !slices.Equal(got, []crowd.BatchID{1, 3}) {
+		t.Error(got)
+	}
+}
+
+// TestKeepsPromises.
+func TestKeepsPromises(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"penalty": true, "tenant-fair(penalty(wfs))": true, "wcfs(strict-priority(penalty(form=loop)),k=2)": true,
+		"tenant-fair(wfs)": false, "edf": false, "penalty(": false, "": false,
+	} {
+		if sched.KeepsPromises(text) != want {
+			t.Errorf("%q: %t", text, !want)
+		}
 	}
 }
 

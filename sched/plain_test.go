@@ -115,6 +115,28 @@ func maximinOrder(f xfunc) func([]sched.Batch) []sched.Batch {
 	}
 }
 
+// betaOrder orders by J_β after the assignment, greatest first, for an integer β other
+// than 0 and 1: by the sum of eq. 1, of which the least is the best, in exact
+// arithmetic over every batch for every candidate. Zeros as in maximinOrder.
+func betaOrder(beta int, f xfunc) func([]sched.Batch) []sched.Batch {
+	return func(open []sched.Batch) []sched.Batch {
+		idle := func(b sched.Batch) bool { x, _ := f(b); return x == 0 }
+		if beta > 1 && slices.ContainsFunc(open, idle) {
+			return maximinOrder(f)(open)
+		}
+		if !slices.ContainsFunc(open, func(b sched.Batch) bool { return !idle(b) }) {
+			return by(func(a, b sched.Batch) int { return 0 })(open) // J = 1 for every choice
+		}
+		sums := map[crowd.BatchID]*big.Rat{}
+		for _, i := range open {
+			if i.Assignable {
+				sums[i.ID] = equation1Sum(raised(open, i.ID, f), 1-beta)
+			}
+		}
+		return by(func(a, b sched.Batch) int { return sums[a.ID].Cmp(sums[b.ID]) })(open)
+	}
+}
+
 // raised returns x after an assignment of one batch.
 func raised(open []sched.Batch, id crowd.BatchID, f xfunc) []*big.Rat {
 	out := make([]*big.Rat, len(open))
@@ -228,6 +250,28 @@ func (p plainReward) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
 	return p.inner.next(open, w)
 }
 
+// plainPromises serves first, in an order, what has something to lose, and then the
+// rest as the inner policy has it, which sees all.
+type plainPromises struct {
+	order func([]sched.Batch) []sched.Batch
+	loses func(sched.Batch) bool
+	inner plain
+}
+
+func (p plainPromises) next(open []sched.Batch, w sched.Worker) crowd.BatchID {
+	losing, rest := []sched.Batch{}, slices.Clone(open)
+	for i, b := range rest {
+		if p.loses(b) {
+			losing = append(losing, b)
+			rest[i].Assignable = false
+		}
+	}
+	if id := (inOrder{p.order}).next(losing, w); id != 0 {
+		return id
+	}
+	return p.inner.next(rest, w)
+}
+
 // plainWCFS is Algorithm 4 as printed, but for the last line.
 type plainWCFS struct {
 	order    func([]sched.Batch) []sched.Batch
@@ -287,6 +331,30 @@ func byATC(look time.Duration) func([]sched.Batch) []sched.Batch {
 	return by(func(a, b sched.Batch) int { return cmp.Or(cmp.Compare(index(b), index(a)), a.Since.Compare(b.Since)) })
 }
 
+// byRest is the order of form=rest in its own words, as byATC: by c/W·exp(-t/D), with
+// the stake as c, the work that is left as W, and what is left until it falls due as t.
+func byRest(look func(sched.Batch) time.Duration) func([]sched.Batch) []sched.Batch {
+	return func(list []sched.Batch) []sched.Batch {
+		told := slices.Clone(list)
+		ids := map[crowd.BatchID]sched.Batch{}
+		pool := time.Duration(0)
+		for i, b := range told {
+			ids[b.ID], pool = b, look(b)
+			if told[i].TaskTime = b.Work; b.Work <= 0 {
+				told[i].TaskTime = b.TaskTime
+			}
+			if !b.Due.IsZero() {
+				told[i].Due = b.Falls
+			}
+		}
+		out := byATC(pool)(told)
+		for i, b := range out {
+			out[i] = ids[b.ID]
+		}
+		return out
+	}
+}
+
 // xfuncs are the workforces by their names in beta-fair.
 var xfuncs = map[string]xfunc{
 	"fs": xFS, "fs-ratio": xFSRatio, "wfs": xWFS, "wfs-ratio": xWFSRatio, "dafs": xDAFS(plainLog1p),
@@ -303,20 +371,26 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 			}
 			return a.Deadline.Compare(b.Deadline)
 		}),
-		"penalty":             byATC(time.Minute),
-		"penalty(look=10s)":   byATC(10 * time.Second),
-		"penalty(form=event)": byPenalty,
-		"penalty(form=loop)":  byPenalty,
-		"rr":                  by(func(a, b sched.Batch) int { return 0 }),
-		"fs":                  leastOf(first(xFS)),
-		"fs-ratio":            leastOf(first(xFSRatio)),
-		"wfs":                 leastOf(first(xWFS)),
-		"wfs-ratio":           leastOf(first(xWFSRatio)),
-		"sdafs":               leastOf(first(xDAFS(plainLog1p))),
-		"sdafs(f=identity)":   leastOf(first(xDAFS(plainIdentity))),
-		"dafs":                maximinOrder(xDAFS(plainLog1p)),
-		"dafs(f=identity)":    maximinOrder(xDAFS(plainIdentity)),
-		"beta-fair(beta=inf)": maximinOrder(xWFSRatio),
+		"penalty":           byRest(func(b sched.Batch) time.Duration { return b.Look }),
+		"penalty(look=10s)": byRest(func(sched.Batch) time.Duration { return 10 * time.Second }),
+		"penalty(form=atc)": byATC(time.Minute),
+
+		"penalty(form=atc,look=10s)": byATC(10 * time.Second),
+		"penalty(form=event)":        byPenalty,
+		"penalty(form=loop)":         byPenalty,
+		"rr":                         by(func(a, b sched.Batch) int { return 0 }),
+		"fs":                         leastOf(first(xFS)),
+		"fs-ratio":                   leastOf(first(xFSRatio)),
+		"wfs":                        leastOf(first(xWFS)),
+		"wfs-ratio":                  leastOf(first(xWFSRatio)),
+		"sdafs":                      leastOf(first(xDAFS(plainLog1p))),
+		"sdafs(f=identity)":          leastOf(first(xDAFS(plainIdentity))),
+		"dafs":                       maximinOrder(xDAFS(plainLog1p)),
+		"dafs(f=identity)":           maximinOrder(xDAFS(plainIdentity)),
+		"beta-fair(beta=inf)":        maximinOrder(xWFSRatio),
+
+		"beta-fair(beta=-1)":       betaOrder(-1, xWFSRatio),
+		"beta-fair(beta=2,x=dafs)": betaOrder(2, xDAFS(plainLog1p)),
 	}
 	for name, f := range xfuncs {
 		if name != "wfs-ratio" {
@@ -337,7 +411,15 @@ func plains(turns map[crowd.TenantID]uint64) map[string]func() plain {
 	out["wcfs(penalty,k=3)"] = func() plain { return wcfs(stateless["penalty"], 3) }
 	out["wcfs(dafs,k=0)"] = func() plain { return wcfs(stateless["dafs"], 0) }
 	out["wcfs(dafs,k=2)"] = func() plain { return wcfs(stateless["dafs"], 2) }
-	for _, inner := range []string{"fifo", "wfs", "dafs", "penalty", "penalty(form=event)", "penalty(form=loop)", "wcfs(wfs,k=3)"} {
+	due := func(b sched.Batch) bool { return !b.Due.IsZero() }
+	promises := func(name string, loses func(sched.Batch) bool, inner string) func() plain {
+		return func() plain { return plainPromises{stateless[name], loses, out[inner]()} }
+	}
+	out["tenant-fair(fifo)"] = func() plain { return tenants("fifo") }
+	out["penalty(wfs)"] = promises("penalty", due, "wfs")
+	out["penalty(dafs,form=atc)"] = promises("penalty(form=atc)", due, "dafs")
+	out["penalty(tenant-fair(fifo),form=event)"] = promises("penalty(form=event)", func(b sched.Batch) bool { return b.Added > 0 }, "tenant-fair(fifo)")
+	for _, inner := range []string{"fifo", "wfs", "dafs", "penalty", "penalty(wfs)", "penalty(form=event)", "penalty(form=loop)", "wcfs(wfs,k=3)", "beta-fair(beta=-1)"} {
 		out["tenant-fair("+inner+")"] = func() plain { return tenants(inner) }
 	}
 	for _, inner := range []string{"fifo", "fs", "dafs", "wcfs(wfs,k=3)", "tenant-fair(wfs)"} {

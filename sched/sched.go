@@ -2,7 +2,7 @@
 //
 // A Policy is told what changed, one batch at a time, and names the next batch
 // for a worker. It keeps ordered indexes and never rescans: O(log B) per event
-// and per decision for B open batches (finite β excepted, see betaFair).
+// and per decision for B open batches (of decisions at a finite β, see betaFair).
 // Everything here is pure and deterministic: the answer is a function of the
 // batches last set and of the hand-outs so far, never of the order in which
 // equal information arrived, and every tie ends in an id (in the policies of the
@@ -52,10 +52,19 @@ type Batch struct {
 	TenantTurn uint64
 	// Due is when the most urgent of its waiting tasks must have been handed out for
 	// a penalty not to fall due. Zero: nothing was promised, or none can be escaped
-	// any more. Read by penalty, like the next three.
+	// any more. Read by penalty, like all that follow but the last.
 	Due time.Time
-	// Stake is the penalty that falls due after Due.
+	// Falls is when that penalty falls due, unless the item of the task has ended by
+	// then. Zero counts as Due.
+	Falls time.Time
+	// Stake is the penalty that falls due.
 	Stake crowd.Money
+	// Work is the time of people that the item is expected to take from now to its
+	// end, ≥ 0; 0 counts as TaskTime.
+	Work time.Duration
+	// Look is how far ahead a penalty is weighed against work, the same for all batches
+	// of a pool at any time, ≥ 0.
+	Look time.Duration
 	// Added is the penalty that one more expected time of an assignment of delay
 	// adds for that task.
 	Added crowd.Money

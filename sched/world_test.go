@@ -20,6 +20,7 @@ type world struct {
 	turns    map[crowd.TenantID]uint64
 	handouts uint64
 	launched crowd.BatchID
+	look     time.Duration
 	mute     bool // tells no TenantTurn: policies learn it from what they see
 	tell     func(b sched.Batch)
 	forget   func(id crowd.BatchID)
@@ -31,6 +32,7 @@ func newWorld(seed uint64) *world {
 	return &world{
 		Rand:   rand.New(rand.NewPCG(seed, 7)),
 		paused: map[crowd.BatchID]bool{},
+		look:   time.Duration(seed%3) * time.Minute,
 		turns:  map[crowd.TenantID]uint64{},
 		tell:   func(sched.Batch) {},
 		forget: func(crowd.BatchID) {},
@@ -74,6 +76,7 @@ func (w *world) launch() {
 		b.Deadline = epoch.Add(pick(w, time.Minute, time.Hour, 2*time.Hour))
 	}
 	w.paused[b.ID] = w.IntN(8) == 0
+	b.Falls, b.Work, b.Look = b.Due.Add(pick(w, 0, time.Minute)), pick(w, 0, time.Minute, time.Hour), w.look
 	w.open = append(w.open, b)
 	w.changed(len(w.open) - 1)
 }
@@ -139,6 +142,7 @@ func (w *world) step() {
 		w.paused[b.ID] = !w.paused[b.ID] && w.IntN(2) == 0
 	case 11: // another of its tasks is the most urgent
 		b.Due, b.Stake = pick(w, time.Time{}, epoch, epoch.Add(90*time.Second)), pick(w, 0, crowd.Unit, crowd.MaxMoney)
+		b.Falls, b.Work = b.Due.Add(pick(w, 0, time.Minute)), pick(w, 0, time.Minute, time.Hour)
 		b.Added, b.Since = pick(w, 0, 5, 5, 6, crowd.MaxMoney), epoch.Add(pick(w, -time.Hour, 0, 0, time.Second, 1))
 	case 12:
 		gone := b.ID

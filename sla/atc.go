@@ -19,8 +19,9 @@ const (
 
 // A Step is the next step of a request's penalty that can still be escaped.
 type Step struct {
-	Due  time.Time   // a request that is served before then is expected to escape it, with a margin of 0.3 response times
-	Cost crowd.Money // what falls due, > 0 but for what rounds to nothing
+	Due   time.Time   // a request that is served before then is expected to escape it, with a margin of 0.3 response times
+	Falls time.Time   // when Cost falls due if its process goes on
+	Cost  crowd.Money // what falls due, > 0 but for what rounds to nothing
 }
 
 // NextStep returns the next step of the request's penalty that can still be
@@ -31,11 +32,15 @@ type Step struct {
 // slope.
 func (r *Request) NextStep(now time.Time, response time.Duration) (Step, bool) {
 	f := r.fate()
-	due, cost, ok := f.step(nanos(now), int64(response))
+	return f.toEscape(nanos(now), int64(response))
+}
+
+func (f *fate) toEscape(now, response int64) (Step, bool) {
+	due, cost, ok := f.step(now, response)
 	if !ok {
 		return Step{}, false
 	}
-	return Step{instant(due), cost}, true
+	return Step{instant(due), instant(add(due, f.takes(response))), cost}, true
 }
 
 // Urgency puts steps into order, the earliest first. It is Due, earlier by one
@@ -69,8 +74,7 @@ func (f *fate) step(now, response int64) (due int64, cost crowd.Money, ok bool) 
 	if p == nil || response <= 0 {
 		return 0, 0, false
 	}
-	spare := response/10*spareTenths + response%10*spareTenths/10
-	takes := add(add(response, spare), f.tail)
+	takes := f.takes(response)
 	age := f.age(add(now, takes))
 	if age == never {
 		return 0, 0, false
@@ -87,6 +91,13 @@ func (f *fate) step(now, response int64) (due int64, cost crowd.Money, ok bool) 
 		return 0, 0, false
 	}
 	return due, p.At(time.Duration(at)) - p.At(time.Duration(from)), true
+}
+
+// takes is how long a request that is served now is expected to take to the end of its
+// process, with the margin.
+func (f *fate) takes(response int64) int64 {
+	spare := response/10*spareTenths + response%10*spareTenths/10
+	return add(add(response, spare), f.tail)
 }
 
 // escape returns the age after the given one that a process must not reach, and

@@ -66,8 +66,17 @@ type Ranked struct {
 //
 // Source: Khazankin et al. 2011, listing 1.
 func Rank(now time.Time, service int, response []time.Duration, processes []*Process) []Ranked {
+	return RankWithin(now, service, response, response[service]/2, processes)
+}
+
+// RankWithin is Rank with the requests that are predicted to be made within another
+// time than half the response time of the service: the paper has its loop run each
+// such time, so that no request falls between two iterations.
+//
+// Source: Khazankin et al. 2011, listing 1, line 3, and section IV.A.
+func RankWithin(now time.Time, service int, response []time.Duration, within time.Duration, processes []*Process) []Ranked {
 	f := forecast{now: nanos(now), response: response}
-	soon := add(f.now, int64(response[service])/2)
+	soon := add(f.now, int64(within))
 	var ranked []Ranked
 	for i, p := range processes {
 		usual, known := int64(0), false

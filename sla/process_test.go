@@ -31,7 +31,8 @@ const ms = time.Millisecond
 
 // TestListing2 is the paper's worked example. Its first instance is 3.1 s old,
 // its second 0.3 s. The listing leaves the analysis out: the decision follows
-// the request for information.
+// the request for information. Rank's priorities do not hang on the 0.05 s by which
+// lines 9 and 11 differ from the states in Figure 3.
 func TestListing2(t *testing.T) {
 	plan, err := sla.NewPlan([][]int{{}, {0}, {0}, {1, 2}, {3}})
 	if err != nil {
@@ -55,6 +56,29 @@ func TestListing2(t *testing.T) {
 	}
 	if got := sla.Rank(now, decision, tableI, []*sla.Process{second, first}); !slices.Equal(got, want) {
 		t.Errorf("ranked %+v, want %+v", got, want)
+	}
+	// Lines 2, 4, 9 and 11, as ages. Those of the second instance are printed 0.05 s
+	// larger: they have the 0.05 s of the first, which waits for its information. The
+	// second waits for nothing but its decision, and no penalty hangs on it.
+	finish := func(p *sla.Process, step int, made, response time.Duration) time.Duration {
+		asked := *p
+		asked.Steps = slices.Clone(p.Steps)
+		for i := range step {
+			asked.Steps[i] = done
+		}
+		asked.Steps[step] = sla.StepState{Progress: sla.Waiting, Since: now.Add(made)}
+		request := asked.Request(now.Add(max(made, 0)), step, tableI)
+		return request.Finish(now.Add(max(made, 0)), response).Sub(p.Start)
+	}
+	for what, c := range map[string]struct{ got, want time.Duration }{
+		"line 2":  {finish(first, 3, 50*ms, 200*ms), 3850 * ms},
+		"line 4":  {finish(first, 3, 50*ms, 400*ms), 4050 * ms},
+		"line 9":  {finish(second, 3, -10*ms, 200*ms), (1050 - 50) * ms},
+		"line 11": {finish(second, 3, -10*ms, 400*ms), (1250 - 50) * ms},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: finished at %s, not %s", what, c.got, c.want)
+		}
 	}
 	r := second.Request(now, 3, tableI)
 	if r.Tail != 500*ms || !r.Bound.IsZero() || r.Added(now, 200*ms) != 0 {
@@ -240,4 +264,26 @@ func TestQueueAgreesWithRank(t *testing.T) {
 			t.Fatalf("the queue has %d requests, the listing %d", i, len(want))
 		}
 	})
+}
+
+// Requests that are predicted within another time than half the response time.
+func TestRankWithin(t *testing.T) {
+	t.Parallel()
+	plan, err := sla.NewPlan([][]int{{}, {0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := epoch
+	p := &sla.Process{
+		ID: 1, Plan: plan, Services: []int{information, decision}, Start: now, Penalty: &sla.Penalty{Kind: sla.Constant, After: sec, Cost: unit},
+		Steps: []sla.StepState{{Progress: sla.Called, Since: now.Add(-40 * ms)}, {}},
+	}
+	for within, want := range map[time.Duration]int{59 * ms: 0, 60 * ms: 1, 100 * ms: 1} {
+		if got := sla.RankWithin(now, decision, tableI, within, []*sla.Process{p}); len(got) != want {
+			t.Errorf("within %s: %+v", within, got)
+		}
+	}
+	if got, half := sla.Rank(now, decision, tableI, []*sla.Process{p}), sla.RankWithin(now, decision, tableI, 100*ms, []*sla.Process{p}); !slices.Equal(got, half) {
+		t.Errorf("%+v, and within half the response time %+v", got, half)
+	}
 }

@@ -219,11 +219,7 @@ func (q *Queue) HeadStep() (Step, bool) {
 	if q.Len() == 0 {
 		return Step{}, false
 	}
-	due, cost, ok := q.fates[q.line.Entries[0].Slot].step(q.now, q.response)
-	if !ok {
-		return Step{}, false
-	}
-	return Step{instant(due), cost}, true
+	return q.fates[q.line.Entries[0].Slot].toEscape(q.now, q.response)
 }
 
 // All returns the requests in order, with by how much a delay of each would
@@ -242,7 +238,7 @@ func (q *Queue) All() iter.Seq2[Request, crowd.Money] {
 			if !yield(q.request(&front[0].Entry)) || q.version != version {
 				return
 			}
-			front.Advance(q.line.Entries, 0)
+			front.Advance(q.line.Entries)
 		}
 	}
 }

@@ -1,0 +1,11 @@
+package sched
+
+// LeftOut returns how many boxes and batches the last decision of a β-fair policy
+// looked at and left out, and false for another policy.
+func LeftOut(p Policy) (int, bool) {
+	b, ok := p.(*betaFair)
+	if !ok {
+		return 0, false
+	}
+	return len(b.search.later), true
+}
