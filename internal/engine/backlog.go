@@ -28,8 +28,11 @@ type backlog struct {
 	buffer  []*task                   // the memory of listed (see push)
 	cursors map[crowd.WorkerID]uint64 // stamp to go on from; nil: none
 
+	removed map[uint32]struct{} // taken out: numbers of tasks
+
 	invited *invitations // nil: everybody may do every task
 	shared  bool         // everybody may do some task
+	except  *exclusions  // nil: nobody is excluded from a task
 	order   *order       // nil: that of above
 }
 
@@ -44,6 +47,9 @@ type invitations struct {
 
 func newBacklog(s *Spec) backlog {
 	b := backlog{tasks: s.Tasks, fresh: 1, first: 1, shared: true}
+	if len(s.NotBy) > 0 {
+		b.except = newExclusions()
+	}
 	if s.Invited != nil {
 		inv := &invitations{
 			lists:  make(map[crowd.WorkerID][]uint32, len(s.Invited)),
@@ -60,7 +66,7 @@ func newBacklog(s *Spec) backlog {
 			}
 		}
 		b.invited, b.shared = inv, slices.Contains(inv.number, 0)
-		b.skipInvited()
+		b.skip()
 	}
 	return b
 }
@@ -73,11 +79,65 @@ func (b *backlog) invitedTo(n uint32) int {
 	return int(b.invited.number[n-1])
 }
 
-// skipInvited moves fresh on to a task that everybody may do, if there is any.
-func (b *backlog) skipInvited() {
-	for b.shared && b.fresh <= b.tasks && b.invitedTo(b.fresh) > 0 {
+// capped is a batch's rule for task n. Where people are invited to single
+// tasks, nothing is wanted beyond the number of them.
+func (b *backlog) capped(r label.Rule, n uint32) label.Rule {
+	if people := b.invitedTo(n); people > 0 {
+		return r.Capped(people)
+	}
+	return r
+}
+
+// skip moves fresh on to a task that everybody may do and that was not taken out, if
+// there is any.
+func (b *backlog) skip() {
+	if len(b.removed) == 0 && b.invited == nil {
+		return
+	}
+	for b.shared && b.order == nil && b.fresh <= b.tasks && (b.invitedTo(b.fresh) > 0 || b.isRemoved(b.fresh)) {
 		b.fresh++
 	}
+}
+
+func (b *backlog) isRemoved(n uint32) bool {
+	_, is := b.removed[n]
+	return is
+}
+
+// untouchedOne reports whether task n, which is neither open nor taken out, was given
+// to nobody yet. If not, it has its label.
+func (b *backlog) untouchedOne(n uint32) bool {
+	switch {
+	case b.order != nil:
+		_, _, waits := b.order.queue.Get(int64(n))
+		return waits
+	case b.invitedTo(n) > 0:
+		return !b.invited.isClosed(n)
+	}
+	return n >= b.fresh || b.except.isPassed(n)
+}
+
+// extend adds tasks for everybody.
+func (b *backlog) extend(tasks uint32) {
+	b.tasks = tasks
+	if inv := b.invited; inv != nil {
+		inv.number = append(inv.number, make([]uint16, int(tasks)-len(inv.number))...)
+		inv.closed = append(inv.closed, make([]uint64, int(tasks+63)/64-len(inv.closed))...)
+		b.shared = true
+		b.skip()
+	}
+}
+
+// takeOut takes out task n, which nobody was given yet.
+func (b *backlog) takeOut(n uint32) {
+	switch {
+	case b.order != nil:
+		b.order.queue.Drop(int64(n))
+	case b.invited != nil:
+		b.invited.close(n)
+	}
+	b.except.takeOut(n)
+	b.skip()
 }
 
 // place puts t where it belongs after a change: into the list when it wants a
@@ -101,6 +161,9 @@ func (b *backlog) remove(t *task) {
 	}
 	if b.order != nil {
 		b.order.leave(t)
+	}
+	if t.closed {
+		b.except.forget(t.n)
 	}
 	if t.place == 0 {
 		return
@@ -153,13 +216,18 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	}
 	t := b.started(w)
 	switch {
-	case b.order != nil && (t != nil || b.untouched()):
-		t, n := b.order.next(w)
+	case b.order != nil && (t != nil || b.untouched(w)):
+		t, n := b.order.next(w, b.except)
 		return t, n, crowd.Eligible
 	case b.order != nil:
-		return nil, 0, crowd.AlreadyDid
+		return nil, 0, b.except.whyNone(w)
 	case t != nil:
 		return t, t.n, crowd.Eligible
+	case b.except != nil:
+		if n := b.untouchedFor(w); n > 0 {
+			return nil, n, crowd.Eligible
+		}
+		return nil, 0, b.except.whyNone(w)
 	case b.fresh <= b.tasks:
 		return nil, b.fresh, crowd.Eligible
 	}
@@ -168,25 +236,27 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 
 // refusal says why w would be given nothing, or Eligible.
 func (b *backlog) refusal(w crowd.WorkerID) crowd.Reason {
-	if b.order != nil && (b.started(w) != nil || b.untouched()) {
+	if b.order != nil && (b.started(w) != nil || b.untouched(w)) {
 		return crowd.Eligible // without looking for the first
 	}
 	_, _, reason := b.next(w)
 	return reason
 }
 
-// untouched reports whether there is a task that nobody was given yet, in a batch
+// untouched reports whether there is a task for w that nobody was given yet, in a batch
 // with an order of its own.
-func (b *backlog) untouched() bool { return b.order.queue.Len() > len(b.listed)-b.gaps }
+func (b *backlog) untouched(w crowd.WorkerID) bool {
+	return b.order.queue.Len() > len(b.listed)-b.gaps && (b.except == nil || b.untouchedFor(w) > 0)
+}
 
-// started returns the first listed task that w has not held, or nil.
+// started returns the first listed task that w has not held and may do, or nil.
 func (b *backlog) started(w crowd.WorkerID) *task {
 	c := b.first
 	if len(b.listed) > 0 { // else nobody's cursor is further on
 		c = max(c, b.cursors[w])
 	}
 	for ; c < b.first+uint64(len(b.listed)); c++ {
-		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) {
+		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) && !b.except.bars(t.n, w) {
 			b.remember(w, c)
 			return t
 		}
@@ -211,8 +281,9 @@ func (b *backlog) start(t *task) {
 	if b.invitedTo(t.n) > 0 {
 		b.invited.open[t.n] = t
 	} else {
+		b.pass(t.n)
 		b.fresh = max(b.fresh, t.n+1)
-		b.skipInvited()
+		b.skip()
 	}
 	if b.order != nil {
 		b.order.open[t.n] = t

@@ -14,7 +14,8 @@ import (
 // they are the numbers from fresh to the end (or, when people are invited to
 // single tasks, the numbers in their lists). Tasks with a label are forgotten.
 type batch struct {
-	spec    Spec // its Tasks and Open change as an open batch grows and is sealed
+	spec    Spec         // what Edit, Add, Grow and Seal change of it changes here
+	past    []PastReward // in order of Last
 	tenant  *tenant
 	class   sched.Class
 	state   crowd.BatchState
@@ -23,17 +24,25 @@ type batch struct {
 	backlog backlog
 	log     log // the assignments of tasks that were handed out and have no label
 
+	promised crowd.Money // for what is in somebody's hands
+	leaving  int         // open tasks that were taken out while somebody held them
+
 	open      int         // tasks that were handed out and have no label
 	planned   int         // assignments wanted: T_b
 	running   int         // in somebody's hands: R_b
 	completed int         // counted answers: C_b
 	labelled  int         // tasks with a label
+	certainty float64     // sum of the labels' confidence
+	enough    bool        // it has as many labels as Spec.Enough asks for
+	ended     bool        // by itself, for that
+	judged    bool        // see Engine.judged
 	fewest    int         // annotations that a task wants before any came, if everybody may do every task
 	escrow    crowd.Money // reserved and not paid
 	released  crowd.Money // of that, given back at the end
 	spent     crowd.Money
 	worked    time.Duration
-	life      timer // until spec.EndsAt
+	life      timer                  // until spec.EndsAt
+	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
 
 	turn         uint64
 	launchedAt   time.Time
@@ -54,6 +63,7 @@ type task struct {
 	counted int32 // answers
 	live    int32 // in somebody's hands
 	closed  bool
+	removed bool // taken out: wants no label, and nobody but who holds it
 }
 
 // assignment is one worker's lease on one task, kept while the task is open.
@@ -111,12 +121,31 @@ func (t *task) heldBy(w crowd.WorkerID) bool {
 // waiting returns how many assignments are wanted and in nobody's hands.
 func (b *batch) waiting() int { return b.planned - b.completed - b.running }
 
-// canPay reports whether the budget pays one more assignment on top of those in
-// people's hands.
-func (b *batch) canPay() bool {
-	committed, ok := b.spec.Reward.Times(int64(b.running) + 1)
-	return ok && committed <= b.escrow
+// canPay reports whether the budget pays one more assignment, at a reward, on top of
+// those in people's hands.
+func (b *batch) canPay(reward crowd.Money) bool {
+	return reward <= b.escrow-b.promised && !b.beyondLimit(reward)
 }
+
+// rewardOf is what the answer of assignment n is paid: the reward in force when it was
+// handed out.
+func (b *batch) rewardOf(n uint32) crowd.Money {
+	if len(b.past) == 0 { // as a rule: this much is inlined
+		return b.spec.Reward
+	}
+	return b.pastReward(n)
+}
+
+func (b *batch) pastReward(n uint32) crowd.Money {
+	for _, p := range b.past {
+		if n <= p.Last {
+			return p.Reward
+		}
+	}
+	return b.spec.Reward
+}
+
+func (a *assignment) reward() crowd.Money { return a.task.batch.rewardOf(a.n) }
 
 // maxWorked bounds the sum of observed times, some 146 years, so that it does not overflow.
 const maxWorked = time.Duration(1 << 62)
@@ -131,20 +160,18 @@ func (b *batch) expectedTime() time.Duration {
 	return (priorWeight*b.spec.TaskTime + b.worked) / time.Duration(priorWeight+b.completed)
 }
 
-// rule is the batch's rule for task n. Where people are invited to single
-// tasks, nothing is wanted beyond the number of them.
-func (b *batch) rule(n uint32) label.Rule {
-	if people := b.backlog.invitedTo(n); people > 0 {
-		return b.spec.Rule.Capped(people)
-	}
-	return b.spec.Rule
-}
+// rule is the batch's rule for task n.
+func (b *batch) rule(n uint32) label.Rule { return b.backlog.capped(b.spec.Rule, n) }
 
 // fewAnswers is as many as a task has as a rule.
 const fewAnswers = 8
 
-// decide asks the rule about a task.
+// decide asks the rule about a task. One that was taken out is done as soon as nobody
+// holds it.
 func (b *batch) decide(t *task) label.Decision {
+	if t.removed {
+		return label.Decision{Enough: t.live == 0, Want: int(t.counted + t.live)}
+	}
 	var buf [fewAnswers]string
 	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), int(t.live))
 }
@@ -159,8 +186,11 @@ func (b *batch) firstWant(n uint32) int {
 	if b.backlog.invitedTo(n) == 0 {
 		return b.fewest
 	}
-	return b.rule(n).Decide(b.spec.ID.Task(n), nil, 0).Want
+	return firstOf(b.rule(n))
 }
+
+// firstOf is the number of annotations that a task of a rule wants before any came.
+func firstOf(r label.Rule) int { return min(r.Fewest(), r.Most()) }
 
 // start returns task n of b, which is about to be handed out for the first time.
 func (e *Engine) start(b *batch, n uint32) *task {
@@ -176,10 +206,11 @@ func (b *batch) progress(p *Progress) {
 	p.Batch, p.State, p.Stopped = b.spec.ID, b.state, b.stopped
 	p.Priority, p.Deadline = b.spec.Priority, b.spec.Deadline
 	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
-	p.Planned, p.Completed, p.Labelled = b.planned, b.completed, b.labelled
+	p.Planned, p.Completed, p.Labelled, p.Certainty = b.planned, b.completed, b.labelled, b.certainty
 	p.Escrow, p.Spent, p.Released, p.Worked = b.escrow, b.spent, b.released, b.worked
+	p.HadEnough = b.ended
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
-	p.Tasks, p.Open = b.spec.Tasks, b.spec.Open
+	p.Tasks, p.Open, p.Removed = b.spec.Tasks, b.spec.Open, len(b.backlog.removed)
 }
 
 // openTasks returns the open tasks in order of their number.

@@ -371,7 +371,7 @@ func BenchmarkOrder(b *testing.B) {
 		tail := time.Duration(0)
 		for b.Loop() {
 			tail = (tail + 37*time.Second) % (10 * time.Minute)
-			must(b, e.SetTail(*now, 1, tail))
+			must(b, e.SetRest(*now, 1, engine.Rest{Tail: tail}))
 		}
 	})
 }

@@ -43,6 +43,7 @@ type batchBook struct {
 	worked   time.Duration
 	labelled int
 	early    bool // a label was made that the rule does not give
+	revised  bool // its rule was changed: a task may have enough answers without a new one
 	growth
 }
 
@@ -50,12 +51,16 @@ type taskBook struct {
 	id      crowd.TaskID
 	rule    label.Rule
 	invited map[crowd.WorkerID]bool // nil: everybody
-	held    map[crowd.WorkerID]bool // ever
+	held    map[crowd.WorkerID]int  // how often, ever
+	back    map[crowd.WorkerID]bool // they let go of it, and may get it again
+	kept    map[crowd.WorkerID]bool // they have answered it, in time or late, skipped it or lost it
 	first   uint32                  // number of its first assignment
 	wanted  int                     // the most annotations that it wanted so far
+	told    int                     // annotations wanted, by an event of this command
 	live    int
 	answers []string // counted
 	label   *engine.Label
+	removed bool // taken out
 	wait
 }
 
@@ -95,7 +100,7 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 	s := &b.spec
 	for _, item := range items {
 		n := uint32(len(b.tasks))
-		t := &taskBook{id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]bool)}
+		t := &taskBook{id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]int), back: make(map[crowd.WorkerID]bool), kept: make(map[crowd.WorkerID]bool)}
 		if t.invited = invitedTo(s, n+1); t.invited != nil {
 			t.rule = s.Rule.Capped(len(t.invited))
 		} else if s.Invited != nil {
@@ -116,25 +121,14 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 // want is the number of annotations that a task should have: the fewest that
 // its rule takes, and after those one more at a time up to the most.
 func (t *taskBook) want() int {
-	if t.label != nil {
+	switch here := len(t.answers) + t.live; {
+	case t.label != nil:
 		return len(t.answers)
+	case t.removed:
+		return here
+	default:
+		return max(min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most()), here)
 	}
-	return min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most())
-}
-
-// agreed reports whether the rule is satisfied.
-func (t *taskBook) agreed() bool {
-	if len(t.answers) >= t.rule.Most() {
-		return true
-	}
-	votes := make(map[string]int)
-	for _, a := range t.answers {
-		votes[a]++
-		if votes[a] >= t.rule.Fewest() && t.rule.Fewest() < t.rule.Most() {
-			return true
-		}
-	}
-	return false
 }
 
 func (b *batchBook) account() engine.Account {
@@ -175,10 +169,14 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 		return "blocked"
 	case b.spec.Training != (k.person(w).training > 0):
 		return "in training, or not"
-	case b.spec.Reward*crowd.Money(b.running+1) > k.accounts[b.account()]:
+	case k.promised(b)+b.spec.Reward > k.accounts[b.account()]:
 		return "no money"
 	case !holds(who, b.spec):
 		return "not qualified"
+	case !k.mayGive(w, b):
+		return "answered enough"
+	case k.enough(b) != "":
+		return "enough labels"
 	}
 	return ""
 }
@@ -188,27 +186,18 @@ func (t *taskBook) unfit(w crowd.WorkerID) string {
 	switch {
 	case t.label != nil:
 		return "labelled"
-	case t.held[w]:
+	case t.removed:
+		return "taken out"
+	case t.held[w] > 0:
 		return "held before"
 	case t.invited != nil && !t.invited[w]:
 		return "not invited"
+	case slices.Contains(t.item.NotBy, w):
+		return "answered elsewhere"
 	case t.live+len(t.answers) >= t.want():
 		return "enough people"
 	}
 	return ""
-}
-
-// fits returns a task of b that w could do now, or nil.
-func (k *books) fits(w crowd.WorkerID, b *batchBook) *taskBook {
-	if k.refused(w, b) != "" {
-		return nil
-	}
-	for _, t := range b.tasks {
-		if t.unfit(w) == "" {
-			return t
-		}
-	}
-	return nil
 }
 
 // apply enters what one command changed. Within a command hand-outs come last.
@@ -265,7 +254,8 @@ func (k *books) handout(x engine.Handout) error {
 	if err != nil {
 		return err
 	}
-	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" {
+	again := t.unfit(x.Worker) == "held before" && t.comesBack(x.Worker)
+	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" && !(again && k.refused(x.Worker, b) == "") {
 		return fmt.Errorf("must not be: %s", why)
 	}
 	if h := k.holding[x.Worker]; h != nil {
@@ -279,17 +269,19 @@ func (k *books) handout(x engine.Handout) error {
 	if x != want {
 		return fmt.Errorf("got %v, want %v", x, want)
 	}
-	if err := k.rightTask(x, b, t); err != nil {
+	if again {
+		if err := k.rightlyAgain(x, b, t); err != nil {
+			return err
+		}
+	} else if err := cmp.Or(k.rightTask(x, b, t), k.rightBatch(x, b)); err != nil {
 		return err
 	}
-	if err := k.rightBatch(x, b); err != nil {
-		return err
-	}
+	k.noteBounds(x, b, t)
 	for _, ahead := range k.waiting {
 		if ahead == x.Worker {
 			break
 		}
-		if k.fits(ahead, b) != nil {
+		if k.takes(ahead, b) != nil {
 			return fmt.Errorf("%s waits longer and could do it", ahead)
 		}
 	}
@@ -308,7 +300,7 @@ func (k *books) handout(x engine.Handout) error {
 	if len(t.held) == 0 {
 		t.first = b.issued
 	}
-	t.held[x.Worker] = true
+	t.held[x.Worker], t.back[x.Worker] = t.held[x.Worker]+1, false
 	t.live++
 	b.running++
 	k.seen["handed out"]++
@@ -347,13 +339,13 @@ func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
 // simple: the engine tells its policy all it has to know.
 func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
 	for _, other := range k.batches {
-		if k.fits(x.Worker, other) == nil {
+		if k.takes(x.Worker, other) == nil {
 			continue
 		}
 		switch {
 		case k.policy == "fifo" && other.launched.Before(b.launched):
 			return fmt.Errorf("%s was launched before", other.spec.ID)
-		case (k.policy == "penalty" || k.policy == "penalty(form=event)") && b.later(k.now, other):
+		case (k.policy == "penalty(form=atc)" || k.policy == "penalty(form=event)") && b.later(k.now, other):
 			return fmt.Errorf("%s is more urgent", other.spec.ID)
 		case k.policy == "fs" && other.running < b.running:
 			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)
@@ -375,6 +367,13 @@ func (k *books) end(x engine.End) error {
 	}
 	k.letGo(r)
 	r.state = x.State
+	if _, t, err := k.task(r.Task); err == nil {
+		may := x.State == crowd.Returned || x.State == crowd.Expired
+		t.back[r.Worker], t.kept[r.Worker] = may, t.kept[r.Worker] || !may
+		if t.removed {
+			k.seen["taken out: given back later"]++
+		}
+	}
 	k.seen[string(x.State)]++
 	return nil
 }
@@ -401,13 +400,21 @@ func (k *books) answer(x engine.Answer) error {
 	}
 	late := r.state != crowd.Assigned
 	counts := !late || t.label == nil && !b.kept.State.Ended() &&
-		t.live+len(t.answers) < t.want() && b.spec.Reward*crowd.Money(b.running+1) <= k.accounts[b.account()]
+		t.live+len(t.answers) < t.want() && k.promised(b)+r.Reward <= k.accounts[b.account()]
+	if h := k.holding[r.Worker]; late && counts && (t.kept[r.Worker] || h != nil && h.Task == r.Task) {
+		counts = false
+		k.seen["late, and they have it again"]++
+	}
+	if late && counts && (k.beyond(b, r) || !k.mayGiveLate(r.Worker, b)) {
+		counts = false
+	}
 	if x.Late != late || x.Counted != counts {
 		return fmt.Errorf("late %t, counted %t; want %t, %t", x.Late, x.Counted, late, counts)
 	}
-	if paid := b.spec.Reward; x.Counted != (x.Paid == paid) || !x.Counted && x.Paid != 0 {
-		return fmt.Errorf("paid %s (counted %t)", x.Paid, x.Counted)
+	if x.Counted != (x.Paid == r.Reward) || !x.Counted && x.Paid != 0 {
+		return fmt.Errorf("paid %s (counted %t), promised %s", x.Paid, x.Counted, r.Reward)
 	}
+	k.noteAnswer(b, t, r, x.Counted)
 	k.person(r.Worker).seen = k.now
 	if !late {
 		k.letGo(r)
@@ -417,6 +424,7 @@ func (k *books) answer(x engine.Answer) error {
 		}
 	}
 	r.state, r.answer = crowd.Submitted, &x
+	t.kept[r.Worker] = true
 	if x.Counted {
 		b.counted++
 		b.worked += min(x.At.Sub(r.At), b.spec.Lease)
@@ -425,6 +433,9 @@ func (k *books) answer(x engine.Answer) error {
 			k.tally.Completed++
 		}
 		t.answers = append(t.answers, x.Key)
+		if t.live+len(t.answers) >= t.wanted { // it stands no more, if only until its rule wants another one
+			t.stands = false
+		}
 		if b.expect(k.now) {
 			k.seen["response time moved"]++
 		}
@@ -438,8 +449,8 @@ func (k *books) label(x engine.Label) error {
 	switch {
 	case err != nil:
 		return err
-	case t.label != nil:
-		return fmt.Errorf("there was one already")
+	case t.label != nil || t.removed:
+		return fmt.Errorf("there was one already, or it was taken out")
 	case len(t.answers) == 0 || x.Answers != len(t.answers) || x.At != k.now:
 		return fmt.Errorf("from %d answers at %s, but %d counted", x.Answers, x.At, len(t.answers))
 	}
@@ -456,6 +467,9 @@ func (k *books) label(x engine.Label) error {
 	}
 	t.label = &x
 	b.labelled++
+	if err := k.checkBy(b, x); err != nil {
+		return err
+	}
 	k.seen["label"]++
 	if x.Tie {
 		k.seen["label with a tie"]++
@@ -466,43 +480,6 @@ func (k *books) label(x engine.Label) error {
 	if len(t.answers) > t.rule.Fewest() {
 		k.seen["label after an extension"]++
 	}
-	return nil
-}
-
-func (k *books) transfer(x engine.Transfer) error {
-	if x.From.Kind == engine.PoolAccount || x.To.Kind == engine.PoolAccount {
-		return k.poolTransfer(x)
-	}
-	b := k.batches[crowd.BatchID(x.From.ID)]
-	if x.Kind == engine.Reserve {
-		b = k.batches[crowd.BatchID(x.To.ID)]
-	}
-	if b == nil || x.Amount <= 0 || x.At != k.now {
-		return fmt.Errorf("nonsense")
-	}
-	want := engine.Transfer{At: k.now, Kind: x.Kind, Amount: x.Amount, Assignment: x.Assignment}
-	switch x.Kind {
-	case engine.Reserve:
-		want.From, want.To, want.Assignment = b.tenantAccount(), b.account(), 0
-	case engine.Reward:
-		r := k.rows[x.Assignment]
-		if r == nil || r.answer == nil || r.answer.Paid != x.Amount || r.rewarded {
-			return fmt.Errorf("not for a counted answer, or twice")
-		}
-		r.rewarded = true
-		want.From, want.To = b.account(), workerAccount(r.Worker)
-	case engine.Release:
-		want.From, want.To, want.Assignment = b.account(), b.tenantAccount(), 0
-		if left := k.accounts[b.account()]; x.Amount != left {
-			return fmt.Errorf("%s is left", left)
-		}
-	}
-	if x != want {
-		return fmt.Errorf("want %v", want)
-	}
-	k.accounts[x.From] -= x.Amount
-	k.accounts[x.To] += x.Amount
-	k.seen["transfer: "+string(x.Kind)]++
 	return nil
 }
 
@@ -523,26 +500,32 @@ func (k *books) progress(x engine.Progress) error {
 	if x.State.Ended() && (x.EndedAt != k.now || x.Planned != x.Completed || x.Escrow != 0 || x.Spent+x.Released != b.funded || k.accounts[b.account()] != 0 || b.running != 0) {
 		return fmt.Errorf("it has ended with %+v, and %s in its account", x, k.accounts[b.account()])
 	}
-	if all := b.labelled == len(b.tasks) && !b.open; x.State == crowd.BatchDone && !all || x.State.Open() && all {
+	if all := b.left() == 0 && !b.open; x.State == crowd.BatchDone && !all || x.State.Open() && all {
 		return fmt.Errorf("%s with %d labels of %d", x.State, b.labelled, len(b.tasks))
+	}
+	if x.Removed != b.removed() || x.Wanted() != len(b.tasks)-b.removed() {
+		return fmt.Errorf("%d taken out, %d wanted; want %d of %d", x.Removed, x.Wanted(), b.removed(), len(b.tasks))
 	}
 	if int(x.Tasks) != len(b.tasks) || x.Open != (b.open && x.State.Open()) {
 		return fmt.Errorf("%d tasks, open %t; want %d, %t", x.Tasks, x.Open, len(b.tasks), b.open && x.State.Open())
 	}
 	b.kept = x
-	return nil
+	return k.endedBecause(b, &x)
 }
 
 // check compares the books with what the engine shows of itself.
 func (k *books) check(e *engine.Engine) error {
 	for _, b := range k.batches {
 		for _, t := range b.tasks {
-			if more := t.want() - t.wanted; more > 0 && b.kept.State.Open() {
+			if more := t.want() - t.wanted; b.kept.State.Open() {
 				t.wanted += more
-				if !b.spec.Training {
+				if more > 0 && !b.spec.Training {
 					k.tally.Arrived += int64(more)
 				}
+			} else if more := t.told - t.wanted; more > 0 && !b.spec.Training { // in the command by which the batch ended
+				k.tally.Arrived += int64(more)
 			}
+			t.told = 0
 		}
 		b.settle(k.now)
 		if err := k.checkBatch(e, b); err != nil {
@@ -569,6 +552,9 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	if !running {
 		return nil
 	}
+	if err := k.checkEnough(b, &s); err != nil {
+		return err
+	}
 	if s.Progress != b.kept {
 		return fmt.Errorf("it stands at\n%+v, but what was kept is\n%+v", s.Progress, b.kept)
 	}
@@ -578,17 +564,17 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 		if t.live+len(t.answers) > t.want() {
 			return fmt.Errorf("%s: %d live and %d counted, %d wanted", t.id, t.live, len(t.answers), t.want())
 		}
-		if t.label == nil && t.live == 0 && t.agreed() {
+		if t.label == nil && !t.removed && t.live == 0 && t.agreed() {
 			return fmt.Errorf("%s: %q is enough, and there is no label", t.id, t.answers)
 		}
 		if shared = shared || t.invited == nil; len(t.held) > 0 && t.invited == nil {
 			fresh = i + 2
 		}
-		if len(t.held) > 0 && t.label == nil {
+		if len(t.held) > 0 && t.label == nil && !(t.removed && t.live == 0) {
 			oldest = min(oldest, t.first)
 		}
 	}
-	for shared && fresh <= len(b.tasks) && b.tasks[fresh-1].invited != nil {
+	for shared && fresh <= len(b.tasks) && (b.tasks[fresh-1].invited != nil || b.tasks[fresh-1].removed && b.spec.SLA == nil) {
 		fresh++
 	}
 	got := [...]int{s.Planned, s.Completed, s.Running, s.Waiting, s.Labelled, int(s.Issued), int(s.Escrow), int(s.Worked), int(s.Fresh), int(s.OldestOpen)}
@@ -606,8 +592,8 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	if (s.Reason == crowd.NoTaskYet) != (k.idle(b)) {
 		return fmt.Errorf("waits because of %s, with %d running and %d waiting", s.Reason, s.Running, s.Waiting)
 	}
-	if b.spec.Reward*crowd.Money(b.running) > s.Escrow {
-		return fmt.Errorf("%d in hand at %s, and %s in the account", b.running, b.spec.Reward, s.Escrow)
+	if promised := k.promised(b); promised > s.Escrow {
+		return fmt.Errorf("%d in hand, promised %s, and %s in the account", b.running, promised, s.Escrow)
 	}
 	return nil
 }
@@ -621,54 +607,4 @@ func (k *books) heldRows() []engine.Handout {
 		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Assignment, y.Assignment))
 	})
 	return list
-}
-
-// checkNobodyIdles is the conservation of work.
-func (k *books) checkNobodyIdles() error {
-	for _, w := range k.waiting {
-		for _, b := range k.batches {
-			if t := k.fits(w, b); t != nil {
-				return fmt.Errorf("%s waits, although %s fits", w, t.id)
-			}
-		}
-	}
-	return nil
-}
-
-// checkMoney adds up by another way than transfer does: by answers and budgets.
-func (k *books) checkMoney() error {
-	earned := make(map[crowd.WorkerID]crowd.Money)
-	spent := make(map[crowd.BatchID]crowd.Money)
-	for id, r := range k.rows {
-		if r.answer != nil {
-			earned[r.Worker] += r.answer.Paid
-			spent[id.Batch()] += r.answer.Paid
-		}
-	}
-	paid := crowd.Money(0)
-	for account, got := range k.accounts {
-		if account.Kind == engine.WorkerAccount {
-			paid += got - earned[crowd.WorkerID(account.ID)]
-		}
-	}
-	if paid != k.waited {
-		return fmt.Errorf("people have %s on top of their answers, for waiting worth %s", paid, k.waited)
-	}
-	total := make(map[engine.Account]crowd.Money) // what tenants are short of
-	for id, shared := range k.shared {
-		total[engine.Account{Kind: engine.TenantAccount, ID: int64(id)}] -= shared
-	}
-	for id, b := range k.batches {
-		escrow := k.accounts[b.account()]
-		if escrow < 0 || b.kept.Spent != spent[id] {
-			return fmt.Errorf("%s has %s left, spent %s on answers worth %s", id, escrow, b.kept.Spent, spent[id])
-		}
-		total[b.tenantAccount()] -= spent[id] + escrow
-	}
-	for account, sum := range total {
-		if got := k.accounts[account]; got != sum {
-			return fmt.Errorf("%s is short of %s, its batches of %s", account, got, sum)
-		}
-	}
-	return nil
 }

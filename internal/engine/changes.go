@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
 )
 
 // Changes is what commands have changed since the last Take, by kind. Within a
@@ -17,7 +18,10 @@ type Changes struct {
 	Labels    []Label
 	Transfers []Transfer
 	Duties    []Duty
+	Revisions []Revision
+	Removals  []Removal
 	Progress  []Progress // the last state of each batch that changed
+	Gates     []GateChange
 
 	// Served lists the hand-outs that went to workers who were waiting: they
 	// are in Handouts too, and somebody has to tell those workers.
@@ -31,7 +35,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Progress) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -79,6 +83,33 @@ type Label struct {
 	Answers    int     // counted answers
 	Tie        bool    // several answers had as many votes
 	Undecided  bool    // the rule's condition was not met (no k agreed, or ended early)
+
+	// By lists who answered, late answers included; only with Spec.TellsWho.
+	By []crowd.WorkerID
+}
+
+// Revision is what a running batch is from now on, after Edit or Add.
+type Revision struct {
+	Batch      crowd.BatchID
+	Rule       label.Rule
+	Reward     crowd.Money
+	Production bool
+	Enough     *Enough
+	Added      uint32     // tasks, after those that it had
+	Was        PastReward // the reward until now, if it has changed; else zero
+}
+
+// PastReward is what the assignments up to number Last pay, beyond those of an earlier
+// one: a reward that was changed later.
+type PastReward struct {
+	Last   uint32
+	Reward crowd.Money
+}
+
+// Removal is a task taken out of a running batch.
+type Removal struct {
+	Task crowd.TaskID
+	At   time.Time
 }
 
 // AccountKind is the kind of a ledger account.
@@ -148,11 +179,18 @@ type Progress struct {
 	Planned      int
 	Completed    int
 	Labelled     int
+	Certainty    float64     // sum of the labels' confidence
+	Removed      int         // tasks that were taken out
 	Escrow       crowd.Money // reserved and not paid
 	Spent        crowd.Money
 	Released     crowd.Money   // given back at the end: what was reserved and not paid
 	Worked       time.Duration // sum over counted answers, from hand-out to answer
 	LaunchedAt   time.Time
 	EndedAt      time.Time
+	HadEnough    bool // it ended by itself: see Spec.Enough
 	FirstStarted time.Time
 }
+
+// Wanted is how many of the batch's tasks have a label or are to get one: all but those
+// that were taken out.
+func (p *Progress) Wanted() int { return int(p.Tasks) - p.Removed }

@@ -43,7 +43,7 @@ func (e *Engine) Check() error {
 // checkDuty verifies that the people on duty, at work and paid for waiting are
 // those who are counted, and that the account holds no less than nothing.
 func (e *Engine) checkDuty() error {
-	present, busy, learning, queued := 0, 0, 0, 0
+	present, busy, learning, queued, served := 0, 0, 0, 0, 0
 	p := &e.wages
 	paid, begun, rests := int64(0), int64(0), int64(0)
 	for id, w := range e.workers {
@@ -70,8 +70,11 @@ func (e *Engine) checkDuty() error {
 			return fmt.Errorf("%s is idle, their silence noticed: %t", id, w.lease.on)
 		case w.on && w.waiting && w.lease.on:
 			return fmt.Errorf("%s waits, and their silence is counted", id)
-		case w.waiting && w.training > 0:
+		case w.waiting && w.training > 0 && !w.outside:
 			return fmt.Errorf("%s waits to learn (%d tasks), and there is nothing to learn from", id, w.training)
+		}
+		if w.waiting && !w.outside {
+			served++
 		}
 		if w.waiting && !w.paidTo.IsZero() {
 			paid++
@@ -92,8 +95,40 @@ func (e *Engine) checkDuty() error {
 		return fmt.Errorf("waiting is paid, but no payday is set")
 	case e.letsGo() && !p.alarm.on:
 		return fmt.Errorf("people wait who were called and cannot be paid, and stay")
-	case paid != int64(queued) && e.pays():
-		return fmt.Errorf("%d wait, %d of them are paid", queued, paid)
+	case paid != int64(served) && e.pays():
+		return fmt.Errorf("%d wait inside, %d are paid", served, paid)
+	}
+	return e.checkGate()
+}
+
+// checkGate verifies that just those stand outside who find no place, hold nothing and are not
+// paid, and that the gate is open when enough are there.
+func (e *Engine) checkGate() error {
+	g, outside, busy := &e.gate, 0, 0
+	for id, w := range e.workers {
+		if w.holds != nil {
+			busy++
+		}
+		if !w.outside {
+			continue
+		}
+		outside++
+		if place := w.place(); !w.on || w.holds != nil || !w.paidTo.IsZero() || place > len(g.outside) || g.outside[place-1] != w {
+			return fmt.Errorf("%s stands outside as number %d: on duty %t, with a task %t, paid %t", id, place, w.on, w.holds != nil, !w.paidTo.IsZero())
+		}
+	}
+	inside := e.inside()
+	switch {
+	case outside != len(g.outside):
+		return fmt.Errorf("%d stand outside, but %d are listed", outside, len(g.outside))
+	case outside > 0 && !g.full(inside):
+		return fmt.Errorf("%d stand outside, but only %d are inside", outside, inside)
+	case g.full(inside-1) && inside > busy:
+		return fmt.Errorf("%d are inside, of whom %d hold a task; at most %d are to be", inside, busy, g.Max)
+	case g.On && g.open != (e.present > 0 && (g.open || inside >= g.Min)):
+		return fmt.Errorf("%d are inside, and the gate is open: %t", inside, g.open)
+	case !g.On && g.open:
+		return fmt.Errorf("there is no gate, and it is open")
 	}
 	return nil
 }
@@ -107,10 +142,12 @@ func (b *batch) check() error {
 		seen := make(map[crowd.WorkerID]bool, len(t.given))
 		inHand, answers := int32(0), int32(0)
 		for _, a := range t.given {
-			if seen[a.worker.id] {
-				return fmt.Errorf("%s was given to %s twice", t.id(), a.worker.id)
+			if a.state == crowd.Assigned || a.counted {
+				if seen[a.worker.id] {
+					return fmt.Errorf("%s is %s's twice", t.id(), a.worker.id)
+				}
+				seen[a.worker.id] = true
 			}
-			seen[a.worker.id] = true
 			if a.state == crowd.Assigned {
 				inHand++
 			}
@@ -126,8 +163,10 @@ func (b *batch) check() error {
 			return fmt.Errorf("%s: %d in hand, counted %d", t.id(), inHand, t.live)
 		case answers != t.counted:
 			return fmt.Errorf("%s: %d answers that count, counted %d", t.id(), answers, t.counted)
-		case t.slots() < 0:
+		case t.slots() < 0 || t.removed && t.slots() > 0:
 			return fmt.Errorf("%s: %d in hand and %d answers, but %d wanted", t.id(), t.live, t.counted, t.planned)
+		case t.removed != b.backlog.isRemoved(t.n):
+			return fmt.Errorf("%s was taken out: %t, the list says otherwise", t.id(), t.removed)
 		case t.live == 0 && t.slots() == 0:
 			return fmt.Errorf("%s has all of its %d answers and no label", t.id(), t.planned)
 		}
@@ -147,11 +186,11 @@ func (b *batch) check() error {
 	if given != 0 || len(open) != b.open {
 		return fmt.Errorf("%d tasks are open, counted %d; the log has %d assignments too few", len(open), b.open, given)
 	}
-	if untouched := int(b.spec.Tasks) - b.labelled - b.open; untouched < 0 {
+	if untouched := b.untouched(); untouched < 0 {
 		return fmt.Errorf("%d tasks, but %d labelled and %d open", b.spec.Tasks, b.labelled, b.open)
 	} else if b.backlog.invited == nil {
 		wanted += untouched * b.firstWant(1)
-		if b.backlog.order == nil && untouched != int(b.spec.Tasks)-int(b.backlog.fresh)+1 {
+		if b.backlog.order == nil && untouched != b.backlog.except.waiting()+int(b.spec.Tasks)-int(b.backlog.fresh)+1-b.backlog.removedFrom(b.backlog.fresh) {
 			return fmt.Errorf("%d tasks untouched, but the first fresh one is %d of %d", untouched, b.backlog.fresh, b.spec.Tasks)
 		}
 		if wanted+counted != b.planned { // counted: answers of tasks with a label
@@ -161,16 +200,28 @@ func (b *batch) check() error {
 	if err := b.checkOrder(open); err != nil {
 		return err
 	}
-	commitment, ok := b.spec.Reward.Times(int64(b.running))
+	promised, leaving := crowd.Money(0), 0
+	for _, t := range open {
+		for _, a := range t.given {
+			if a.state == crowd.Assigned {
+				promised += a.reward()
+			}
+		}
+		if t.removed {
+			leaving++
+		}
+	}
 	switch {
+	case promised != b.promised || leaving != b.leaving:
+		return fmt.Errorf("%s promised and %d tasks on their way out, counted %s and %d", promised, leaving, b.promised, b.leaving)
 	case live != b.running:
 		return fmt.Errorf("%d in hand, counted %d", live, b.running)
 	case b.waiting() < 0:
 		return fmt.Errorf("planned %d, but %d done and %d running", b.planned, b.completed, b.running)
-	case b.labelled >= int(b.spec.Tasks) && !b.spec.Open:
-		return fmt.Errorf("all %d tasks have labels, and it goes on", b.spec.Tasks)
-	case !ok || commitment > b.escrow:
-		return fmt.Errorf("%s in the budget, but %s promised", b.escrow, commitment)
+	case b.open == 0 && b.untouched() == 0 && !b.spec.Open:
+		return fmt.Errorf("all %d tasks have labels or were taken out, and it goes on", b.spec.Tasks)
+	case promised > b.escrow:
+		return fmt.Errorf("%s in the budget, but %s promised", b.escrow, promised)
 	}
 	return nil
 }
@@ -183,7 +234,7 @@ func (b *batch) checkOrder(open []*task) error {
 	if o == nil {
 		return nil
 	}
-	wants := int(b.spec.Tasks) - b.labelled - b.open
+	wants := b.untouched()
 	for _, t := range open {
 		_, _, stands := o.queue.Get(int64(t.n))
 		_, aside := o.away[t.n]

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -15,11 +16,26 @@ type Crowd struct {
 	Wanted int
 	People int
 	Lacks  []Requirement // too few meet them; empty: that is not what is missing
-	Had    int           // tasks left, each of which everybody who may do it has had already; 0: not so
+	Had    int           // tasks left, each of which everybody who may do it has had already, or is excluded from; 0: not so
+	NotBy  []string      // where people answered who are excluded from tasks: see Spec.NotBy
+
+	// PerWorker is the most answers of one person; 0: any number.
+	PerWorker int
+	// Answers are wanted of all people together, before any came; 0: not known, or they may
+	// give any number.
+	Answers int
+	// Elsewhere is how many of the people the steps of NotBy need, who then must not do it.
+	Elsewhere int
 }
 
-// TooSmall reports whether no task that is left can get the answers that it wants.
-func (c Crowd) TooSmall() bool { return c.People < c.Wanted || c.Had > 0 }
+// TooSmall reports whether no task that is left can get the answers that it wants, or
+// not all tasks can.
+func (c Crowd) TooSmall() bool { return c.People < c.Wanted+c.Elsewhere || c.Had > 0 || c.short() }
+
+// short reports whether the people may not give as many answers as are wanted.
+func (c Crowd) short() bool {
+	return c.PerWorker > 0 && c.People < (c.Answers+c.PerWorker-1)/c.PerWorker
+}
 
 // String says it in words.
 func (c Crowd) String() string {
@@ -29,10 +45,15 @@ func (c Crowd) String() string {
 	}
 	skills := strings.Join(lacks, " and ")
 	switch {
+	case c.People >= c.Wanted && c.short():
+		return fmt.Sprintf("%s are wanted, but the pool has %d who may do it and each may give %d", format.Count(c.Answers, "answer"), c.People, c.PerWorker)
 	case c.People >= c.Wanted && c.Had > 0:
-		return fmt.Sprintf("everybody in the pool who may do it has already had the %s left", format.Count(c.Had, "task"))
+		return c.whyHad()
 	case c.People == 0 && skills != "":
 		return "nobody in the pool holds " + skills
+	case c.People >= c.Wanted && c.People < c.Wanted+c.Elsewhere:
+		return fmt.Sprintf("a task needs %s of others than those who answered it in %s, at least %d, but the pool has %d who may do it",
+			format.Count(c.Wanted, "answer"), strings.Join(c.NotBy, " or "), c.Elsewhere, c.People)
 	case c.Wanted == 1 && c.People == 0:
 		return "the pool has nobody who may do it"
 	case skills != "":
@@ -42,20 +63,24 @@ func (c Crowd) String() string {
 }
 
 // crowdOf returns the crowd of a batch, unless its tasks name their people or it is
-// for newcomers, who may not be here yet.
-func (e *Engine) crowdOf(b *batch) Crowd {
+// for newcomers, who may not be here yet. A task wants answers of so many.
+func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 	if !b.backlog.shared || b.spec.Training {
 		return Crowd{}
 	}
-	c := e.Able(b.spec.Tenant, b.fewest, e.classes.list[b.class].requires)
-	c.Had = e.hadByAll(b)
+	c := e.Able(b.spec.Tenant, wanted, e.classes.list[b.class].requires)
+	c.Had, c.NotBy, c.PerWorker = e.hadByAll(b), b.spec.NotBy, b.spec.PerWorker
 	return c
 }
 
 // hadByAll returns how many tasks are left of b if everybody in the pool who may do it
 // has had each of them, and 0 otherwise.
 func (e *Engine) hadByAll(b *batch) int {
-	if b.open == 0 || b.running > 0 || e.hindrance(b) != crowd.Eligible {
+	left := b.open
+	if b.restricted() {
+		left += b.untouched()
+	}
+	if left == 0 || b.running > 0 || e.hindrance(b) != crowd.Eligible {
 		return 0
 	}
 	for _, w := range e.workers {
@@ -66,7 +91,41 @@ func (e *Engine) hadByAll(b *batch) int {
 			}
 		}
 	}
-	return b.open
+	return left
+}
+
+// whyHad says why nobody can be given the tasks that are left.
+func (c Crowd) whyHad() string {
+	why := "everybody in the pool who may do it has already had the " + format.Count(c.Had, "task") + " left"
+	if len(c.NotBy) > 0 {
+		why += ", or answered the same in " + strings.Join(c.NotBy, " or ")
+	}
+	if c.PerWorker > 0 {
+		why += ", or given as many answers as one person may (" + strconv.Itoa(c.PerWorker) + ")"
+	}
+	return why
+}
+
+// Asked is what another step asks of the people of a pool.
+type Asked struct {
+	Wanted   int // of different people
+	Requires []Requirement
+}
+
+// Leaves counts in how many of the people of c, who do what asks for requires, at least
+// have to answer in one of the other steps, and are missing then.
+func (e *Engine) Leaves(c Crowd, tenant crowd.TenantID, requires []Requirement, others []Asked) Crowd {
+	for _, other := range others {
+		wanted := other.Wanted
+		for _, w := range e.workers {
+			able := !w.suspended && !slices.Contains(w.blockedBy, tenant) && w.meets(tenant, other.Requires)
+			if able && !w.meets(tenant, requires) {
+				wanted--
+			}
+		}
+		c.Elsewhere = max(c.Elsewhere, wanted)
+	}
+	return c
 }
 
 // Able compares the people that a task of a tenant wants with the workers of the pool,

@@ -109,6 +109,14 @@ func (w *world) exec(c command) error {
 		w.k.seen["policy changed"]++
 	case "grow":
 		return w.grow(c)
+	case "revise":
+		return w.revise(c)
+	case "take out":
+		return w.takeOut(c)
+	case "judge":
+		return w.judge(c)
+	case "add":
+		return w.add(c)
 	case "seal":
 		return w.seal(c)
 	case "set tail", "set bound":
@@ -210,7 +218,7 @@ func (w *world) submit(h engine.Handout, key string) error {
 	_, running := w.e.Status(h.Assignment.Batch())
 	switch {
 	case errors.Is(err, engine.ErrForgotten):
-		if t.label == nil && !w.k.batches[h.Task.Batch()].kept.State.Ended() {
+		if t.label == nil && !(t.removed && t.live == 0) && !w.k.batches[h.Task.Batch()].kept.State.Ended() {
 			return fmt.Errorf("%s is forgotten, although %s has no label (running %t)", h.Assignment, t.id, running)
 		}
 		w.k.seen["submit: forgotten"]++
@@ -329,7 +337,7 @@ func (w *world) launch(c command) error {
 		return wantCode(w.e.Launch(w.now, s), crowd.Conflict)
 	}
 	var why *crowd.Error
-	if !errors.As(err, &why) || why.Field != "redundancy" && why.Field != "invited" {
+	if !errors.As(err, &why) || why.Field != "redundancy" && why.Field != "invited" && why.Field != "enough.spent" {
 		return fmt.Errorf("launch of %+v: %w", s, err)
 	}
 	w.k.seen["launch refused: "+why.Field]++
@@ -388,56 +396,6 @@ func (w *world) changeWorker(c command) error {
 	return err
 }
 
-func (w *world) changeBatch(c command) error {
-	id := crowd.BatchID(1 + c.a%(uint32(w.last)+1))
-	if n := w.running(); len(n) > 0 && c.b%8 > 0 {
-		id = n[c.a%uint32(len(n))]
-	}
-	b := w.k.batches[id]
-	running := b != nil && b.kept.State.Open()
-	var err error
-	switch c.op {
-	case "pause":
-		err = w.e.Pause(w.now, id)
-	case "resume":
-		err = w.e.Resume(w.now, id)
-	case "cancel":
-		err = w.e.Cancel(w.now, id)
-	case "end":
-		err = w.e.End(w.now, id)
-	case "edit":
-		priority, deadline := float64(1+c.b%5), w.now.Add(time.Duration(1+c.c)*time.Microsecond)
-		err = w.e.Edit(w.now, id, engine.Edit{Priority: &priority, Deadline: &deadline})
-	case "top up":
-		err = w.e.TopUp(w.now, id, crowd.Money(1+c.b%9)*10_000)
-		if running {
-			b.funded += crowd.Money(1+c.b%9) * 10_000
-		}
-	case "stop batch", "start batch":
-		err = w.e.StopBatch(w.now, id, c.op == "stop batch")
-		if running {
-			b.stopped = c.op == "stop batch"
-		}
-	default:
-		return fmt.Errorf("no such command")
-	}
-	if !running {
-		w.k.seen["batch is not running"]++
-		return wantCode(err, crowd.NotFound)
-	}
-	return err
-}
-
-func (w *world) running() []crowd.BatchID {
-	var list []crowd.BatchID
-	for id := range crowd.BatchID(w.last) {
-		if w.k.batches[id+1].kept.State.Open() {
-			list = append(list, id+1)
-		}
-	}
-	return list
-}
-
 // restart makes a new engine from the store, which then goes on in the old
 // one's place. Whoever waited asks again.
 func (w *world) restart() error {
@@ -472,6 +430,18 @@ func (w *world) restart() error {
 		b.restarted(w.now)
 		if b.open {
 			w.k.seen["open batch restored"]++
+		}
+		if b.removed() > 0 {
+			w.k.seen["restored with tasks taken out"]++
+		}
+		if len(w.store.past[id]) > 0 {
+			w.k.seen["restored with a past reward"]++
+		}
+		if b.spec.PerWorker > 0 && b.counted > 0 {
+			w.k.seen["restored with bounds on people"]++
+		}
+		if len(b.spec.NotBy) > 0 && len(b.tasks) > 0 {
+			w.k.seen["restored with exclusions"]++
 		}
 		if b.spec.SLA != nil {
 			w.k.seen["batch with an order restored"]++

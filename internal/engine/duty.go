@@ -82,6 +82,7 @@ type duty struct {
 	training int
 	paidTo   time.Time   // waiting is paid up to here
 	kept     bool        // on, as last told in Changes.Duties
+	outside  bool        // on, without a place inside the gate
 	rest     int64       // of rate × ns: what was less than a micro-unit
 	earned   crowd.Money // by waiting, since they came on duty
 }
@@ -141,16 +142,22 @@ func (e *Engine) StartDuty(now time.Time, id crowd.WorkerID) error {
 		e.comeOn(now, w)
 	}
 	e.hear(now, id)
+	e.run(now)
 	return nil
 }
 
 // comeOn brings w on duty.
 func (e *Engine) comeOn(now time.Time, w *worker) {
 	e.elapse(now)
+	full := e.gate.full(e.inside())
 	e.present++
 	e.changes.Shifts = append(e.changes.Shifts, Shift{Worker: w.id, On: true})
 	w.on, w.since, w.seen, w.idle, w.leaves, w.earned = true, now, now, now, "", 0
 	e.keepDuty(now, w, "")
+	e.gate.changed = true
+	if full {
+		e.putOutside(now, w)
+	}
 }
 
 // EndDuty takes a worker off duty; who holds a task first finishes it. It says
@@ -165,6 +172,7 @@ func (e *Engine) EndDuty(now time.Time, id crowd.WorkerID, why Departure) (bool,
 		return false, nil
 	}
 	e.goOff(now, w, why)
+	e.run(now)
 	return true, nil
 }
 
@@ -175,7 +183,9 @@ func (e *Engine) goOff(now time.Time, w *worker, why Departure) {
 	}
 	e.leaveQueue(now, w)
 	e.elapse(now)
+	e.takeIn(w)
 	e.present--
+	e.gate.changed = true
 	switch why {
 	case Left, Silent:
 		e.counters.Abandoned++
@@ -188,11 +198,11 @@ func (e *Engine) goOff(now time.Time, w *worker, why Departure) {
 	e.keepDuty(now, w, why)
 }
 
-// keepDuty makes a change of duty durable, where the pool keeps it: in one that
-// everybody may enter for nothing, whoever asks for work is on duty again. Who
+// keepDuty makes a change of duty durable, where the pool keeps it: in one without
+// a gate that everybody may enter for nothing, whoever asks for work is on duty again. Who
 // was told to be on duty is also told to be off it.
 func (e *Engine) keepDuty(now time.Time, w *worker, why Departure) {
-	if e.retainer.Called || e.retainer.Rate > 0 || w.kept {
+	if e.retainer.Called || e.retainer.Rate > 0 || e.gate.On || w.kept {
 		e.tellDuty(now, w, why)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
-	"reflect"
 	"slices"
 	"time"
 
@@ -13,8 +12,7 @@ import (
 	"github.com/throng-dev/throng/pool"
 )
 
-// The part of the books that is about duty, pay for waiting and training, and
-// about what a pool reads of itself.
+// The part of the books that is about duty, pay for waiting and training.
 
 const poolID crowd.PoolID = 7
 
@@ -458,60 +456,6 @@ func (k *books) checkUses(e *engine.Engine) error {
 	}
 	if got := e.Uses(); !slices.Equal(got, want) {
 		return fmt.Errorf("uses:\n got %+v\nwant %+v", got, want)
-	}
-	return nil
-}
-
-func (k *books) checkReading(got pool.Reading, present int) error {
-	var idle []crowd.WorkerID
-	want := pool.Reading{Pool: poolID, Counters: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
-	for id, p := range k.people {
-		switch {
-		case !p.on || k.departure(id) != "":
-		case p.training > 0:
-			want.Training++
-		case k.holding[id] != nil:
-			want.Busy++
-		default:
-			idle = append(idle, id)
-		}
-	}
-	slices.SortFunc(idle, func(x, y crowd.WorkerID) int {
-		return cmp.Or(k.person(x).idle.Compare(k.person(y).idle), cmp.Compare(x, y))
-	})
-	want.Workers = want.Busy + want.Training + len(idle)
-	for _, b := range k.batches {
-		waits := b.kept.Planned - b.counted - b.running
-		stopped := k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped || b.kept.State != crowd.BatchRunning
-		if b.spec.Training || stopped || waits == 0 || b.spec.Reward*crowd.Money(b.running+1) > k.accounts[b.account()] {
-			continue
-		}
-		want.Queue += waits
-		want.OldestWait = max(want.OldestWait, k.now.Sub(b.waitsFrom))
-	}
-	if k.retainer.Rate > 0 {
-		free := k.accounts[poolAccount] - money(k.unpaidDue())
-		each := times(int64(k.retainer.Rate), int64(max(k.retainer.Promise, time.Minute)))
-		want.Affordable = max(int(new(big.Int).Div(whole(max(free, 0)), each).Int64())-present, 0)
-	}
-	var waited []time.Duration
-	for _, h := range k.handed[max(0, len(k.handed)-512):] {
-		if k.now.Sub(h.At) <= 10*time.Minute {
-			waited = append(waited, h.At.Sub(h.from))
-		}
-	}
-	if slices.Sort(waited); len(waited) > 0 { // the least that 95 of 100 do not exceed
-		for i := len(waited) - 1; i >= 0 && (i+1)*100 >= 95*len(waited); i-- {
-			want.WaitP95 = waited[i]
-		}
-	}
-	var ids []crowd.WorkerID
-	for _, x := range got.Idle {
-		ids = append(ids, x.ID)
-	}
-	got.Idle = nil
-	if !reflect.DeepEqual(got, want) || !slices.Equal(ids, idle) {
-		return fmt.Errorf("reading:\n got %+v %v\nwant %+v %v", got, ids, want, idle)
 	}
 	return nil
 }

@@ -25,13 +25,15 @@ type Engine struct {
 
 	tenants map[crowd.TenantID]*tenant
 	workers map[crowd.WorkerID]*worker
-	recent  *worker                  // the last one looked up: most ask for work right after their answer
-	batches map[crowd.BatchID]*batch // launched and not ended
+	recent  *worker                                 // the last one looked up: most ask for work right after their answer
+	gone    map[crowd.WorkerID][]crowd.AssignmentID // worker.again of those who have left the pool
+	batches map[crowd.BatchID]*batch                // launched and not ended
 	classes classes
 	waiting waitingQueue // event 1's queue: workers for whom nothing was ready
 	timers  timers
 
 	retainer Retainer
+	gate     gate
 	wages    retainerAccount
 	present  int // on duty
 	busy     int // hold a task
@@ -40,14 +42,18 @@ type Engine struct {
 	counted  time.Time // up to when the counters' person-times are counted
 	waits    waits
 
-	queue     []pending        // events of the command being worked off
-	decisions []label.Decision // what they are about
-	found     found            // what the worker whom the policy asked last may be given
-	seen      sched.Batch      // what the policy was last shown
+	produced  uint64                 // events so far, those that wait in a queue among them
+	consumed  [RemoveTask + 1]uint64 // events by kind
+	queue     []pending              // events of the command being worked off
+	decisions []label.Decision       // what they are about
+	found     found                  // what the worker whom the policy asked last may be given
+	seen      sched.Batch            // what the policy was last shown
 	free      freeList
 	offers    []*batch // batches that may have something for a waiting worker
 	stale     []*batch // batches that the policy has to hear of
+	outlook   outlook
 	dirty     []*batch // batches whose progress is to be kept
+	judged    []*batch // batches that may have enough labels now
 	changes   Changes
 }
 
@@ -58,6 +64,7 @@ func New(cfg Config) *Engine {
 		policy:  cfg.Policy,
 		tenants: make(map[crowd.TenantID]*tenant),
 		workers: make(map[crowd.WorkerID]*worker),
+		gone:    make(map[crowd.WorkerID][]crowd.AssignmentID),
 		batches: make(map[crowd.BatchID]*batch),
 		classes: classes{list: []class{{}}, index: make(map[string]sched.Class)}, // class 0 asks for nothing
 	}
@@ -85,7 +92,8 @@ func (c *Changes) reset() {
 	clear(c.Labels)
 	c.Handouts, c.Ends, c.Answers, c.Labels = c.Handouts[:0], c.Ends[:0], c.Answers[:0], c.Labels[:0]
 	c.Transfers, c.Duties, c.Progress = c.Transfers[:0], c.Duties[:0], c.Progress[:0]
-	c.Served, c.Shifts, c.Events = c.Served[:0], c.Shifts[:0], c.Events[:0]
+	c.Revisions, c.Removals = c.Revisions[:0], c.Removals[:0]
+	c.Gates, c.Served, c.Shifts, c.Events = c.Gates[:0], c.Served[:0], c.Shifts[:0], c.Events[:0]
 }
 
 // SetPolicy changes the scheduling policy while everything goes on.
@@ -179,6 +187,10 @@ func (e *Engine) touch(now time.Time, b *batch, t *task) {
 		e.dirty = append(e.dirty, b)
 	}
 	e.reorder(b)
+	if b.spec.Enough != nil && !b.judged {
+		b.judged = true
+		e.judged = append(e.judged, b)
+	}
 }
 
 // mayServe says that b may have something for a worker who waits and for whom
@@ -202,6 +214,11 @@ func (e *Engine) refresh() {
 		}
 	}
 	e.stale = emptied(e.stale)
+	if e.outlook.update(e.present) {
+		for _, b := range e.outlook.batches {
+			e.policy.Set(e.view(b))
+		}
+	}
 }
 
 // view is what the policy may know of b, until the next view.
@@ -212,7 +229,7 @@ func (e *Engine) view(b *batch) *sched.Batch {
 	v.Planned, v.Running, v.Completed = b.planned, b.running, b.completed
 	v.Deadline, v.Production, v.TaskTime = b.spec.Deadline, b.spec.Production, b.expectedTime()
 	v.Turn, v.Assignable = b.turn, e.hindrance(b) == crowd.Eligible
-	b.urgency(v)
+	e.urgency(b, v)
 	return v
 }
 
@@ -225,11 +242,13 @@ func (e *Engine) hindrance(b *batch) crowd.Reason {
 		return crowd.BatchPaused
 	case b.state != crowd.BatchRunning:
 		return crowd.BatchEnded
+	case b.hasEnough():
+		return crowd.EnoughLabels
 	case b.waiting() == 0 && b.running == 0: // an open batch: another one would have ended
 		return crowd.NoTaskYet
 	case b.waiting() == 0:
 		return crowd.NothingWaiting
-	case !b.canPay():
+	case !b.canPay(b.spec.Reward):
 		return crowd.BudgetSpent
 	}
 	return crowd.Eligible

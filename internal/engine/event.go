@@ -37,14 +37,25 @@ func (k EventKind) String() string {
 	return [...]string{"", "ready_to_work", "ready_to_aggregate", "try_to_aggregate", "update_task", "remove_task"}[k]
 }
 
+// The consumers of the events, by the names that the execution plan gives them.
+const (
+	consumerAssign           = "assign()"
+	consumerReadyToAggregate = "ready_to_aggregate()"
+	consumerAggregate        = "aggregate()"
+	consumerUpdateTask       = "update_task()"
+	consumerRemoveTask       = "remove_task()"
+)
+
 // Event is an event as an observer sees it.
 type Event struct {
-	Kind   EventKind
-	At     time.Time
-	Worker crowd.WorkerID // of events 1 and 2
-	Task   crowd.TaskID   // of events 2 to 5
-	Number int            // of event 4: annotations wanted now
-	Label  string         // of event 5
+	N        uint64 // number among those of its engine, from 1, whether they were observed or not
+	Kind     EventKind
+	Consumer string // the operation that consumed it, as it says itself; "": it waits in its queue
+	At       time.Time
+	Worker   crowd.WorkerID // of events 1 and 2
+	Task     crowd.TaskID   // of events 2 to 5
+	Number   int            // of event 4: annotations wanted now
+	Label    string         // of event 5
 }
 
 // pending is an event in the queue.
@@ -71,30 +82,37 @@ func (e *Engine) run(now time.Time) {
 		if p.task != nil && p.task.closed {
 			continue // its batch has ended in the meantime
 		}
-		if e.cfg.Observe {
-			e.observe(now, &p)
-		}
 		switch p.kind {
 		case ReadyToWork:
-			e.assign(now, p.worker)
+			e.assign(now, &p)
 		case ReadyToAggregate:
-			e.readyToAggregate(p.task)
+			e.readyToAggregate(now, &p)
 		case TryToAggregate:
-			e.aggregate(p.task)
+			e.aggregate(now, &p)
 		case UpdateTask:
-			e.updateTask(now, p.task, e.decisions[p.decision].Want)
+			e.updateTask(now, &p)
 		case RemoveTask:
-			e.removeTask(now, p.task, &e.decisions[p.decision])
+			e.removeTask(now, &p)
 		}
 	}
 	e.queue = emptied(e.queue)
 	e.decisions = emptied(e.decisions)
+	e.judge(now)
 	e.free.reuse()
+	e.mindGate(now)
 	e.offer(now)
 }
 
-func (e *Engine) observe(now time.Time, p *pending) {
-	ev := Event{Kind: p.kind, At: now}
+// consume tells an observer who consumes an event.
+func (e *Engine) consume(now time.Time, p *pending, consumer string) {
+	e.produced++
+	if consumer != "" {
+		e.consumed[p.kind]++
+	}
+	if !e.cfg.Observe {
+		return
+	}
+	ev := Event{N: e.produced, Kind: p.kind, Consumer: consumer, At: now}
 	if p.worker != nil {
 		ev.Worker = p.worker.id
 	}
@@ -110,18 +128,30 @@ func (e *Engine) observe(now time.Time, p *pending) {
 	e.changes.Events = append(e.changes.Events, ev)
 }
 
+// Observe says whether Changes.Events is to be filled from now on.
+func (e *Engine) Observe(on bool) { e.cfg.Observe = on }
+
+// Produced is the number of the last event.
+func (e *Engine) Produced() uint64 { return e.produced }
+
+// Consumed counts the events that were consumed since the engine was made, by kind.
+func (e *Engine) Consumed() [RemoveTask + 1]uint64 { return e.consumed }
+
 // readyToAggregate consumes event 2: a task can be aggregated when nobody
 // holds it any more and no annotation that it wants is missing.
-func (e *Engine) readyToAggregate(t *task) {
-	if t.live == 0 {
-		e.produce(pending{kind: TryToAggregate, task: t})
+func (e *Engine) readyToAggregate(now time.Time, p *pending) {
+	e.consume(now, p, consumerReadyToAggregate)
+	if p.task.live == 0 {
+		e.produce(pending{kind: TryToAggregate, task: p.task})
 	}
 }
 
 // aggregate consumes event 3: the rule decides from the counted answers
 // whether the task has its label (event 5) or wants another number of
 // annotations (event 4).
-func (e *Engine) aggregate(t *task) {
+func (e *Engine) aggregate(now time.Time, p *pending) {
+	e.consume(now, p, consumerAggregate)
+	t := p.task
 	d := t.batch.decide(t)
 	switch {
 	case d.Enough:
@@ -132,25 +162,49 @@ func (e *Engine) aggregate(t *task) {
 }
 
 // updateTask consumes event 4.
-func (e *Engine) updateTask(now time.Time, t *task, number int) {
-	t.batch.planned += number - int(t.planned)
-	e.wanted(t.batch, number-int(t.planned))
-	t.planned = int32(number)
+func (e *Engine) updateTask(now time.Time, p *pending) {
+	e.consume(now, p, consumerUpdateTask)
+	t := p.task
+	e.replan(t.batch, t, int32(e.decisions[p.decision].Want))
 	e.touch(now, t.batch, t)
 	e.mayServe(t.batch)
 }
 
+// replan changes the number of annotations that an open task wants.
+func (e *Engine) replan(b *batch, t *task, number int32) {
+	b.planned += int(number - t.planned)
+	e.wanted(b, int(number-t.planned))
+	t.planned = number
+}
+
 // removeTask consumes event 5. The job ends with its last task, if
-// no more may come.
-func (e *Engine) removeTask(now time.Time, t *task, d *label.Decision) {
+// no more may come. A task that was taken out goes without a label.
+func (e *Engine) removeTask(now time.Time, p *pending) {
+	e.consume(now, p, consumerRemoveTask)
+	t, d := p.task, &e.decisions[p.decision]
 	b := t.batch
-	e.changes.Labels = append(e.changes.Labels, Label{
-		Task: t.id(), At: now, Value: d.Label, Confidence: d.Confidence,
-		Answers: int(t.counted), Tie: d.Tie, Undecided: d.Undecided,
-	})
-	b.labelled++
+	if t.removed {
+		b.leaving--
+	} else {
+		e.label(now, t, d)
+	}
 	b.planned -= int(t.planned - t.counted) // wanted no more
 	e.forget(t)
 	e.touch(now, b, nil)
 	e.endIfDone(now, b)
+}
+
+// label gives an open task its label.
+func (e *Engine) label(now time.Time, t *task, d *label.Decision) {
+	l := Label{
+		Task: t.id(), At: now, Value: d.Label, Confidence: d.Confidence,
+		Answers: int(t.counted), Tie: d.Tie, Undecided: d.Undecided,
+	}
+	b := t.batch
+	if b.spec.TellsWho {
+		l.By = t.answeredBy()
+	}
+	e.changes.Labels = append(e.changes.Labels, l)
+	b.labelled++
+	b.certainty += d.Confidence
 }

@@ -51,21 +51,19 @@ var executionPlan = []eventPlan{
 
 func planOf(k engine.EventKind) *eventPlan { return &executionPlan[k-1] }
 
-// A seenEvent is an event of the engine with what its producer and its consumer
-// must have been: the engine's events do not name them, the commands and what
-// they changed do.
+// A seenEvent is an event with its producer, which the engine's events do not name:
+// the command and what it changed do.
 type seenEvent struct {
 	engine.Event
 	command  string
 	producer string
-	consumed string // by whom, or "" if it waits in its queue
 	came     string // of it
 	wrong    string // what is not as it must be
 }
 
 func (s *seenEvent) planned() bool {
 	p := planOf(s.Kind)
-	return s.wrong == "" && slices.Contains(p.producers, s.producer) && (s.consumed == "" || s.consumed == p.consumer)
+	return s.wrong == "" && slices.Contains(p.producers, s.producer) && (s.Consumer == p.consumer || s.Consumer == "" && s.Kind == engine.ReadyToWork)
 }
 
 // How a job ends.
@@ -304,7 +302,6 @@ func (w *jobs) take(command, producer string) map[engine.EventKind]int {
 
 // explain finds who produced an event and what came of it.
 func (w *jobs) explain(s *seenEvent, producer string, before []seenEvent, produced map[engine.EventKind]int) {
-	s.consumed = planOf(s.Kind).consumer
 	switch s.Kind {
 	case engine.ReadyToWork:
 		w.explainReady(s, producer, produced)
@@ -341,6 +338,9 @@ func (w *jobs) explainReady(s *seenEvent, producer string, produced map[engine.E
 		s.producer = producer
 		produced[s.Kind]++
 	}
+	if served := slices.ContainsFunc(w.ch.Handouts, func(h engine.Handout) bool { return h.Worker == s.Worker }); served != (s.Consumer != "") {
+		s.wrong = fmt.Sprintf("consumed by %q, and served: %t", s.Consumer, served)
+	}
 	for _, h := range w.ch.Handouts {
 		if h.Worker == s.Worker {
 			w.holds[h.Worker] = h
@@ -349,7 +349,7 @@ func (w *jobs) explainReady(s *seenEvent, producer string, produced map[engine.E
 			return
 		}
 	}
-	s.consumed, s.came = "", "nothing fits yet"
+	s.came = "nothing fits yet"
 	w.waits[s.Worker] = s.producer
 }
 

@@ -38,9 +38,9 @@ func TestJobsFollowTheExecutionPlan(t *testing.T) {
 	counts := map[string]int{}
 	for _, w := range all {
 		for k := range w.seen {
-			if s := &w.seen[k]; s.consumed != "" {
+			if s := &w.seen[k]; s.Consumer != "" {
 				counts[fmt.Sprint(s.Kind, " by ", s.producer)]++
-				counts[fmt.Sprint(s.Kind, " to ", s.consumed)]++
+				counts[fmt.Sprint(s.Kind, " to ", s.Consumer)]++
 			} else {
 				counts["waits"]++
 			}
@@ -85,7 +85,7 @@ func TestTheScriptHasEveryProducer(t *testing.T) {
 	for i := range w.seen {
 		s := &w.seen[i]
 		seen[s.Kind.String()+" "+s.producer] = true
-		if s.consumed == "" && s.Kind != engine.ReadyToWork {
+		if s.Consumer == "" && s.Kind != engine.ReadyToWork {
 			t.Errorf("%+v waits", *s)
 		}
 	}
@@ -120,6 +120,8 @@ func TestTheCheckFindsFaults(t *testing.T) {
 		before []seenEvent
 		set    func(w *jobs)
 	}{
+		"an event that another consumes": {event: engine.Event{Kind: engine.ReadyToAggregate, Consumer: aggregate, Task: task}},
+		"an event that nobody consumes":  {event: engine.Event{Kind: engine.ReadyToAggregate, Task: task}},
 		"a label without event 3": {event: engine.Event{Kind: engine.RemoveTask, Task: task, Label: "yes"}, set: func(w *jobs) {
 			w.ch.Labels = []engine.Label{{Task: task, Value: "yes"}}
 		}},
@@ -141,7 +143,7 @@ func TestTheCheckFindsFaults(t *testing.T) {
 		}
 	}
 	w := begin()
-	s := seenEvent{Event: engine.Event{Kind: engine.ReadyToAggregate, Task: task}, producer: annotate, consumed: readyToAggregate}
+	s := seenEvent{Event: engine.Event{Kind: engine.ReadyToAggregate, Consumer: readyToAggregate, Task: task}, producer: annotate}
 	if w.follow(&s, nil); s.planned() {
 		t.Error("event 2 without event 3, though nobody holds the task")
 	}
@@ -155,7 +157,7 @@ func TestTheCheckFindsFaults(t *testing.T) {
 	if w.settle(); len(w.wrong) != 1 {
 		t.Errorf("a full table and a job that is done: %v", w.wrong)
 	}
-	if s := (seenEvent{Event: engine.Event{Kind: engine.RemoveTask, Task: task}, producer: annotate, consumed: removeTask}); s.planned() {
+	if s := (seenEvent{Event: engine.Event{Kind: engine.RemoveTask, Consumer: removeTask, Task: task}, producer: annotate}); s.planned() {
 		t.Error("a label by an annotation")
 	}
 }

@@ -8,8 +8,9 @@ import (
 
 // Item is what a task belongs to: a unit that is on its way through a workflow.
 type Item struct {
-	Born  time.Time // when its way began; zero: with the task
-	Bound time.Time // when its other branches are expected to end; zero: there are none
+	Born  time.Time        // when its way began; zero: with the task
+	Bound time.Time        // when its other branches are expected to end; zero: there are none
+	NotBy []crowd.WorkerID // who must not do the task: they answered its item elsewhere (Spec.NotBy)
 }
 
 // Grow adds tasks to an open batch, numbered from first on, one for each item.
@@ -41,16 +42,13 @@ func (e *Engine) Grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	if err != nil {
 		return err
 	}
-	if b.waiting() == 0 {
-		b.waitsFrom = now
+	if err := b.mayExclude(items); err != nil {
+		return err
 	}
-	b.spec.Tasks += uint32(len(items))
-	b.backlog.tasks = b.spec.Tasks
-	more := len(items) * b.fewest
-	b.planned += more
-	e.wanted(b, more)
-	b.escrow += reserve
-	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(id)}, reserve, 0)
+	e.extend(now, b, uint32(len(items)), reserve)
+	for i := range items {
+		b.backlog.except.add(known+1+uint32(i), items[i].NotBy)
+	}
 	if o := b.backlog.order; o != nil {
 		for i, item := range items {
 			o.add(now, known+1+uint32(i), now, item)
@@ -60,6 +58,25 @@ func (e *Engine) Grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	e.mayServe(b)
 	e.run(now)
 	return nil
+}
+
+// extend gives a batch more tasks for everybody, and reserves money for it.
+func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Money) {
+	if b.waiting() == 0 {
+		b.waitsFrom = now
+	}
+	b.spec.Tasks += tasks
+	b.backlog.extend(b.spec.Tasks)
+	more := int(tasks) * b.fewest
+	b.planned += more
+	e.wanted(b, more)
+	e.reserve(now, b, reserve)
+}
+
+// reserve adds to a batch's budget from its tenant's account.
+func (e *Engine) reserve(now time.Time, b *batch, amount crowd.Money) {
+	b.escrow += amount
+	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(b.spec.ID)}, amount, 0)
 }
 
 // reserveFor is what is to be reserved for more tasks of an open batch.
@@ -91,9 +108,10 @@ func (e *Engine) Seal(now time.Time, id crowd.BatchID) error {
 	return nil
 }
 
-// endIfDone ends a batch all of whose tasks have their labels, unless more may come.
+// endIfDone ends a batch all of whose tasks have their labels or were taken out,
+// unless more may come.
 func (e *Engine) endIfDone(now time.Time, b *batch) {
-	if !b.spec.Open && b.labelled == int(b.spec.Tasks) {
+	if !b.spec.Open && b.open == 0 && b.untouched() == 0 {
 		e.end(now, b, crowd.BatchDone)
 	}
 }

@@ -24,7 +24,7 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 		return err
 	}
 	b := e.newBatch(s)
-	if err := e.crowdSuffices(b); err != nil {
+	if err := e.crowdSuffices(b, b.fewest); err != nil {
 		return err
 	}
 	reserve, err := b.reserveFor(int(s.Tasks))
@@ -56,7 +56,10 @@ func (e *Engine) newBatch(s Spec) *batch {
 	if s.SLA != nil {
 		b.backlog.order = newOrder(b, formOf(e.policy), s.SLA)
 	}
-	b.fewest = s.Rule.Decide(s.ID.Task(1), nil, 0).Want
+	b.fewest = firstOf(s.Rule)
+	if s.PerWorker > 0 {
+		b.gave = make(map[crowd.WorkerID]int)
+	}
 	b.log.begin()
 	b.life.batch = b
 	return b
@@ -83,12 +86,16 @@ func (b *batch) plannedAtFirst() int {
 }
 
 // crowdSuffices checks that the pool has as many people who may do the batch
-// as a task that everybody may do needs answers from.
-func (e *Engine) crowdSuffices(b *batch) error {
+// as a task that everybody may do wants answers from.
+func (e *Engine) crowdSuffices(b *batch, wanted int) error {
 	if b.spec.SmallCrowdOK || b.spec.Training { // who is to be trained may not be here yet
 		return nil
 	}
-	if c := e.crowdOf(b); c.TooSmall() {
+	c := e.crowdOf(b, wanted)
+	if b.state == "" && b.gave != nil && b.spec.Enough == nil { // about to be launched
+		c.Answers = b.plannedAtFirst()
+	}
+	if c.TooSmall() {
 		if len(c.Lacks) > 0 {
 			return crowd.Fieldf("redundancy", "%s (qualify somebody, ask for fewer, or allow a small crowd)", c)
 		}
@@ -115,40 +122,10 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 			return crowd.NotInvited
 		}
 	}
-	if b.spec.Training != (w.training > 0) {
+	if b.spec.Training != (w.training > 0) && !(b.spec.Training && e.gate.closed()) {
 		return crowd.NotInTraining
 	}
 	return crowd.Eligible
-}
-
-// Edit is a change to a running batch; nil fields stay as they are.
-type Edit struct {
-	Priority *float64
-	Deadline *time.Time // the zero time takes the deadline away
-}
-
-// Edit changes a batch while it runs.
-func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
-	b, err := e.launched(id)
-	if err != nil {
-		return err
-	}
-	if edit.Priority != nil {
-		if err := b.tenant.Allows(*edit.Priority); err != nil && *edit.Priority != b.spec.Priority {
-			return err
-		}
-	}
-	if edit.Deadline != nil {
-		if err := validDeadline(*edit.Deadline, now); err != nil && !edit.Deadline.Equal(b.spec.Deadline) {
-			return err
-		}
-		b.spec.Deadline = *edit.Deadline
-	}
-	if edit.Priority != nil {
-		b.spec.Priority = *edit.Priority
-	}
-	e.touch(now, b, nil)
-	return nil
 }
 
 // TopUp adds to a batch's budget from its tenant's account. The caller has made
@@ -161,8 +138,7 @@ func (e *Engine) TopUp(now time.Time, id crowd.BatchID, amount crowd.Money) erro
 	if amount <= 0 || amount > crowd.MaxMoney-b.escrow {
 		return crowd.Fieldf("amount", "%s is not an amount to add (more than 0, and the budget at most %s)", amount, crowd.MaxMoney)
 	}
-	b.escrow += amount
-	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(id)}, amount, 0)
+	e.reserve(now, b, amount)
 	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)
@@ -235,12 +211,13 @@ func (e *Engine) move(now time.Time, id crowd.BatchID, to crowd.BatchState) erro
 // endEarly labels what has answers, and ends the batch.
 func (e *Engine) endEarly(now time.Time, b *batch) {
 	for _, t := range b.openTasks() {
-		if t.counted > 0 {
-			d := b.decideNow(t)
-			e.changes.Labels = append(e.changes.Labels, Label{
-				Task: t.id(), At: now, Value: d.Label, Confidence: d.Confidence, Answers: int(t.counted), Tie: d.Tie, Undecided: true,
-			})
-			b.labelled++
+		if t.counted > 0 && !t.removed {
+			d := b.decide(t)
+			if !d.Enough { // it may be, with people at work who began before an edit
+				d = b.decideNow(t)
+				d.Undecided = true
+			}
+			e.label(now, t, &d)
 		}
 	}
 	e.end(now, b, crowd.BatchStopped)
@@ -266,6 +243,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 	e.timers.unset(&b.life)
 	if o := b.backlog.order; o != nil {
 		e.timers.unset(&o.change)
+		e.outlook.leave(o)
 	}
 	e.policy.Remove(b.spec.ID)
 	delete(e.batches, b.spec.ID)

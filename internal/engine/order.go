@@ -16,11 +16,18 @@ import (
 type Terms struct {
 	Penalty sla.Penalty   // what an item costs by its age at its end
 	Tail    time.Duration // expected from a task's label to the end of its item's way; ≥ 0
+	Work    time.Duration // of people, expected on that way after the label; 0 to MaxWork
 }
+
+// MaxWork is the most work that an item may have before it: ten years.
+const MaxWork = 10 * 365 * 24 * time.Hour
 
 func (t *Terms) validate() error {
 	if t.Tail < 0 {
 		return crowd.Fieldf("tail", "%s is no time from a label to the end of an item's way (0 or more)", t.Tail)
+	}
+	if t.Work < 0 || t.Work > MaxWork {
+		return crowd.Fieldf("work", "%s is no work of people from a label to the end of an item's way (0 to %s)", t.Work, MaxWork)
 	}
 	return t.Penalty.Validate()
 }
@@ -41,6 +48,9 @@ type order struct {
 	queue   *sla.Queue
 	penalty *sla.Penalty
 	tail    time.Duration
+	work    time.Duration          // of Terms
+	share   int64                  // of the outlook's work
+	place   int                    // among the outlook's batches, from 1; 0: none
 	open    map[uint32]*task       // handed out, without a label
 	away    map[uint32]sla.Request // of those among them that want nobody at the moment
 	at      time.Time              // the latest time that the queue was told
@@ -50,7 +60,7 @@ type order struct {
 func newOrder(b *batch, form sla.Form, terms *Terms) *order {
 	t := *terms
 	return &order{
-		queue: sla.NewQueue(form, max(b.spec.TaskTime, leastResponse)), penalty: &t.Penalty, tail: t.Tail,
+		queue: sla.NewQueue(form, max(b.spec.TaskTime, leastResponse)), penalty: &t.Penalty, tail: t.Tail, work: t.Work,
 		open: make(map[uint32]*task), away: make(map[uint32]sla.Request), change: timer{batch: b},
 	}
 }
@@ -60,9 +70,7 @@ func newOrder(b *batch, form sla.Form, terms *Terms) *order {
 const leastResponse = time.Second
 
 // formOf is the form of the queues under a policy.
-func formOf(p sched.Policy) sla.Form {
-	return sla.Form(sched.PenaltyForm(p.Name()))
-}
+func formOf(p sched.Policy) sla.Form { return sla.Form(sched.PenaltyForm(p.Name())) }
 
 // add lets a new task wait.
 func (o *order) add(now time.Time, n uint32, since time.Time, item Item) {
@@ -97,12 +105,12 @@ func (o *order) leave(t *task) {
 	}
 }
 
-// next returns the first task that w has not held, or else 0: the task itself
+// next returns the first task that w has not held and may do, or else 0: the task itself
 // if somebody was given it before.
-func (o *order) next(w crowd.WorkerID) (*task, uint32) {
+func (o *order) next(w crowd.WorkerID, except *exclusions) (*task, uint32) {
 	for r := range o.queue.All() {
 		n := uint32(r.ID)
-		if t := o.open[n]; t == nil || !t.heldBy(w) {
+		if t := o.open[n]; (t == nil || !t.heldBy(w)) && !except.bars(n, w) {
 			return t, n
 		}
 	}
@@ -158,20 +166,23 @@ func (o *order) restore(now time.Time, items []ItemSnapshot, b *batch) error {
 	return nil
 }
 
-// SetTail changes the expected time from a label of the batch to the end of its
-// item's way, for all of its tasks. It is not kept: after a restart the batch has
-// that of its Spec again.
-func (e *Engine) SetTail(now time.Time, id crowd.BatchID, tail time.Duration) error {
+// A Rest is what items have before them after a label of a batch, as in Terms.
+type Rest struct{ Tail, Work time.Duration }
+
+// SetRest changes the expected time and work from a label of the batch to the end of
+// its item's way, for all of its tasks. It is not kept: after a restart the batch has
+// those of its Spec again.
+func (e *Engine) SetRest(now time.Time, id crowd.BatchID, rest Rest) error {
 	b, err := e.promised(id)
 	if err != nil {
 		return err
 	}
 	o := b.backlog.order
-	if err := (&Terms{Penalty: *o.penalty, Tail: tail}).validate(); err != nil {
+	if err := (&Terms{Penalty: *o.penalty, Tail: rest.Tail, Work: rest.Work}).validate(); err != nil {
 		return err
 	}
-	o.tail, o.at = tail, now
-	o.queue.SetTail(now, tail)
+	o.tail, o.work, o.at = rest.Tail, rest.Work, now
+	o.queue.SetTail(now, rest.Tail)
 	e.reorder(b)
 	return nil
 }
@@ -234,18 +245,24 @@ func (e *Engine) reorder(b *batch) {
 }
 
 // urgency is what the policy may know of the first of b's tasks, in v.
-func (b *batch) urgency(v *sched.Batch) {
-	v.Due, v.Stake, v.Added, v.Since = time.Time{}, 0, 0, b.launchedAt
+func (e *Engine) urgency(b *batch, v *sched.Batch) {
+	v.Due, v.Falls, v.Stake, v.Added, v.Since, v.Work, v.Look = time.Time{}, time.Time{}, 0, 0, b.launchedAt, 0, 0
 	o := b.backlog.order
 	if o == nil {
 		return
 	}
+	e.outlook.count(b)
 	r, added, ok := o.queue.Head()
 	if !ok {
 		return
 	}
 	v.Added, v.Since = added, r.Since
 	if step, ok := o.queue.HeadStep(); ok {
-		v.Due, v.Stake = step.Due, step.Cost
+		answers := b.firstWant(uint32(r.ID))
+		if t := o.open[uint32(r.ID)]; t != nil {
+			answers = int(t.slots())
+		}
+		v.Due, v.Falls, v.Stake = step.Due, step.Falls, step.Cost
+		v.Work, v.Look = b.rest(answers), e.outlook.look
 	}
 }

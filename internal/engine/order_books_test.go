@@ -21,6 +21,7 @@ type growth struct {
 	waitsFrom time.Time
 	response  time.Duration // with which delays are computed
 	tail      time.Duration
+	work      time.Duration
 	form      sla.Form
 	told      time.Time // when last something of it was computed
 }
@@ -57,7 +58,7 @@ func grown(now time.Time, s *engine.Spec, form sla.Form) growth {
 		g.funded = s.Reward * crowd.Money(s.Rule.Most()) * crowd.Money(s.Tasks)
 	}
 	if s.SLA != nil {
-		g.tail = s.SLA.Tail
+		g.tail, g.work = s.SLA.Tail, s.SLA.Work
 	}
 	return g
 }
@@ -163,7 +164,7 @@ func (b *batchBook) restarted(now time.Time) {
 	if b.spec.SLA == nil {
 		return
 	}
-	b.tail, b.response = b.spec.SLA.Tail, b.spec.TaskTime
+	b.tail, b.work, b.response = b.spec.SLA.Tail, b.spec.SLA.Work, b.spec.TaskTime
 	b.expect(now)
 	since := b.launched
 	for _, t := range b.tasks {
@@ -259,8 +260,7 @@ func (b *batchBook) stake(now time.Time) (first float64, since time.Time) {
 	if !ok {
 		return math.Inf(1), t.since
 	}
-	takes := (5*b.spec.TaskTime + b.worked) / time.Duration(5+b.counted)
-	worth := math.Log(float64(max(step.Cost, 1)) / float64(crowd.Unit) / takes.Minutes())
+	worth := math.Log(float64(max(step.Cost, 1)) / float64(crowd.Unit) / b.takes().Minutes())
 	return float64(step.Due.UnixMicro()) - 60e6*worth, t.since
 }
 
@@ -277,7 +277,7 @@ func (b *batchBook) later(now time.Time, other *batchBook) bool {
 // idle reports whether an open batch has nothing to do, and nothing else hinders it.
 func (k *books) idle(b *batchBook) bool {
 	stopped := k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped || b.kept.State != crowd.BatchRunning
-	idle := b.open && !stopped && b.running == 0 && b.labelled == len(b.tasks)
+	idle := b.open && !stopped && b.running == 0 && b.left() == 0
 	if idle {
 		k.seen["no task yet"]++
 	}
@@ -309,7 +309,7 @@ func (w *world) promise(s *engine.Spec, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		p.AtMost = 8 * p.Cost
 	}
-	s.SLA = &engine.Terms{Penalty: p, Tail: time.Duration(r.IntN(20)) * time.Minute}
+	s.SLA = &engine.Terms{Penalty: p, Tail: time.Duration(r.IntN(20)) * time.Minute, Work: time.Duration(r.IntN(3)) * 20 * time.Minute}
 }
 
 // pick picks a batch: a running one that has something, if there is one, as a rule.
@@ -360,7 +360,9 @@ func (w *world) grow(c command) error {
 		case 1, 2:
 			item.Bound = w.now.Add(time.Duration(r.IntN(60)) * time.Minute)
 		}
-		w.store.items[id] = append(w.store.items[id], item)
+		list := []engine.Item{item}
+		w.exclude(b, list, r)
+		w.store.items[id] = append(w.store.items[id], list...)
 	}
 	if how == 2 {
 		w.k.seen["grown, kept before it was told"]++
@@ -404,7 +406,7 @@ func (w *world) seal(c command) error {
 	}
 	b.open = false
 	w.k.seen["sealed"]++
-	if b.labelled == len(b.tasks) {
+	if b.left() == 0 {
 		w.k.seen["sealed: ended at once"]++
 	}
 	return err
@@ -416,7 +418,7 @@ func (w *world) setTerms(c command) error {
 	n, at := 1+c.b%8, w.now.Add(time.Duration(c.c%60)*time.Minute)
 	var err error
 	if c.op == "set tail" {
-		err = w.e.SetTail(w.now, id, time.Duration(c.c%30)*time.Minute)
+		err = w.e.SetRest(w.now, id, engine.Rest{Tail: time.Duration(c.c%30) * time.Minute, Work: time.Duration(c.b%30) * time.Minute})
 	} else {
 		err = w.e.SetBound(w.now, id, n, at)
 	}
@@ -426,7 +428,7 @@ func (w *world) setTerms(c command) error {
 	case b.spec.SLA == nil:
 		return wantCode(err, crowd.Conflict)
 	case c.op == "set tail":
-		b.tail = time.Duration(c.c%30) * time.Minute
+		b.tail, b.work = time.Duration(c.c%30)*time.Minute, time.Duration(c.b%30)*time.Minute
 		b.pass(w.now)
 		w.k.seen["tail moved"]++
 		return err

@@ -53,6 +53,7 @@ func TestTermsAreChecked(t *testing.T) {
 	}{
 		"no penalty":                  {func(s *engine.Spec) { s.SLA = &engine.Terms{} }, "kind"},
 		"a tail before the label":     {func(s *engine.Spec) { s.SLA.Tail = -1 }, "tail"},
+		"work that is left over":      {func(s *engine.Spec) { s.SLA.Work = -1 }, "work"},
 		"people invited, with an SLA": {func(s *engine.Spec) { s.Open, s.Tasks, s.Budget = false, 1, 10_000; invite1(s) }, "invited"},
 		"people invited, open":        {func(s *engine.Spec) { s.SLA, s.Tasks = nil, 1; invite1(s) }, "invited"},
 		"a budget below nothing":      {func(s *engine.Spec) { s.Budget = -1 }, "budget"},
@@ -81,10 +82,12 @@ func TestTermsAreChecked(t *testing.T) {
 	if got := e.Keys()[0].Rank[0]; got != -5_000_000 {
 		t.Errorf("after its terms were changed elsewhere, a delay adds %v", -got)
 	}
-	must(t, wantCode(e.SetTail(start, 1, -1), crowd.Invalid))
+	must(t, wantCode(e.SetRest(start, 1, engine.Rest{Tail: -1}), crowd.Invalid))
+	must(t, wantCode(e.SetRest(start, 1, engine.Rest{Work: -1}), crowd.Invalid))
+	must(t, wantCode(e.SetRest(start, 1, engine.Rest{Work: engine.MaxWork + 1}), crowd.Invalid))
 	must(t, wantCode(e.SetBound(start, 1, 2, start), crowd.Invalid))
 	must(t, wantCode(e.SetBound(start, 1, 0, start), crowd.Invalid))
-	must(t, wantCode(e.SetTail(start, 2, 1), crowd.NotFound))
+	must(t, wantCode(e.SetRest(start, 2, engine.Rest{Tail: 1}), crowd.NotFound))
 }
 
 func invite1(s *engine.Spec) { s.Invited = map[crowd.WorkerID][]uint32{1: {1}} }
@@ -156,7 +159,7 @@ func TestAnItemInDangerGoesFirst(t *testing.T) {
 			}
 			e.Tick(start.Add(time.Minute))
 		}, time.Minute, []uint32{4, 1, 2, 3}},
-		"with another minute after it": {func(t *testing.T, e *engine.Engine) { must(t, e.SetTail(start, 1, time.Minute)) }, 0, []uint32{4, 1, 2, 3}},
+		"with another minute after it": {func(t *testing.T, e *engine.Engine) { must(t, e.SetRest(start, 1, engine.Rest{Tail: time.Minute})) }, 0, []uint32{4, 1, 2, 3}},
 		"with another branch that ends too late": {func(t *testing.T, e *engine.Engine) {
 			must(t, e.SetBound(start, 1, 2, start.Add(time.Hour)))
 		}, 0, []uint32{1, 2, 3, 4}},
@@ -309,7 +312,7 @@ func TestTheHeadIsTold(t *testing.T) {
 	head("it is back, in its place", 1, five, 3*time.Second)
 	e.Tick(start.Add(time.Minute))
 	head("too late", 1, 0, 2*time.Second)
-	must(t, e.SetTail(start.Add(time.Minute), 1, 7*time.Minute))
+	must(t, e.SetRest(start.Add(time.Minute), 1, engine.Rest{Tail: 7 * time.Minute}))
 	head("the other one in danger", 1, five, 2*time.Second)
 	must(t, e.SetBound(start.Add(time.Minute), 1, 1, start.Add(time.Hour)))
 	head("late by another branch", 1, 0, 2*time.Second)
@@ -321,7 +324,7 @@ func TestTheHeadIsTold(t *testing.T) {
 // is to begin 1 min 18 s before its item's ten minutes are over.
 func TestTheStepIsTold(t *testing.T) {
 	t.Parallel()
-	e := newPool(t, "penalty", 3)
+	e := newPool(t, "penalty(form=atc)", 3)
 	must(t, e.Launch(start, promised(1)))
 	head := func(what string, due, since time.Duration) {
 		t.Helper()
@@ -356,10 +359,10 @@ func TestTheStepIsTold(t *testing.T) {
 	head("just in time", near, 3*time.Second)
 	e.Tick(start.Add(near))
 	head("too late", far, 2*time.Second)
-	must(t, e.SetTail(start.Add(time.Minute), 1, 7*time.Minute))
+	must(t, e.SetRest(start.Add(time.Minute), 1, engine.Rest{Tail: 7 * time.Minute}))
 	head("more is to be done behind it", far-7*time.Minute, 2*time.Second)
 	e.SetPolicy(sched.MustParse("penalty(form=loop)"))
-	e.SetPolicy(sched.MustParse("penalty"))
+	e.SetPolicy(sched.MustParse("penalty(form=atc)"))
 	head("from a policy to another and back", far-7*time.Minute, 2*time.Second)
 	must(t, e.SetBound(start.Add(time.Minute), 1, 1, start.Add(time.Hour)))
 	head("late by another branch", 0, 2*time.Second)
@@ -376,7 +379,7 @@ func TestATaskInHandKeepsItsTerms(t *testing.T) {
 	}{
 		"nothing":         {func(*engine.Engine) error { return nil }, 5 * crowd.Unit},
 		"a late branch":   {func(e *engine.Engine) error { return e.SetBound(start, 1, 1, start.Add(time.Hour)) }, 0},
-		"a longer tail":   {func(e *engine.Engine) error { return e.SetTail(start, 1, 5*time.Minute) }, 0},
+		"a longer tail":   {func(e *engine.Engine) error { return e.SetRest(start, 1, engine.Rest{Tail: 5 * time.Minute}) }, 0},
 		"another's":       {func(e *engine.Engine) error { return e.SetBound(start, 1, 2, start.Add(time.Hour)) }, 5 * crowd.Unit},
 		"an early branch": {func(e *engine.Engine) error { return e.SetBound(start, 1, 1, start) }, 5 * crowd.Unit},
 	} {

@@ -71,7 +71,7 @@ func (e *Engine) pays() bool { return e.retainer.Rate > 0 && !e.wages.empty }
 // startPay begins to pay w's waiting. A wait that follows on another one within
 // the time of a renewal goes on.
 func (e *Engine) startPay(now time.Time, w *worker) {
-	if !e.pays() {
+	if !e.pays() || w.outside {
 		w.paidTo = time.Time{}
 		e.setPayday(now)
 		return
@@ -220,7 +220,7 @@ func (e *Engine) restartPay(now time.Time) {
 	e.wages.empty = e.wages.funds == 0
 	for w := e.waiting.head; w != nil; w = w.next {
 		switch {
-		case e.pays() && w.paidTo.IsZero():
+		case e.pays() && !w.outside && w.paidTo.IsZero():
 			w.paidTo = now
 			e.wages.add(w)
 		case !e.pays() && !w.paidTo.IsZero():

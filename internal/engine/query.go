@@ -27,7 +27,7 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 	if b == nil {
 		return Status{}, false
 	}
-	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b),
+	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest),
 		Stops: Stops{Pool: e.stopped, Tenant: b.tenant.Stopped, Batch: b.stopped}}
 	b.progress(&s.Progress)
 	return s, true
@@ -39,6 +39,9 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 	if r := e.hindrance(b); r != crowd.Eligible {
 		return r
 	}
+	if e.gate.holdsBack(b) {
+		return crowd.GateClosed
+	}
 	may, busy := 0, 0
 	for _, w := range e.workers {
 		if e.mayEver(w, b) == crowd.Eligible {
@@ -49,7 +52,7 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 		}
 	}
 	switch {
-	case may < b.firstWant(1) || e.crowdOf(b).Had > 0:
+	case may < b.firstWant(1) || e.crowdOf(b, b.fewest).Had > 0:
 		return crowd.CrowdTooSmall
 	case busy > 0 && b.running == 0:
 		return crowd.OtherBatchFirst
@@ -74,7 +77,7 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 	}
 	e.refresh()
 	hindrance := e.hindrance(b)
-	why := Why{Batch: id, Reason: e.whyWaiting(b), Crowd: e.crowdOf(b), Workers: make(map[crowd.Reason]int)}
+	why := Why{Batch: id, Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest), Workers: make(map[crowd.Reason]int)}
 	for _, w := range e.workers {
 		r := e.mayEver(w, b)
 		switch {
@@ -85,6 +88,10 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 			r = crowd.NotOnDuty
 		case hindrance != crowd.Eligible:
 			r = hindrance
+		case w.outside:
+			r = crowd.PoolFull
+		case e.gate.holdsBack(b):
+			r = crowd.GateClosed
 		default:
 			r = w.refusal(b)
 		}
@@ -114,6 +121,9 @@ func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
 	case !w.on && e.retainer.Called:
 		out[crowd.NotOnDuty] = 1
 		return out, nil
+	case w.outside:
+		out[crowd.PoolFull] = 1
+		return out, nil
 	case len(e.batches) == 0:
 		out[crowd.NoOpenBatch] = 1
 		return out, nil
@@ -122,6 +132,9 @@ func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
 		r := e.hindrance(b)
 		if r == crowd.Eligible {
 			r = e.mayEver(w, b)
+		}
+		if r == crowd.Eligible && e.gate.holdsBack(b) {
+			r = crowd.GateClosed
 		}
 		if r == crowd.Eligible {
 			r = w.refusal(b)

@@ -106,22 +106,35 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 		r.OldestWait = max(r.OldestWait, now.Sub(b.waitsFrom))
 	}
 	idle := make([]*worker, 0, max(e.present-e.busy, 0))
+	r.Working = make([]pool.Person, 0, e.busy)
 	for _, w := range e.workers {
 		switch {
+		case w.on && w.departure() == Moved:
+			r.Going = append(r.Going, pool.Person{ID: w.id})
 		case !w.on || w.departure() != "":
+		case w.outside && !e.retainer.Called: // an open pool neither called them nor pays them
 		case w.training > 0:
-			r.Training++
+			r.Learning = append(r.Learning, pool.Person{ID: w.id})
 		case w.holds != nil:
-			r.Busy++
+			r.Working = append(r.Working, pool.Person{ID: w.id})
 		default:
 			idle = append(idle, w)
 		}
 	}
-	slices.SortFunc(idle, func(x, y *worker) int { return cmp.Or(x.idle.Compare(y.idle), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(idle, func(x, y *worker) int {
+		return cmp.Or(outsideFirst(x, y), x.idle.Compare(y.idle), cmp.Compare(x.id, y.id))
+	})
+	slices.SortFunc(r.Working, func(x, y pool.Person) int {
+		return cmp.Or(e.workers[x.ID].since.Compare(e.workers[y.ID].since), cmp.Compare(x.ID, y.ID))
+	})
+	for _, list := range [...][]pool.Person{r.Learning, r.Going} {
+		slices.SortFunc(list, func(x, y pool.Person) int { return cmp.Compare(x.ID, y.ID) })
+	}
 	r.Idle = make([]pool.Person, len(idle))
 	for i, w := range idle {
 		r.Idle[i].ID = w.id
 	}
+	r.Busy, r.Training = len(r.Working), len(r.Learning)
 	r.Workers = r.Busy + r.Training + len(idle)
 	return r
 }
@@ -200,10 +213,11 @@ type OnCall struct {
 	Leaves   Departure // as soon as they have finished
 	Training int
 	Earned   crowd.Money // by waiting since they came on duty, up to now
+	Outside  int         // place among those whom the gate does not let in, from 1; 0: they are inside
 }
 
 func (w *worker) onCall(now time.Time) OnCall {
-	c := OnCall{Worker: w.id, On: w.on, Since: w.since, Idle: w.idle, Waiting: w.waiting, Seen: w.seen, Leaves: w.departure(), Training: w.training, Earned: w.earned}
+	c := OnCall{Worker: w.id, On: w.on, Since: w.since, Idle: w.idle, Waiting: w.waiting, Seen: w.seen, Leaves: w.departure(), Training: w.training, Earned: w.earned, Outside: w.place()}
 	if w.holds != nil {
 		c.Idle = time.Time{}
 	}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,6 +15,8 @@ import (
 type Snapshot struct {
 	Stopped  bool
 	Retainer Retainer
+	Gate     Gate
+	GateOpen bool
 	Funds    crowd.Money // balance of the pool's account
 	Tenants  []Tenant
 	Workers  []Worker
@@ -29,7 +33,17 @@ type BatchSnapshot struct {
 	Assignments []AssignmentSnapshot
 	// Labelled lists the tasks with a label; needed only with Spec.Invited.
 	Labelled []uint32
-	// Items holds every task without a label; needed only with Spec.SLA. Those
+	// Removed lists the tasks that were taken out.
+	Removed []uint32
+	// Past lists the rewards before Spec.Reward, in order.
+	Past []PastReward
+	// NotBy says who must not do which tasks, of those without a label; needed only with
+	// Spec.NotBy.
+	NotBy map[uint32][]crowd.WorkerID
+	// Gave counts the counted answers to the batch by who gave them; needed only with
+	// Spec.PerWorker.
+	Gave map[crowd.WorkerID]int
+	// Items holds every task without a label, those taken out among them; needed only with Spec.SLA. Those
 	// beyond Progress.Tasks, of which the engine was not told yet, may be there or
 	// not.
 	Items []ItemSnapshot
@@ -77,7 +91,7 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 			return nil, err
 		}
 	}
-	if err := s.Retainer.Validate(); err != nil {
+	if err := cmp.Or(s.Retainer.Validate(), s.Gate.Validate()); err != nil {
 		return nil, err
 	}
 	e.retainer, e.wages.funds = s.Retainer, s.Funds
@@ -103,7 +117,10 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 	for _, b := range e.batches {
 		b.dirty = false
 	}
+	e.gate.Gate, e.gate.open = s.Gate, s.GateOpen && s.Gate.On
+	e.placeAll(now)
 	e.changes = Changes{}
+	e.mindGate(now) // the store may know it as it was before a change of settings
 	return e, nil
 }
 
@@ -116,10 +133,12 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		spec.Tasks, spec.Open = p.Tasks, p.Open
 	}
 	b := e.newBatch(spec)
+	b.past = s.Past
 	b.state, b.stopped = p.State, p.Stopped
 	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
 	b.backlog.fresh = p.Fresh
-	b.planned, b.completed, b.labelled = p.Planned, p.Completed, p.Labelled
+	b.planned, b.completed, b.labelled, b.certainty = p.Planned, p.Completed, p.Labelled, p.Certainty
+	maps.Copy(b.gave, s.Gave)
 	b.escrow, b.spent, b.worked = p.Escrow, p.Spent, p.Worked
 	b.launchedAt, b.waitsFrom, b.firstStarted = p.LaunchedAt, p.LaunchedAt, p.FirstStarted
 	if s.Spec.Open {
@@ -161,18 +180,22 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		open[a.Task].count(b.log.get(a.ID.N()))
 	}
 	e.add(b)
+	b.restoreRemoved(s.Removed, open)
+	b.restoreExclusions(s, open)
 	for _, t := range b.openTasks() {
-		t.planned = int32(b.decide(t).Want)
+		t.planned = b.wanted(t)
 		b.backlog.place(now, t)
 	}
+	b.enough = b.spec.Enough != nil && b.hasLabels()
 	e.touch(now, b, nil)
 	return nil
 }
 
 func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot) error {
 	w := e.workers[s.Worker]
-	if w == nil { // they have left the pool; the task must not go to them again
+	if w == nil { // they have left the pool
 		w = e.newWorker(s.Worker)
+		defer func() { e.gone[w.id] = w.again }()
 		if s.State == crowd.Assigned { // though they should have finished first: they may now
 			w.suspended = true
 			e.workers[w.id] = w
@@ -187,6 +210,9 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 	b.log.pass(s.ID.N())
 	b.log.add(a)
 	t.give(a)
+	if mayComeBack(s.State) {
+		w.remember(a)
+	}
 	if s.State == crowd.Assigned {
 		if w.holds != nil {
 			return fmt.Errorf("%s holds both %s and %s", w.id, w.holds.id(), a.id())
@@ -195,9 +221,7 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 			e.comeOn(now, w)
 		}
 		w.holds = a
-		e.hold(b, 1)
-		t.live++
-		b.running++
+		e.hold(a, 1)
 		e.timers.set(&w.lease, later(s.Expires, now.Add(b.spec.Lease)))
 	}
 	return nil

@@ -213,6 +213,8 @@ func (s *script) requester(verb string, word []string) {
 		s.check(s.e.Launch(s.now, s.spec(word)))
 	case "retainer":
 		s.check(s.e.SetRetainer(s.now, s.newRetainer(word)))
+	case "gate":
+		s.check(s.e.SetGate(s.now, s.newGate(word)))
 	case "fund":
 		from := engine.Account{Kind: engine.Outside}
 		if len(word) > 1 {
@@ -273,7 +275,8 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.check(s.e.TopUp(s.now, id, parse(s, crowd.ParseMoney, word[0])))
 	case "grow":
 		first := parse(s, strconv.Atoi, word[0])
-		s.check(s.e.Grow(s.now, id, uint32(first), make([]engine.Item, parse(s, strconv.Atoi, word[1]))))
+		items := s.items(parse(s, strconv.Atoi, word[1]), word[2:])
+		s.check(s.e.Grow(s.now, id, uint32(first), items))
 	case "seal":
 		s.check(s.e.Seal(s.now, id))
 	case "prioritise":
@@ -292,6 +295,9 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.reasons[x.Reason.String()] = true
 		s.say("%s: planned %d = completed %d + running %d + waiting %d, labelled %d, escrow %s: %s",
 			x.State, x.Planned, x.Completed, x.Running, x.Waiting, x.Labelled, x.Escrow, x.Reason)
+		if x.Reason == crowd.CrowdTooSmall && x.Crowd.TooSmall() {
+			s.say("%s", x.Crowd)
+		}
 	case "why":
 		why, err := s.e.WhyBatch(id)
 		if s.check(err); err == nil {
@@ -315,7 +321,7 @@ func (s *script) onCall(id crowd.WorkerID) {
 		idle = "idle since " + s.clock(c.Idle)
 	}
 	s.say("%s is on duty since %s, %s, seen at %s, earned %s%s", id, s.clock(c.Since), idle, s.clock(c.Seen), c.Earned,
-		flags(", waits", c.Waiting, ", goes then ("+string(c.Leaves)+")", c.Leaves != "", ", to learn "+strconv.Itoa(c.Training), c.Training > 0))
+		flags(", waits", c.Waiting, ", outside as number "+strconv.Itoa(c.Outside), c.Outside > 0, ", goes then ("+string(c.Leaves)+")", c.Leaves != "", ", to learn "+strconv.Itoa(c.Training), c.Training > 0))
 }
 
 func (s *script) reading() {
@@ -355,6 +361,22 @@ func (s *script) newRetainer(word []string) engine.Retainer {
 		}
 	}
 	return r
+}
+
+// newGate reads "min=2 max=3"; nothing is no gate.
+func (s *script) newGate(word []string) engine.Gate {
+	g := engine.Gate{On: len(word) > 0}
+	for _, x := range word {
+		switch key, value, _ := strings.Cut(x, "="); key {
+		case "min":
+			g.Min = parse(s, strconv.Atoi, value)
+		case "max":
+			g.Max = parse(s, strconv.Atoi, value)
+		default:
+			s.t.Fatalf("no option %q", x)
+		}
+	}
+	return g
 }
 
 // newWorker reads "u1 english=80 blocked=n1 suspended".
@@ -411,6 +433,12 @@ func (s *script) spec(word []string) engine.Spec {
 			}
 		case "training":
 			x.Training = true
+		case "enough": // labels:2, or spent:0.50
+			x.Enough = s.enough(first, second)
+		case "per-worker":
+			x.PerWorker = parse(s, strconv.Atoi, value)
+		case "not-by":
+			x.NotBy = append(x.NotBy, value)
 		case "open":
 			x.Open = true
 		case "promise": // after:cost, once
@@ -455,24 +483,16 @@ func (s *script) changes() {
 		}
 		s.say("kept: %s on duty %t%s%s%s", x.Worker, x.On, since, flags(", "+string(x.Why), x.Why != ""), flags(", to learn "+strconv.Itoa(x.Training), x.Training > 0))
 	}
+	for _, x := range ch.Gates {
+		s.say("the gate is open: %t", x.Open)
+	}
 	for _, x := range ch.Progress {
 		if s.states[x.Batch] != x.State {
 			s.states[x.Batch] = x.State
-			s.say("%s is %s", x.Batch, x.State)
+			s.say("%s is %s%s", x.Batch, x.State, flags(", it had enough", x.HadEnough))
 		}
 	}
 	for _, x := range ch.Handouts {
 		s.say("%s: %s to %s until %s%s", x.Assignment, x.Task, x.Worker, s.clock(x.Expires), flags(", who waited", slices.Contains(ch.Served, x)))
 	}
-}
-
-// flags joins the texts whose condition, the next argument, holds.
-func flags(pairs ...any) string {
-	text := ""
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1].(bool) {
-			text += pairs[i].(string)
-		}
-	}
-	return text
 }

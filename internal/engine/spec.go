@@ -49,6 +49,19 @@ type Spec struct {
 	// order of package sla. Not with Invited.
 	SLA *Terms
 
+	// Enough, when not nil, ends the batch before all tasks have labels.
+	Enough *Enough
+
+	// PerWorker is the most answers that count of one person; 0: any number.
+	PerWorker int
+
+	// NotBy names what else was asked about the items of the tasks, such as other steps of
+	// a workflow. Who answered there gets the task not: see Item.NotBy. Not with Invited.
+	NotBy []string
+
+	// TellsWho has the labels say whose answers they were made from (Label.By).
+	TellsWho bool
+
 	// SmallCrowdOK launches a batch even if the pool has fewer people than it
 	// wants answers from.
 	SmallCrowdOK bool
@@ -61,6 +74,7 @@ const (
 	MinLease        = time.Second
 	MaxLease        = 31 * 24 * time.Hour
 	MaxRules        = 10      // requirements of one batch
+	MaxPerWorker    = 1 << 30 // answers of one person to one batch
 	MaxBatchAnswers = 1 << 31 // answers to one batch: assignments are numbered in 32 bits, and some come to nothing
 )
 
@@ -78,10 +92,6 @@ func (s *Spec) Validate(now time.Time) error {
 		return crowd.Fieldf("id", "%d is not a batch id", int64(s.ID))
 	case s.Tasks < 1 && !s.Open:
 		return crowd.Fieldf("tasks", "a batch needs at least one task")
-	case s.Reward <= 0:
-		return crowd.Fieldf("reward", "%s is not a price (it must be more than 0)", s.Reward)
-	case s.Reward > crowd.MaxMoney:
-		return crowd.Fieldf("reward", "%s is too much (at most %s)", s.Reward, crowd.MaxMoney)
 	case s.Budget > crowd.MaxMoney:
 		return crowd.Fieldf("budget", "%s is too much (at most %s)", s.Budget, crowd.MaxMoney)
 	case s.TaskTime <= 0 || s.TaskTime > MaxLease:
@@ -90,6 +100,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return crowd.Fieldf("lease", "%s is not between %s and %s", s.Lease, MinLease, MaxLease)
 	case !s.EndsAt.IsZero() && !s.EndsAt.After(now):
 		return crowd.Fieldf("ends_at", "%s is in the past", s.EndsAt.UTC().Format(time.RFC3339))
+	}
+	if err := validReward(s.Reward); err != nil {
+		return err
 	}
 	if err := s.Rule.Validate(); err != nil {
 		return err
@@ -105,6 +118,14 @@ func (s *Spec) Validate(now time.Time) error {
 	}
 	if err := ValidRequirements(s.Requirements); err != nil {
 		return err
+	}
+	if s.PerWorker < 0 || s.PerWorker > MaxPerWorker {
+		return crowd.Fieldf("per_worker", "%d is not the most answers of one person (1 to %d; 0: any number)", s.PerWorker, MaxPerWorker)
+	}
+	if s.Enough != nil {
+		if err := s.Enough.validate(s.Reward); err != nil {
+			return err
+		}
 	}
 	first, ok := s.Reward.Times(int64(s.Rule.Fewest()))
 	if reserves := s.Open && s.Budget == 0; !ok || s.Budget < first && !reserves {
@@ -123,6 +144,8 @@ func (s *Spec) Validate(now time.Time) error {
 		return crowd.Fieldf("invited", "people cannot be invited to single tasks of an open batch")
 	case s.SLA != nil:
 		return crowd.Fieldf("invited", "people cannot be invited to single tasks of a batch with an SLA")
+	case len(s.NotBy) > 0:
+		return crowd.Fieldf("invited", "people cannot be invited to single tasks of a batch that others of its run must not do (not_by)")
 	}
 	for _, w := range slices.Sorted(maps.Keys(s.Invited)) {
 		list := s.Invited[w]
@@ -152,6 +175,16 @@ func ascending(list []uint32) bool {
 		}
 	}
 	return true
+}
+
+func validReward(r crowd.Money) error {
+	switch {
+	case r <= 0:
+		return crowd.Fieldf("reward", "%s is not a price (it must be more than 0)", r)
+	case r > crowd.MaxMoney:
+		return crowd.Fieldf("reward", "%s is too much (at most %s)", r, crowd.MaxMoney)
+	}
+	return nil
 }
 
 // ValidPriority checks a priority, or the highest one of a tenant.

@@ -19,9 +19,13 @@ type store struct {
 	progress map[crowd.BatchID]engine.Progress
 	rows     map[crowd.AssignmentID]*engine.AssignmentSnapshot
 	labels   map[crowd.TaskID]engine.Label
+	removed  map[crowd.BatchID][]uint32
+	past     map[crowd.BatchID][]engine.PastReward
 	duties   map[crowd.WorkerID]engine.Duty
 	funds    crowd.Money
 	retainer engine.Retainer
+	gate     engine.Gate
+	gateOpen bool
 }
 
 func newStore() *store {
@@ -33,6 +37,8 @@ func newStore() *store {
 		progress: make(map[crowd.BatchID]engine.Progress),
 		rows:     make(map[crowd.AssignmentID]*engine.AssignmentSnapshot),
 		labels:   make(map[crowd.TaskID]engine.Label),
+		removed:  make(map[crowd.BatchID][]uint32),
+		past:     make(map[crowd.BatchID][]engine.PastReward),
 		duties:   make(map[crowd.WorkerID]engine.Duty),
 	}
 }
@@ -64,6 +70,21 @@ func (s *store) apply(ch *engine.Changes) {
 	for _, x := range ch.Duties {
 		s.duties[x.Worker] = x
 	}
+	for _, x := range ch.Gates {
+		s.gateOpen = x.Open
+	}
+	for _, x := range ch.Revisions {
+		spec := s.specs[x.Batch]
+		spec.Rule, spec.Reward, spec.Production, spec.Tasks, spec.Enough = x.Rule, x.Reward, x.Production, spec.Tasks+x.Added, x.Enough
+		s.specs[x.Batch] = spec
+		known := func(p engine.PastReward) bool { return p.Last == x.Was.Last }
+		if x.Was.Reward != 0 && !slices.ContainsFunc(s.past[x.Batch], known) {
+			s.past[x.Batch] = append(s.past[x.Batch], x.Was)
+		}
+	}
+	for _, x := range ch.Removals {
+		s.removed[x.Task.Batch()] = append(s.removed[x.Task.Batch()], x.Task.N())
+	}
 	for _, x := range ch.Progress {
 		s.progress[x.Batch] = x
 	}
@@ -72,7 +93,7 @@ func (s *store) apply(ch *engine.Changes) {
 // snapshot reads what a store would read for a restart: of each running batch
 // the assignments from OldestOpen on, of tasks without a label.
 func (s *store) snapshot(stopped bool) *engine.Snapshot {
-	out := &engine.Snapshot{Stopped: stopped, Retainer: s.retainer, Funds: s.funds}
+	out := &engine.Snapshot{Stopped: stopped, Retainer: s.retainer, Gate: s.gate, GateOpen: s.gateOpen, Funds: s.funds}
 	for _, id := range slices.Sorted(maps.Keys(s.tenants)) {
 		out.Tenants = append(out.Tenants, s.tenants[id])
 	}
@@ -93,7 +114,7 @@ func (s *store) snapshot(stopped bool) *engine.Snapshot {
 }
 
 func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot {
-	b := engine.BatchSnapshot{Spec: s.specs[id], Progress: p}
+	b := engine.BatchSnapshot{Spec: s.specs[id], Progress: p, Removed: s.removed[id], Past: slices.Clone(s.past[id])}
 	for _, r := range s.rows {
 		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.ID.N() >= p.OldestOpen && !labelled {
 			b.Assignments = append(b.Assignments, *r)
@@ -106,6 +127,22 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 		}
 	}
 	slices.Sort(b.Labelled)
+	if len(b.Spec.NotBy) > 0 {
+		b.NotBy = make(map[uint32][]crowd.WorkerID)
+		for i, item := range s.items[id] {
+			if n := uint32(i + 1); s.labels[id.Task(n)].Task == 0 && len(item.NotBy) > 0 {
+				b.NotBy[n] = item.NotBy
+			}
+		}
+	}
+	if b.Spec.PerWorker > 0 {
+		b.Gave = make(map[crowd.WorkerID]int)
+		for _, r := range s.rows {
+			if r.ID.Batch() == id && r.Counted {
+				b.Gave[r.Worker]++
+			}
+		}
+	}
 	if b.Spec.SLA != nil {
 		b.Items = s.unlabelled(id)
 	}

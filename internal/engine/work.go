@@ -34,6 +34,7 @@ func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) 
 		return Handout{}, false, crowd.Errorf(crowd.OffDuty, "%s", crowd.NotOnDuty.Text())
 	case !w.on:
 		e.comeOn(now, w)
+		e.mindGate(now) // those who waited for them are served first
 	}
 	w.seen = now
 	e.produce(pending{kind: ReadyToWork, worker: w})
@@ -55,11 +56,18 @@ func (e *Engine) Leave(now time.Time, id crowd.WorkerID) {
 	}
 }
 
-// assign consumes event 1: the worker gets a task, or waits.
-func (e *Engine) assign(now time.Time, w *worker) {
-	if f := e.choose(now, w); f.batch != nil {
+// assign consumes event 1: the worker gets a task, or waits. Whoever waits already
+// keeps their place.
+func (e *Engine) assign(now time.Time, p *pending) {
+	w := p.worker
+	f := e.choose(now, w)
+	switch {
+	case f.batch != nil:
+		e.leaveQueue(now, w)
+		e.consume(now, p, consumerAssign)
 		e.handOut(now, w, f)
-	} else {
+	case !w.waiting:
+		e.consume(now, p, "")
 		e.enterQueue(now, w)
 	}
 }
@@ -75,10 +83,22 @@ type found struct {
 // choose finds what w is given next, or nothing. Who is in training and finds
 // nothing left to learn from has learnt enough.
 func (e *Engine) choose(now time.Time, w *worker) found {
-	f := e.ask(now, w)
+	if w.outside {
+		return found{}
+	}
+	f := e.askAll(now, w)
 	if f.batch == nil && w.training > 0 {
 		e.setTraining(now, w, 0)
-		f = e.ask(now, w)
+		f = e.askAll(now, w)
+	}
+	return f
+}
+
+// askAll is ask, and then askAgain.
+func (e *Engine) askAll(now time.Time, w *worker) found {
+	f := e.ask(now, w)
+	if f.batch == nil && len(w.again) > 0 {
+		f = e.askAgain(w)
 	}
 	return f
 }
@@ -110,12 +130,10 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	a.n, a.task, a.worker, a.state, a.at = number, t, w, crowd.Assigned, now
 	b.log.add(a)
 	t.give(a)
-	t.live++
-	b.running++
 	e.turn++
 	b.turn, b.tenant.turn = e.turn, e.turn
 	e.elapse(now)
-	e.hold(b, 1)
+	e.hold(a, 1)
 	e.waits.add(now, b)
 	w.holds, w.last, w.paidTo = a, b.spec.ID, time.Time{}
 	e.timers.set(&w.lease, now.Add(b.spec.Lease))
@@ -125,7 +143,7 @@ func (e *Engine) handOut(now time.Time, w *worker, f found) {
 
 // handout describes an assignment that its worker holds.
 func (a *assignment) handout() Handout {
-	return Handout{Assignment: a.id(), Task: a.task.id(), Worker: a.worker.id, At: a.at, Expires: a.worker.lease.at, Reward: a.task.batch.spec.Reward}
+	return Handout{Assignment: a.id(), Task: a.task.id(), Worker: a.worker.id, At: a.at, Expires: a.worker.lease.at, Reward: a.reward()}
 }
 
 // offer serves waiting workers, longest wait first, if one of the batches that
@@ -142,7 +160,15 @@ func (e *Engine) offer(now time.Time) {
 	e.offers = slices.DeleteFunc(e.offers, hindered)
 	for w := e.waiting.head; w != nil && len(e.offers) > 0; {
 		next := w.next
-		if slices.ContainsFunc(e.offers, w.fits) {
+		if slices.ContainsFunc(e.offers, w.takes) {
+			e.serve(now, w)
+			e.offers = slices.DeleteFunc(e.offers, hindered)
+		}
+		w = next
+	}
+	for w := e.waiting.head; w != nil && len(e.offers) > 0; { // what is left goes to who had it before
+		next := w.next
+		if len(w.again) > 0 && slices.ContainsFunc(e.offers, w.fits) {
 			e.serve(now, w)
 			e.offers = slices.DeleteFunc(e.offers, hindered)
 		}
@@ -153,16 +179,9 @@ func (e *Engine) offer(now time.Time) {
 
 // serve gives a waiting worker a task, if there is one for them.
 func (e *Engine) serve(now time.Time, w *worker) {
-	f := e.choose(now, w)
-	if f.batch == nil {
-		return
+	if e.assign(now, &pending{kind: ReadyToWork, worker: w}); w.holds != nil {
+		e.changes.Served = append(e.changes.Served, w.holds.handout())
 	}
-	e.leaveQueue(now, w)
-	if e.cfg.Observe {
-		e.observe(now, &pending{kind: ReadyToWork, worker: w})
-	}
-	e.handOut(now, w, f)
-	e.changes.Served = append(e.changes.Served, w.holds.handout())
 }
 
 // Heartbeat says that the worker is still at it: the lease starts again.
@@ -236,18 +255,29 @@ func (e *Engine) giveBack(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentState) {
 	t, b := a.task, a.task.batch
 	a.state = state
+	if mayComeBack(state) {
+		a.worker.remember(a)
+	}
 	e.letGo(now, a)
 	e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: state, At: now})
+	if want := b.wanted(t); want < t.planned { // it had more people than its rule asks for since an edit
+		e.replan(b, t, want)
+	}
 	e.touch(now, b, t)
 	e.mayServe(b)
-	if t.live == 0 && t.counted > 0 {
+	if t.live == 0 && (t.counted > 0 || t.removed) {
 		e.produce(pending{kind: TryToAggregate, task: t})
 	}
 }
 
-// hold counts people who hold a task of b.
-func (e *Engine) hold(b *batch, n int) {
+// hold counts people who begin (1) to hold a, or cease to (-1), and what they were
+// promised for it.
+func (e *Engine) hold(a *assignment, n int) {
+	b := a.task.batch
 	e.busy += n
+	b.running += n
+	a.task.live += int32(n)
+	b.promised += crowd.Money(n) * a.reward()
 	if b.spec.Training {
 		e.learning += n
 	}
@@ -256,15 +286,17 @@ func (e *Engine) hold(b *batch, n int) {
 // letGo takes the task out of the worker's hands. Who was to go off duty goes.
 func (e *Engine) letGo(now time.Time, a *assignment) {
 	e.elapse(now)
-	e.hold(a.task.batch, -1)
+	e.hold(a, -1)
 	w := a.worker
 	w.holds, w.idle = nil, now
-	a.task.live--
-	a.task.batch.running--
 	if why := w.departure(); why != "" {
 		e.goOff(now, w, why)
-	} else {
-		e.expectToHear(w)
+		return
+	}
+	e.expectToHear(w)
+	if e.gate.over(e.inside(), w) {
+		e.putOutside(now, w)
+		e.gate.changed = true
 	}
 }
 
@@ -283,7 +315,7 @@ var ErrForgotten = &crowd.Error{Code: crowd.NotFound, Field: "assignment", Messa
 
 // Submit commits an answer: it counts once, however often it is sent. A late
 // one (after the lease ran out) counts only if the task still wants it and
-// nobody else was given it. body is the whole answer in canonical form, key
+// nobody else was given it, nor they themselves again. body is the whole answer in canonical form, key
 // what is compared with other answers. The caller has checked that it fits the
 // template.
 func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, body, key string) (Outcome, error) {
@@ -312,7 +344,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	} else {
 		e.hear(now, id)
 		a.late = true
-		a.counted = t.slots() > 0 && b.canPay()
+		a.counted = t.slots() > 0 && b.canPay(a.reward()) && !t.keptBy(id, a) && b.takesOneMore(a.worker)
 	}
 	a.state, a.key = crowd.Submitted, key
 	if a.counted {
@@ -332,15 +364,19 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	t, b := a.task, a.task.batch
 	t.count(a)
 	b.completed++
+	if b.gave != nil {
+		b.gave[a.worker.id]++
+	}
 	took := min(span(a.at, now), b.spec.Lease)
 	b.worked += min(took, maxWorked-b.worked)
 	b.tenant.used += took
 	if !b.spec.Training {
 		e.counters.Completed++
 	}
-	b.escrow -= b.spec.Reward
-	b.spent += b.spec.Reward
-	e.transfer(now, Reward, Account{BatchAccount, int64(b.spec.ID)}, Account{WorkerAccount, int64(a.worker.id)}, b.spec.Reward, a.id())
+	reward := a.reward()
+	b.escrow -= reward
+	b.spent += reward
+	e.transfer(now, Reward, Account{BatchAccount, int64(b.spec.ID)}, Account{WorkerAccount, int64(a.worker.id)}, reward, a.id())
 	if o := b.backlog.order; o != nil {
 		o.expect(now, b.expectedTime())
 	}
@@ -350,7 +386,7 @@ func (e *Engine) count(now time.Time, a *assignment) {
 func (a *assignment) outcome() Outcome {
 	out := Outcome{Counted: a.counted, Late: a.late}
 	if a.counted {
-		out.Paid = a.task.batch.spec.Reward
+		out.Paid = a.reward()
 	}
 	return out
 }

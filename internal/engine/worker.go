@@ -23,7 +23,8 @@ type worker struct {
 	lease   timer       // of what they hold, or of their silence
 	last    crowd.BatchID
 	waiting bool
-	classes []int8 // by class: 0 not known yet, 1 meets it, -1 does not
+	again   []crowd.AssignmentID // of tasks that may come back to them: see remember
+	classes []int8               // by class: 0 not known yet, 1 meets it, -1 does not
 
 	duty
 	prev, next *worker // in the waiting queue
@@ -34,6 +35,10 @@ func (w *worker) LastBatch() crowd.BatchID { return w.last }
 
 // MayClass implements sched.Worker.
 func (w *worker) MayClass(c sched.Class) bool {
+	if w.engine.gate.closed() { // a warm-up task is for everybody
+		k := &w.engine.classes.list[c]
+		return k.training && w.meets(k.tenant, k.requires)
+	}
 	for int(c) >= len(w.classes) {
 		w.classes = append(w.classes, 0)
 	}
@@ -50,7 +55,7 @@ func (w *worker) MayClass(c sched.Class) bool {
 func (w *worker) MayBatch(id crowd.BatchID) bool {
 	e := w.engine
 	b := e.batches[id]
-	if b == nil || w.blocked(b) {
+	if b == nil || w.barred(b) != crowd.Eligible {
 		return false
 	}
 	t, n, reason := b.backlog.next(w.id)
@@ -63,20 +68,36 @@ func (w *worker) MayBatch(id crowd.BatchID) bool {
 
 // fits reports whether w could take something of b, which has something.
 func (w *worker) fits(b *batch) bool {
-	return w.MayClass(b.class) && w.refusal(b) == crowd.Eligible
+	return !w.outside && w.MayClass(b.class) && w.refusal(b) == crowd.Eligible
+}
+
+// takes is fits for what they have not had before.
+func (w *worker) takes(b *batch) bool {
+	return !w.outside && w.MayClass(b.class) && w.barred(b) == crowd.Eligible && b.backlog.refusal(w.id) == crowd.Eligible
 }
 
 // refusal says why w gets nothing of b, whose class they meet and which has
 // something to hand out.
 func (w *worker) refusal(b *batch) crowd.Reason {
-	if w.blocked(b) {
-		return crowd.WorkerBlocked
+	if r := w.barred(b); r != crowd.Eligible {
+		return r
 	}
-	return b.backlog.refusal(w.id)
+	r := b.backlog.refusal(w.id)
+	if r != crowd.Eligible && w.takesAgain(b) {
+		return crowd.Eligible
+	}
+	return r
 }
 
-func (w *worker) blocked(b *batch) bool {
-	return len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant)
+// barred says why w gets nothing of b whatever is left of it, or Eligible.
+func (w *worker) barred(b *batch) crowd.Reason {
+	switch {
+	case len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant):
+		return crowd.WorkerBlocked
+	case b.gave != nil && b.gave[w.id] >= b.spec.PerWorker:
+		return crowd.AnsweredEnough
+	}
+	return crowd.Eligible
 }
 
 func (w *worker) meets(tenant crowd.TenantID, list []Requirement) bool {
@@ -98,6 +119,7 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 	switch {
 	case w.suspended && w.holds == nil:
 		e.goOff(now, w, Released)
+		e.run(now)
 	case w.waiting:
 		e.serve(now, w)
 	}
@@ -105,7 +127,8 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 }
 
 func (e *Engine) newWorker(id crowd.WorkerID) *worker {
-	w := &worker{id: id, engine: e}
+	w := &worker{id: id, engine: e, again: e.gone[id]}
+	delete(e.gone, id)
 	w.lease.worker = w
 	return w
 }
@@ -122,8 +145,12 @@ func (e *Engine) RemoveWorker(now time.Time, id crowd.WorkerID) error {
 	}
 	e.setTraining(now, w, 0)
 	e.goOff(now, w, Moved)
+	e.run(now)
 	e.timers.unset(&w.lease)
 	e.recent = nil
+	if len(w.again) > 0 {
+		e.gone[id] = w.again
+	}
 	delete(e.workers, id)
 	return nil
 }

@@ -32,8 +32,9 @@ var weights = []struct {
 	{"ready", 300}, {"submit", 180}, {"delay", 100}, {"deliver", 160}, {"submit again", 20}, {"submit another's", 10},
 	{"submit forgotten", 15}, {"submit nonsense", 5}, {"return", 20}, {"skip", 25}, {"give back again", 10}, {"heartbeat", 20},
 	{"leave", 10}, {"tick", 70}, {"launch", 40}, {"pause", 12}, {"resume", 25}, {"cancel", 4}, {"end", 4}, {"edit", 15},
+	{"revise", 25}, {"take out", 15}, {"add", 12}, {"judge", 10},
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
-	{"worker", 30}, {"suspend", 5}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
+	{"worker", 30}, {"suspend", 9}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
 	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
 	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12},
 }
@@ -42,7 +43,7 @@ var weights = []struct {
 var policies = []string{
 	"fifo", "fs", "wfs-ratio", "edf", "sjf", "rr", "dafs", "sdafs", "beta-fair(beta=-1)",
 	"tenant-fair(dafs)", "tenant-fair(fs)", "wcfs(wfs,k=2)", "tenant-fair(wcfs(fs,k=1))",
-	"penalty", "tenant-fair(penalty)", "wcfs(penalty,k=2)", "penalty(form=event)", "tenant-fair(penalty(form=event))",
+	"penalty", "penalty(form=atc)", "tenant-fair(penalty(wfs))", "wcfs(penalty,k=2)", "penalty(form=event)", "tenant-fair(penalty(form=event))",
 }
 
 // calm reports whether a world is one of long batches that hardly anything
@@ -57,7 +58,7 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
@@ -199,6 +200,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 		}
 	}
 	w.promise(&s, r)
+	w.bound(&s, r)
 	return s
 }
 
@@ -257,6 +259,9 @@ func (w *world) settle() error {
 	if w.op != "tick" && w.k.short() { // by the command: for a gap, or for parts of micro-units
 		w.overdue = true
 	}
+	if err := w.k.checkRests(w.e); err != nil {
+		return err
+	}
 	return w.k.check(w.e)
 }
 
@@ -278,15 +283,19 @@ func (w *world) checkEvents() error {
 		case engine.TryToAggregate:
 			ok = ok && (was == engine.ReadyToAggregate || was == 0) // 0: a lease ended
 		case engine.UpdateTask:
-			ok = ok && was == engine.TryToAggregate && ev.Number > 0
+			_, t, err := w.k.task(ev.Task)
+			if ok = ok && was == engine.TryToAggregate && ev.Number > 0 && err == nil; ok {
+				t.told = ev.Number
+			}
 		case engine.RemoveTask:
 			i := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task })
-			ok = ok && was == engine.TryToAggregate && i >= 0 && labels[i].Value == ev.Label
+			_, t, err := w.k.task(ev.Task)
+			ok = ok && was == engine.TryToAggregate && err == nil && (i < 0 && t.removed && ev.Label == "" || i >= 0 && labels[i].Value == ev.Label)
 		}
 		if _, t, err := w.k.task(ev.Task); ev.Task != 0 && (err != nil || t.label != nil) {
 			ok = false
 		}
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !w.k.batches[ev.Task.Batch()].revised
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
@@ -318,7 +327,12 @@ func (w *world) checkAttempts() error {
 				live--
 			}
 		}
-		want := live == 0 && len(t.answers) > 0 && (b.kept.State.Open() || b.kept.State == crowd.BatchDone)
+		itself := b.kept.State == crowd.BatchStopped && w.k.enough(b) != ""
+		if itself && (w.op == "tick" || w.op == "end") {
+			delete(tried, id)
+			continue // what was in hand was withdrawn, or let go of before
+		}
+		want := live == 0 && (len(t.answers) > 0 || t.removed) && (b.kept.State.Open() || b.kept.State == crowd.BatchDone || itself)
 		if tried[id] != want {
 			return fmt.Errorf("%s: %d live, %d answers, %s; tried to aggregate: %t", id, live, len(t.answers), b.kept.State, tried[id])
 		}
@@ -326,7 +340,7 @@ func (w *world) checkAttempts() error {
 	}
 	delete(tried, 0)
 	for id, yes := range tried {
-		if yes {
+		if yes && w.op != "revise" && w.op != "take out" {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
 	}

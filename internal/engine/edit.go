@@ -1,0 +1,388 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
+)
+
+// Edit is a change to a running batch; nil fields stay as they are.
+type Edit struct {
+	Priority   *float64
+	Deadline   *time.Time // the zero time takes the deadline away
+	Production *bool
+	// Reward is paid for what is handed out from now on; who holds a task is paid what
+	// they were promised.
+	Reward *crowd.Money
+	// Rule is the redundancy of all tasks without a label. Those that have enough
+	// answers by it get their label at once; labels stay.
+	Rule *label.Rule
+	// Enough ends the batch by itself; its zero value takes that away.
+	Enough *Enough
+
+	// SmallCrowdOK asks for answers of more people than the pool has.
+	SmallCrowdOK bool
+	// Reserve is the most that may be added to the budget from the tenant's account where
+	// the change can cost more than is left. The caller has made sure that the tenant
+	// has it.
+	Reserve crowd.Money
+}
+
+// of is what a batch is after the edit.
+func (x *Edit) of(s Spec) Spec {
+	if x.Priority != nil {
+		s.Priority = *x.Priority
+	}
+	if x.Deadline != nil {
+		s.Deadline = *x.Deadline
+	}
+	if x.Production != nil {
+		s.Production = *x.Production
+	}
+	if x.Reward != nil {
+		s.Reward = *x.Reward
+	}
+	if x.Rule != nil {
+		s.Rule = *x.Rule
+	}
+	switch {
+	case x.Enough == nil:
+	case *x.Enough == Enough{}:
+		s.Enough = nil
+	default:
+		s.Enough = x.Enough
+	}
+	return s
+}
+
+// Edit changes a batch while it runs: all of it, or nothing if a part is refused. One
+// that makes it more expensive is refused, with crowd.BudgetTooSmall, if the budget does
+// not suffice for all that is left.
+func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	next := edit.of(b.spec)
+	if err := e.mayBecome(now, b, &next, &edit); err != nil {
+		return err
+	}
+	missing, err := b.missing(&next)
+	if err != nil {
+		return err
+	}
+	if missing > edit.Reserve {
+		field := "redundancy"
+		if next.Reward != b.spec.Reward {
+			field = "reward"
+		}
+		return tooLittle(field, missing)
+	}
+	e.reserve(now, b, missing)
+	e.become(now, b, &next)
+	e.touch(now, b, nil)
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+// mayBecome checks what has changed from b's spec to next.
+func (e *Engine) mayBecome(now time.Time, b *batch, next *Spec, edit *Edit) error {
+	if next.Priority != b.spec.Priority {
+		if err := b.tenant.Allows(next.Priority); err != nil {
+			return err
+		}
+	}
+	if !next.Deadline.Equal(b.spec.Deadline) {
+		if err := validDeadline(next.Deadline, now); err != nil {
+			return err
+		}
+	}
+	if err := validReward(next.Reward); err != nil {
+		return err
+	}
+	if next.Enough != nil {
+		if err := next.Enough.validate(next.Reward); err != nil {
+			return err
+		}
+	}
+	if next.Rule == b.spec.Rule {
+		return nil
+	}
+	if err := next.Rule.Validate(); err != nil {
+		return err
+	}
+	if err := tooMany(int64(next.Tasks), next); err != nil {
+		return err
+	}
+	if next.Rule.Fewest() <= b.spec.Rule.Fewest() || edit.SmallCrowdOK {
+		return nil
+	}
+	return e.crowdSuffices(b, next.Rule.Fewest())
+}
+
+// become makes b what next says.
+func (e *Engine) become(now time.Time, b *batch, next *Spec) {
+	was := b.spec
+	b.spec = *next
+	revision := Revision{Batch: b.spec.ID}
+	if was.Reward != next.Reward {
+		revision.Was = PastReward{Last: b.log.next() - 1, Reward: was.Reward}
+		b.keepPast(revision.Was)
+	}
+	if was.Rule != next.Rule {
+		e.replanAll(now, b, was.Rule)
+	}
+	b.enough = b.enough && next.Enough != nil
+	if was.Reward != next.Reward || was.Rule != next.Rule || was.Production != next.Production || was.Enough != next.Enough {
+		e.revised(b, revision)
+	}
+}
+
+// revised says what b is now.
+func (e *Engine) revised(b *batch, r Revision) {
+	r.Batch, r.Rule, r.Reward, r.Production, r.Enough = b.spec.ID, b.spec.Rule, b.spec.Reward, b.spec.Production, b.spec.Enough
+	e.changes.Revisions = append(e.changes.Revisions, r)
+}
+
+// keepPast remembers a reward as long as somebody may be paid it.
+func (b *batch) keepPast(p PastReward) {
+	kept := b.past[:0]
+	for _, x := range b.past {
+		if x.Last >= b.log.first {
+			kept = append(kept, x)
+		}
+	}
+	if len(kept) == 0 || kept[len(kept)-1].Last < p.Last {
+		kept = append(kept, p)
+	}
+	b.past = kept
+}
+
+// replanAll follows a new rule, in place of was: each task without a label wants as many
+// answers as it says, but no fewer than it has and people work on.
+func (e *Engine) replanAll(now time.Time, b *batch, was label.Rule) {
+	if b.waiting() == 0 {
+		b.waitsFrom = now
+	}
+	b.fewest = b.spec.Rule.Fewest()
+	b.eachUntouched(func(n uint32, tasks int) {
+		more := tasks * (b.firstWant(n) - firstOf(b.backlog.capped(was, n)))
+		b.planned += more
+		e.wanted(b, more)
+	})
+	for _, t := range b.openTasks() {
+		e.replan(b, t, b.wanted(t))
+		e.touch(now, b, t)
+		if t.live == 0 && t.counted > 0 {
+			e.produce(pending{kind: TryToAggregate, task: t})
+		}
+	}
+}
+
+// wanted is how many annotations an open task should have: what the rule says, but no
+// fewer than it has and people work on.
+func (b *batch) wanted(t *task) int32 { return max(int32(b.decide(t).Want), t.counted+t.live) }
+
+// untouched is the number of tasks that nobody was given yet.
+func (b *batch) untouched() int {
+	return int(b.spec.Tasks) - b.labelled - b.open - (len(b.backlog.removed) - b.leaving)
+}
+
+// eachUntouched calls f with the numbers of the tasks that nobody was given yet. Where
+// all are alike it is called once, with how many they are and any number.
+func (b *batch) eachUntouched(f func(n uint32, tasks int)) {
+	if b.backlog.invited == nil {
+		f(1, b.untouched())
+		return
+	}
+	open := make(map[uint32]bool, b.open)
+	for _, t := range b.openTasks() {
+		open[t.n] = true
+	}
+	for n := uint32(1); n <= b.spec.Tasks; n++ {
+		if !open[n] && !b.backlog.isRemoved(n) && b.backlog.untouchedOne(n) {
+			f(n, 1)
+		}
+	}
+}
+
+// most is the most that b can still cost if it becomes next, which may have more tasks:
+// what is in people's hands as promised, and the rest by the rule and reward of next.
+func (b *batch) most(next *Spec) (crowd.Money, bool) {
+	answers := int64(next.Tasks-b.spec.Tasks) * int64(next.Rule.Most())
+	b.eachUntouched(func(n uint32, tasks int) {
+		answers += int64(tasks) * int64(b.backlog.capped(next.Rule, n).Most())
+	})
+	for _, t := range b.openTasks() {
+		if more := b.backlog.capped(next.Rule, t.n).Most() - int(t.counted+t.live); more > 0 && !t.removed {
+			answers += int64(more)
+		}
+	}
+	cost, ok := next.Reward.Times(answers)
+	return b.promised + cost, ok && cost <= crowd.MaxMoney-b.promised
+}
+
+// missing is what the budget lacks for b to become next. It is 0 where that makes
+// nothing more expensive: a budget that never sufficed for everything may stay so.
+func (b *batch) missing(next *Spec) (crowd.Money, error) {
+	before, fits := b.most(&b.spec)
+	after, ok := b.most(next)
+	switch {
+	case !ok:
+		return 0, crowd.Fieldf("budget", "the batch can cost more than %s then", crowd.MaxMoney)
+	case fits && after <= before:
+		return 0, nil
+	}
+	return max(after-b.escrow, 0), nil
+}
+
+// Missing is what the budget of a running batch lacks for an edit.
+func (e *Engine) Missing(id crowd.BatchID, edit *Edit) (crowd.Money, error) {
+	b, err := e.launched(id)
+	if err != nil {
+		return 0, err
+	}
+	next := edit.of(b.spec)
+	return b.missing(&next)
+}
+
+// MissingFor is what the budget of a running batch lacks for more tasks.
+func (e *Engine) MissingFor(id crowd.BatchID, tasks uint32) (crowd.Money, error) {
+	b, err := e.launched(id)
+	if err != nil {
+		return 0, err
+	}
+	next := b.spec
+	next.Tasks += tasks
+	return b.missing(&next)
+}
+
+// tooLittle is the error of a change that the budget does not suffice for.
+func tooLittle(field string, missing crowd.Money) error {
+	return &crowd.Error{Code: crowd.BudgetTooSmall, Field: field,
+		Message: missing.String() + " is missing in the budget for what this can cost at most: add it first, or with the change"}
+}
+
+// Add gives a running batch more tasks, numbered on from those that it has, which the
+// caller knows to be had. The budget has to suffice for all that is left then; up to
+// reserve may be added to it from the tenant's account, which has it.
+func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, reserve crowd.Money) error {
+	b, err := e.launched(id)
+	switch {
+	case err != nil:
+		return err
+	case b.spec.Open:
+		return crowd.Errorf(crowd.Conflict, "%s is of a step, whose workflow gives it its tasks", id)
+	case had != b.spec.Tasks:
+		return crowd.Errorf(crowd.Conflict, "%s has %d tasks, not %d: somebody else has added some", id, b.spec.Tasks, had)
+	case tasks == 0:
+		return nil
+	}
+	next := b.spec
+	if err := tooMany(int64(next.Tasks)+int64(tasks), &next); err != nil {
+		return err
+	}
+	next.Tasks += tasks
+	missing, err := b.missing(&next)
+	if err != nil {
+		return err
+	}
+	if missing > reserve {
+		return tooLittle("tasks", missing)
+	}
+	e.extend(now, b, tasks, missing)
+	if o := b.backlog.order; o != nil {
+		for n := had + 1; n <= b.spec.Tasks; n++ {
+			o.add(now, n, now, Item{})
+		}
+	}
+	e.revised(b, Revision{Added: tasks})
+	e.touch(now, b, nil)
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+// Remove takes a task without a label out of a running batch. It is handed out no more
+// and gets no label; its answers are kept, and who holds it is paid for theirs. To say
+// it twice is no error.
+func (e *Engine) Remove(now time.Time, id crowd.BatchID, n uint32) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	t := b.openTask(n)
+	switch {
+	case n < 1 || n > b.spec.Tasks:
+		return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
+	case b.backlog.isRemoved(n):
+		return nil
+	case t == nil && !b.backlog.untouchedOne(n):
+		return crowd.Errorf(crowd.Conflict, "%s has its label already", id.Task(n))
+	}
+	if b.backlog.removed == nil {
+		b.backlog.removed = make(map[uint32]struct{})
+	}
+	b.backlog.removed[n] = struct{}{}
+	e.changes.Removals = append(e.changes.Removals, Removal{Task: id.Task(n), At: now})
+	if t == nil {
+		b.planned -= b.firstWant(n)
+		b.backlog.takeOut(n)
+	} else {
+		t.removed = true
+		b.leaving++
+		e.replan(b, t, t.counted+t.live)
+		if t.live == 0 {
+			e.produce(pending{kind: TryToAggregate, task: t})
+		}
+	}
+	e.touch(now, b, t)
+	e.endIfDone(now, b)
+	e.run(now)
+	return nil
+}
+
+// openTask returns task n if it was handed out and has no label, or nil.
+func (b *batch) openTask(n uint32) *task {
+	for _, a := range b.log.list {
+		if a != nil && a.task.n == n {
+			return a.task
+		}
+	}
+	return nil
+}
+
+// restoreRemoved takes out the tasks that were taken out. Of those in open, which have
+// assignments, somebody may hold one yet.
+func (b *batch) restoreRemoved(list []uint32, open map[crowd.TaskID]*task) {
+	if len(list) == 0 {
+		return
+	}
+	b.backlog.removed = make(map[uint32]struct{}, len(list))
+	for _, n := range list {
+		b.backlog.removed[n] = struct{}{}
+		switch t := open[b.spec.ID.Task(n)]; {
+		case t == nil:
+			b.backlog.takeOut(n)
+		case t.live == 0:
+			t.removed = true
+			t.forget()
+		default:
+			t.removed = true
+			b.leaving++
+		}
+	}
+	b.backlog.skip()
+}
+
+// removedFrom counts the tasks from n on that were taken out.
+func (b *backlog) removedFrom(n uint32) (count int) {
+	for r := range b.removed {
+		if r >= n {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,321 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
+)
+
+// promised is what those who hold tasks of b will be paid for them.
+func (k *books) promised(b *batchBook) crowd.Money {
+	sum := crowd.Money(0)
+	for _, r := range k.holding {
+		if r.Task.Batch() == b.spec.ID {
+			sum += r.Reward
+		}
+	}
+	return sum
+}
+
+func (t *taskBook) gone() bool { return t.removed && t.live == 0 }
+
+// left counts the tasks that have no label and were not taken out, or are still held.
+func (b *batchBook) left() int {
+	n := 0
+	for _, t := range b.tasks {
+		if t.label == nil && !t.gone() {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *batchBook) removed() int {
+	n := 0
+	for _, t := range b.tasks {
+		if t.removed {
+			n++
+		}
+	}
+	return n
+}
+
+// most is what b can still cost with another rule and reward, and more tasks.
+func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
+	answers := more * rule.Most()
+	for _, t := range b.tasks {
+		most := rule.Most()
+		if t.invited != nil {
+			most = min(most, len(t.invited))
+		}
+		if t.label == nil && !t.removed {
+			answers += max(most-len(t.answers)-t.live, 0)
+		}
+	}
+	return k.promised(b) + reward*crowd.Money(answers)
+}
+
+// missing is what the account lacks for a change.
+func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
+	after := k.most(b, rule, reward, more)
+	if after <= k.most(b, b.spec.Rule, b.spec.Reward, 0) {
+		return 0
+	}
+	return max(after-k.accounts[b.account()], 0)
+}
+
+// noteAnswer notes what answers after a change show.
+func (k *books) noteAnswer(b *batchBook, t *taskBook, r *row, counted bool) {
+	switch {
+	case counted && r.Reward != b.spec.Reward && r.state == crowd.Assigned:
+		k.seen["revised: paid as promised before"]++
+	case counted && r.Reward != b.spec.Reward:
+		k.seen["revised: late, as promised before"]++
+	}
+	if t.removed && counted {
+		k.seen["taken out: answered later"]++
+	}
+}
+
+// revise changes reward, redundancy and production of a batch.
+func (w *world) revise(c command) error {
+	id := w.pick(c, func(*batchBook) bool { return true })
+	b := w.k.batches[id]
+	r := rand.New(rand.NewPCG(uint64(c.a), uint64(c.b)))
+	rules := []label.Rule{label.Count(1), label.Count(2), label.Count(3), label.Agree(2, 3), label.Agree(2, 5), label.Agree(3, 4), label.Count(5)}
+	rule, reward, production := rules[r.IntN(len(rules))], crowd.Money(1+r.IntN(5))*10_000, r.IntN(2) == 0
+	edit := engine.Edit{Production: &production, SmallCrowdOK: r.IntN(4) > 0}
+	if r.IntN(3) > 0 {
+		edit.Rule = &rule
+	}
+	if r.IntN(3) > 0 {
+		edit.Reward = &reward
+	}
+	if r.IntN(2) == 0 {
+		edit.Reserve = 100 * crowd.Unit
+	}
+	err := w.e.Edit(w.now, id, edit)
+	if b == nil || !b.kept.State.Open() {
+		return wantCode(err, crowd.NotFound)
+	}
+	if edit.Rule == nil {
+		rule = b.spec.Rule
+	}
+	if edit.Reward == nil {
+		reward = b.spec.Reward
+	}
+	missing := w.k.missing(b, rule, reward, 0)
+	var why *crowd.Error
+	switch {
+	case errors.As(err, &why) && why.Code == crowd.Invalid && why.Field == "redundancy":
+		w.k.seen["revised: refused for the crowd"]++
+		if edit.SmallCrowdOK || rule.Fewest() <= b.spec.Rule.Fewest() {
+			return fmt.Errorf("refused: %w", err)
+		}
+		return nil
+	case b.spec.Enough != nil && b.spec.Enough.Spent > 0 && b.spec.Enough.Spent < reward:
+		if !errors.As(err, &why) || why.Field != "enough.spent" {
+			return fmt.Errorf("more expensive than the limit: %v", err)
+		}
+		return nil
+	case missing > edit.Reserve:
+		if !errors.As(err, &why) || why.Code != crowd.BudgetTooSmall {
+			return fmt.Errorf("%s is missing, and it was allowed: %v", missing, err)
+		}
+		w.k.seen["revised: refused for "+why.Field]++
+		return nil
+	case err != nil:
+		return err
+	}
+	w.revised(b, rule, reward, missing)
+	b.spec.Production = production
+	return nil
+}
+
+// revised enters a change into the books.
+func (w *world) revised(b *batchBook, rule label.Rule, reward, missing crowd.Money) {
+	if b.kept.Planned == b.counted+b.running && rule != b.spec.Rule {
+		b.waitsFrom = w.now
+	}
+	switch {
+	case reward < b.spec.Reward:
+		w.k.seen["revised: cheaper"]++
+	case reward > b.spec.Reward:
+		w.k.seen["revised: more expensive"]++
+	}
+	if missing > 0 {
+		w.k.seen["revised: reserved"]++
+	}
+	if reward != b.spec.Reward && b.left() > 0 && b.kept.Planned == b.counted+b.running {
+		w.k.seen["revised while none was left to reward"]++
+	}
+	b.revised = b.revised || rule != b.spec.Rule
+	b.funded += missing
+	b.spec.Rule, b.spec.Reward = rule, reward
+	for _, t := range b.tasks {
+		if t.label != nil {
+			continue
+		}
+		if t.rule = rule; t.invited != nil {
+			t.rule = rule.Capped(len(t.invited))
+		}
+		t.told = t.want()
+		if t.live == 0 && len(t.answers) > 0 && t.agreed() && !t.removed {
+			w.k.seen["revised: closed by it"]++
+		}
+		if t.live+len(t.answers) > max(t.rule.Fewest(), len(t.answers)) && t.live > 1 {
+			w.k.seen["revised: nobody replaced"]++
+		}
+	}
+}
+
+// takeOut takes a task out of a batch.
+func (w *world) takeOut(c command) error {
+	id := w.pick(c, func(*batchBook) bool { return true })
+	b := w.k.batches[id]
+	if b == nil || !b.kept.State.Open() {
+		return wantCode(w.e.Remove(w.now, id, 1), crowd.NotFound)
+	}
+	n := 1 + c.b%uint32(len(b.tasks)+1)
+	if h, ok := w.held(c.c); ok && c.b%3 == 0 && h.Task.Batch() == id {
+		n = h.Task.N()
+	}
+	err := w.e.Remove(w.now, id, n)
+	if int(n) > len(b.tasks) {
+		w.k.seen["taken out: none such"]++
+		return wantCode(err, crowd.Invalid)
+	}
+	t := b.tasks[n-1]
+	switch {
+	case t.label != nil:
+		w.k.seen["taken out: labelled"]++
+		return wantCode(err, crowd.Conflict)
+	case t.removed:
+		w.k.seen["taken out twice"]++
+		return err
+	case t.live > 0:
+		w.k.seen["taken out: held"]++
+	case len(t.answers) > 0:
+		w.k.seen["taken out: with answers"]++
+	default:
+		w.k.seen["taken out: untouched"]++
+	}
+	if t.removed = true; b.left() == 0 {
+		w.k.seen["taken out: the last one"]++
+	}
+	return err
+}
+
+// add gives a batch that is not open more tasks.
+func (w *world) add(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return !b.spec.Open })
+	b := w.k.batches[id]
+	if b == nil || !b.kept.State.Open() {
+		return wantCode(w.e.Add(w.now, id, 1, 1, 0), crowd.NotFound)
+	}
+	had, tasks, reserve := uint32(len(b.tasks)), 1+c.b%4, crowd.Money(c.b%2)*100*crowd.Unit
+	if c.c%8 == 1 {
+		w.k.seen["added: by somebody else"]++
+		return wantCode(w.e.Add(w.now, id, had+1, tasks, reserve), crowd.Conflict)
+	}
+	err := w.e.Add(w.now, id, had, tasks, reserve)
+	missing := w.k.missing(b, b.spec.Rule, b.spec.Reward, int(tasks))
+	switch {
+	case b.open:
+		w.k.seen["added: to an open batch"]++
+		return wantCode(err, crowd.Conflict)
+	case missing > reserve:
+		w.k.seen["added: refused"]++
+		return wantCode(err, crowd.BudgetTooSmall)
+	case err != nil:
+		return err
+	}
+	if b.kept.Planned == b.counted+b.running {
+		b.waitsFrom = w.now
+	}
+	if missing > 0 {
+		w.k.seen["added: reserved"]++
+	}
+	w.k.seen["added"]++
+	if b.spec.Invited != nil {
+		w.k.seen["added to invited ones"]++
+	}
+	if b.spec.SLA != nil {
+		w.k.seen["added with an order"]++
+	}
+	b.funded += missing
+	items := make([]engine.Item, tasks)
+	w.k.grow(b, items)
+	w.store.items[id] = append(w.store.items[id][:had], items...)
+	return nil
+}
+
+func (w *world) changeBatch(c command) error {
+	id := crowd.BatchID(1 + c.a%(uint32(w.last)+1))
+	if n := w.running(); len(n) > 0 && c.b%8 > 0 {
+		id = n[c.a%uint32(len(n))]
+	}
+	b := w.k.batches[id]
+	running := b != nil && b.kept.State.Open()
+	var err error
+	switch c.op {
+	case "pause":
+		err = w.e.Pause(w.now, id)
+	case "resume":
+		err = w.e.Resume(w.now, id)
+	case "cancel":
+		err = w.e.Cancel(w.now, id)
+	case "end":
+		err = w.e.End(w.now, id)
+	case "edit":
+		priority, deadline := float64(1+c.b%5), w.now.Add(time.Duration(1+c.c)*time.Microsecond)
+		err = w.e.Edit(w.now, id, engine.Edit{Priority: &priority, Deadline: &deadline})
+	case "top up":
+		err = w.e.TopUp(w.now, id, crowd.Money(1+c.b%9)*10_000)
+		if running {
+			b.funded += crowd.Money(1+c.b%9) * 10_000
+		}
+	case "stop batch", "start batch":
+		err = w.e.StopBatch(w.now, id, c.op == "stop batch")
+		if running {
+			b.stopped = c.op == "stop batch"
+		}
+	default:
+		return fmt.Errorf("no such command")
+	}
+	if !running {
+		w.k.seen["batch is not running"]++
+		return wantCode(err, crowd.NotFound)
+	}
+	return err
+}
+
+func (w *world) running() []crowd.BatchID {
+	var list []crowd.BatchID
+	for id := range crowd.BatchID(w.last) {
+		if w.k.batches[id+1].kept.State.Open() {
+			list = append(list, id+1)
+		}
+	}
+	return list
+}
+
+// agreed reports whether the rule is satisfied.
+func (t *taskBook) agreed() bool {
+	if len(t.answers) >= t.rule.Most() {
+		return true
+	}
+	votes := make(map[string]int)
+	for _, a := range t.answers {
+		votes[a]++
+		if votes[a] >= t.rule.Fewest() && t.rule.Fewest() < t.rule.Most() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
+)
+
+// Enough says when a batch ends by itself before all of its tasks have labels: as soon
+// as one of the conditions holds that are not zero. It hands nothing out then, and ends
+// when those who hold a task have answered it or let go of it; tasks with some answers
+// get their label from these, as with End. Source: Cymphony, "Execution Plan",
+// Termination.
+//
+// Share and Confidence are of all tasks that were not taken out, and say nothing while
+// more tasks may come (Spec.Open).
+type Enough struct {
+	// Labels: so many tasks have labels.
+	Labels int `json:"labels,omitempty"`
+	// Share of the tasks have labels; above 0, at most 1.
+	Share float64 `json:"share,omitempty"`
+	// Confidence is the mean confidence over all tasks, above 0, at most 1; a task without a
+	// label counts as 0.
+	Confidence float64 `json:"confidence,omitempty"`
+	// Spent: one more answer would make the batch more expensive. It never gets so.
+	Spent crowd.Money `json:"spent_micros,omitempty"`
+}
+
+// validate checks the figures for a batch that pays a reward.
+func (x *Enough) validate(reward crowd.Money) error {
+	switch {
+	case *x == Enough{}:
+		return crowd.Fieldf("enough", "say what is enough: labels, share, confidence or spent")
+	case x.Labels < 0:
+		return crowd.Fieldf("enough.labels", "%d is not a number of labels (1 or more)", x.Labels)
+	case !(x.Share >= 0 && x.Share <= 1):
+		return crowd.Fieldf("enough.share", "%s is not a share of the tasks (more than 0, at most 1)", format.Number(x.Share))
+	case !(x.Confidence >= 0 && x.Confidence <= 1):
+		return crowd.Fieldf("enough.confidence", "%s is not a mean confidence (more than 0, at most 1)", format.Number(x.Confidence))
+	case x.Spent < 0 || x.Spent > crowd.MaxMoney:
+		return crowd.Fieldf("enough.spent", "%s is not an amount (at most %s)", x.Spent, crowd.MaxMoney)
+	case x.Spent > 0 && x.Spent < reward:
+		return crowd.Fieldf("enough.spent", "%s cannot pay one answer (%s)", x.Spent, reward)
+	}
+	return nil
+}
+
+// ParseEnough reads "labels=500,share=0.9,confidence=0.8,spent=20.00": one condition or
+// several.
+func ParseEnough(text string) (Enough, error) {
+	var x Enough
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		var err error
+		switch name {
+		case "labels":
+			x.Labels, err = strconv.Atoi(value)
+		case "share":
+			x.Share, err = strconv.ParseFloat(value, 64)
+		case "confidence":
+			x.Confidence, err = strconv.ParseFloat(value, 64)
+		case "spent":
+			x.Spent, err = crowd.ParseMoney(value)
+		default:
+			return x, crowd.Errorf(crowd.Invalid, "%q does not say what is enough (labels=500, share=0.9, confidence=0.8 or spent=20.00)", part)
+		}
+		if err != nil {
+			return x, crowd.Errorf(crowd.Invalid, "%q: %q is no number (like labels=500, share=0.9, confidence=0.8 or spent=20.00)", part, value)
+		}
+		if v, _ := strconv.ParseFloat(value, 64); !(v > 0) {
+			return x, crowd.Errorf(crowd.Invalid, "%q: this must be more than 0", part)
+		}
+	}
+	return x, x.validate(0)
+}
+
+// String says in words when it is enough.
+func (x Enough) String() string {
+	var list []string
+	if x.Labels > 0 {
+		list = append(list, format.Count(x.Labels, "label"))
+	}
+	if x.Share > 0 {
+		list = append(list, percent(x.Share)+" of the tasks labelled")
+	}
+	if x.Confidence > 0 {
+		list = append(list, "a mean confidence of "+percent(x.Confidence)+" over all tasks")
+	}
+	if x.Spent > 0 {
+		list = append(list, x.Spent.String()+" spent")
+	}
+	return strings.Join(list, ", or ")
+}
+
+func percent(share float64) string {
+	return strconv.FormatFloat(100*share, 'g', 6, 64) + " %"
+}
+
+// met says which of the conditions holds for a batch that stands at p and pays a reward,
+// in words; "": none.
+func (x *Enough) met(p *Progress, reward crowd.Money) string {
+	if x == nil {
+		return ""
+	}
+	which := Enough{}
+	switch wanted := float64(p.Wanted()); {
+	case x.Labels > 0 && p.Labelled >= x.Labels:
+		which.Labels = x.Labels
+	case p.Open || wanted == 0:
+	case x.Share > 0 && float64(p.Labelled) >= x.Share*wanted-tolerance:
+		which.Share = x.Share
+	case x.Confidence > 0 && p.Certainty >= x.Confidence*wanted-tolerance:
+		which.Confidence = x.Confidence
+	}
+	if which == (Enough{}) && x.Spent > 0 && p.Spent > x.Spent-reward {
+		which.Spent = x.Spent
+	}
+	return which.String()
+}
+
+// HadEnough says in words of what a batch had enough that ended by itself; "": it did not.
+func (s *Spec) HadEnough(p *Progress) string {
+	if !p.HadEnough {
+		return ""
+	}
+	return s.Enough.met(p, s.Reward)
+}
+
+// tolerance is for sums of rounded confidences and products with shares.
+const tolerance = 1e-9
+
+// hasLabels reports whether the labels of b are enough.
+func (b *batch) hasLabels() bool {
+	labels := *b.spec.Enough
+	labels.Spent = 0
+	var p Progress
+	b.progress(&p)
+	return labels.met(&p, 0) != ""
+}
+
+// beyondLimit reports whether one more assignment at a reward could make b more expensive
+// than Enough.Spent allows.
+func (b *batch) beyondLimit(reward crowd.Money) bool {
+	x := b.spec.Enough
+	return x != nil && x.Spent > 0 && b.spent+b.promised > x.Spent-reward
+}
+
+// hasEnough reports whether b hands nothing out because it has enough.
+func (b *batch) hasEnough() bool { return b.enough || b.beyondLimit(b.spec.Reward) }
+
+// judge ends the batches that have enough and of which nobody holds a task any more.
+func (e *Engine) judge(now time.Time) {
+	for _, b := range e.judged {
+		b.judged = false
+		if !b.state.Open() || b.spec.Enough == nil {
+			b.enough = false
+			continue
+		}
+		if b.enough = b.hasLabels(); b.running == 0 && b.hasEnough() {
+			b.ended = true
+			e.endEarly(now, b)
+			b.judged = false
+		}
+	}
+	e.judged = emptied(e.judged)
+}

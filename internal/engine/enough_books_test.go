@@ -1,0 +1,228 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// The part of the books that is about batches that end by themselves, answers of one person,
+// and tasks that are by somebody else.
+
+// bound gives some batches such terms.
+func (w *world) bound(s *engine.Spec, r *rand.Rand) {
+	if r.IntN(4) == 0 {
+		s.PerWorker = 1 + r.IntN(4)
+	}
+	if s.Open && r.IntN(2) == 0 {
+		s.NotBy = []string{"draft"}
+	}
+	s.TellsWho = r.IntN(2) == 0
+	if r.IntN(5) == 0 {
+		s.Enough = w.randomEnough(s, r)
+	}
+}
+
+func (w *world) randomEnough(s *engine.Spec, r *rand.Rand) *engine.Enough {
+	x := engine.Enough{Labels: 1 + r.IntN(int(s.Tasks)+2)}
+	switch r.IntN(5) {
+	case 0:
+		x = engine.Enough{Share: float64(1+r.IntN(4)) / 4}
+	case 1:
+		x = engine.Enough{Confidence: float64(1+r.IntN(10)) / 10}
+	case 2:
+		x = engine.Enough{Spent: s.Reward * crowd.Money(1+r.IntN(6))}
+	case 3:
+		x = engine.Enough{Labels: 4, Share: 0.5, Spent: s.Reward * 9}
+	}
+	return &x
+}
+
+// enough says which condition of b holds now, or "".
+func (k *books) enough(b *batchBook) string {
+	x := b.spec.Enough
+	if x == nil {
+		return ""
+	}
+	sum, spent := 0.0, crowd.Money(0)
+	for _, t := range b.tasks {
+		if t.label != nil {
+			sum += t.label.Confidence
+		}
+	}
+	for _, r := range k.rows {
+		if r.Task.Batch() == b.spec.ID && r.answer != nil {
+			spent += r.answer.Paid
+		}
+	}
+	wanted := float64(len(b.tasks) - b.removed())
+	switch {
+	case x.Labels > 0 && b.labelled >= x.Labels:
+		return "labels"
+	case x.Share > 0 && !b.open && float64(b.labelled)/wanted > x.Share-1e-6:
+		return "share"
+	case x.Confidence > 0 && !b.open && sum/wanted > x.Confidence-1e-6:
+		return "confidence"
+	case x.Spent > 0 && spent+k.promised(b)+b.spec.Reward > x.Spent:
+		return "spent"
+	}
+	return ""
+}
+
+// checkEnough checks that a batch ends just when it has enough and nobody holds a task of it.
+func (k *books) checkEnough(b *batchBook, s *engine.Status) error {
+	why := k.enough(b)
+	if (s.Reason == crowd.EnoughLabels) != (why != "") && s.Reason != crowd.EmergencyStop && s.Reason != crowd.BatchPaused {
+		return fmt.Errorf("waits because of %s, but enough: %q", s.Reason, why)
+	}
+	if why == "" {
+		return nil
+	}
+	if b.running == 0 {
+		return fmt.Errorf("it has enough %s, nobody holds a task of it, and it goes on", why)
+	}
+	k.seen["enough, and somebody at work: "+why]++
+	return nil
+}
+
+// endedBecause notes why a batch ended that had enough.
+func (k *books) endedBecause(b *batchBook, x *engine.Progress) error {
+	if b.spec.Enough == nil || x.State != crowd.BatchStopped {
+		return nil
+	}
+	met := b.spec.HadEnough(x)
+	switch why := k.enough(b); {
+	case why == "" && met != "":
+		return fmt.Errorf("ended, and had enough of nothing, but says %q", met)
+	case met != "":
+		k.seen["ended by itself: "+why]++
+	case why != "":
+		k.seen["ended early, with enough"]++
+	}
+	return nil
+}
+
+// gave counts the answers of w to b that count.
+func (k *books) gave(w crowd.WorkerID, b *batchBook) int {
+	n := 0
+	for _, r := range k.rows {
+		if r.Worker == w && r.Task.Batch() == b.spec.ID && r.answer != nil && r.answer.Counted {
+			n++
+		}
+	}
+	return n
+}
+
+// mayGive reports whether w may give one more answer to b.
+func (k *books) mayGive(w crowd.WorkerID, b *batchBook) bool {
+	return b.spec.PerWorker == 0 || k.gave(w, b) < b.spec.PerWorker
+}
+
+// mayGiveLate is mayGive for a late answer: what they hold comes first.
+func (k *books) mayGiveLate(w crowd.WorkerID, b *batchBook) bool {
+	gave := k.gave(w, b)
+	if h := k.holding[w]; h != nil && h.Task.Batch() == b.spec.ID {
+		gave++
+	}
+	if may := b.spec.PerWorker == 0 || gave < b.spec.PerWorker; !may {
+		k.seen["late, and one too many"]++
+		return false
+	}
+	return true
+}
+
+// checkBy checks who a label says has answered.
+func (k *books) checkBy(b *batchBook, x engine.Label) error {
+	var want []crowd.WorkerID
+	for _, r := range k.rows {
+		if r.Task == x.Task && r.answer != nil && b.spec.TellsWho && !slices.Contains(want, r.Worker) {
+			want = append(want, r.Worker)
+		}
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(x.By)); !slices.Equal(got, want) {
+		return fmt.Errorf("by %v, and it was %v who answered", got, want)
+	}
+	if len(want) > 0 {
+		k.seen["label that tells who"]++
+	}
+	return nil
+}
+
+// exclude has people excluded from some items.
+func (w *world) exclude(b *batchBook, items []engine.Item, r *rand.Rand) {
+	if len(b.spec.NotBy) == 0 {
+		return
+	}
+	for i := range items {
+		for id := range crowd.WorkerID(9) {
+			if r.IntN(3) == 0 {
+				items[i].NotBy = append(items[i].NotBy, id+1)
+			}
+		}
+	}
+}
+
+// judge changes when a batch has enough.
+func (w *world) judge(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return true })
+	b := w.k.batches[id]
+	edit := engine.Edit{Enough: &engine.Enough{}}
+	if b != nil && c.b%3 > 0 {
+		edit.Enough = w.randomEnough(&b.spec, rand.New(rand.NewPCG(uint64(c.a), uint64(c.b))))
+	}
+	err := w.e.Edit(w.now, id, edit)
+	var why *crowd.Error
+	switch {
+	case b == nil || !b.kept.State.Open():
+		return wantCode(err, crowd.NotFound)
+	case edit.Enough.Spent > 0 && edit.Enough.Spent < b.spec.Reward:
+		if !errors.As(err, &why) || why.Field != "enough.spent" {
+			return fmt.Errorf("too little is enough: %v", err)
+		}
+		return nil
+	case *edit.Enough == engine.Enough{}:
+		b.spec.Enough = nil
+		w.k.seen["enough: taken away"]++
+	default:
+		b.spec.Enough = edit.Enough
+		w.k.seen["enough: changed"]++
+	}
+	return err
+}
+
+// beyond reports whether r, which is late, would make b more expensive than is enough.
+func (k *books) beyond(b *batchBook, r *row) bool {
+	x := b.spec.Enough
+	if x == nil || x.Spent == 0 {
+		return false
+	}
+	spent := crowd.Money(0)
+	for _, other := range k.rows {
+		if other.Task.Batch() == b.spec.ID && other.answer != nil {
+			spent += other.answer.Paid
+		}
+	}
+	return spent+k.promised(b)+r.Reward > x.Spent
+}
+
+// noteBounds notes at a hand-out what it had to pass over, and who was passed over.
+func (k *books) noteBounds(x engine.Handout, b *batchBook, t *taskBook) {
+	for _, other := range b.tasks[:t.id.N()-1] {
+		if other.unfit(x.Worker) == "answered elsewhere" && len(other.held) == 0 {
+			k.seen["passed over: excluded"]++
+		}
+	}
+	for _, w := range k.waiting {
+		if why := k.refused(w, b); why == "answered enough" {
+			k.seen["refused: "+why]++
+		}
+		if why := t.unfit(w); why == "answered elsewhere" && k.refused(w, b) == "" {
+			k.seen["refused: "+why]++
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"fmt"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+func (k *books) transfer(x engine.Transfer) error {
+	if x.From.Kind == engine.PoolAccount || x.To.Kind == engine.PoolAccount {
+		return k.poolTransfer(x)
+	}
+	b := k.batches[crowd.BatchID(x.From.ID)]
+	if x.Kind == engine.Reserve {
+		b = k.batches[crowd.BatchID(x.To.ID)]
+	}
+	if b == nil || x.Amount <= 0 || x.At != k.now {
+		return fmt.Errorf("nonsense")
+	}
+	want := engine.Transfer{At: k.now, Kind: x.Kind, Amount: x.Amount, Assignment: x.Assignment}
+	switch x.Kind {
+	case engine.Reserve:
+		want.From, want.To, want.Assignment = b.tenantAccount(), b.account(), 0
+	case engine.Reward:
+		r := k.rows[x.Assignment]
+		if r == nil || r.answer == nil || r.answer.Paid != x.Amount || r.rewarded {
+			return fmt.Errorf("not for a counted answer, or twice")
+		}
+		r.rewarded = true
+		want.From, want.To = b.account(), workerAccount(r.Worker)
+	case engine.Release:
+		want.From, want.To, want.Assignment = b.account(), b.tenantAccount(), 0
+		if left := k.accounts[b.account()]; x.Amount != left {
+			return fmt.Errorf("%s is left", left)
+		}
+	}
+	if x != want {
+		return fmt.Errorf("want %v", want)
+	}
+	k.accounts[x.From] -= x.Amount
+	k.accounts[x.To] += x.Amount
+	k.seen["transfer: "+string(x.Kind)]++
+	return nil
+}
+
+// checkMoney adds up by another way than transfer does: by answers and budgets.
+func (k *books) checkMoney() error {
+	earned := make(map[crowd.WorkerID]crowd.Money)
+	spent := make(map[crowd.BatchID]crowd.Money)
+	for id, r := range k.rows {
+		if r.answer != nil {
+			earned[r.Worker] += r.answer.Paid
+			spent[id.Batch()] += r.answer.Paid
+		}
+	}
+	paid := crowd.Money(0)
+	for account, got := range k.accounts {
+		if account.Kind == engine.WorkerAccount {
+			paid += got - earned[crowd.WorkerID(account.ID)]
+		}
+	}
+	if paid != k.waited {
+		return fmt.Errorf("people have %s on top of their answers, for waiting worth %s", paid, k.waited)
+	}
+	total := make(map[engine.Account]crowd.Money) // what tenants are short of
+	for id, shared := range k.shared {
+		total[engine.Account{Kind: engine.TenantAccount, ID: int64(id)}] -= shared
+	}
+	for id, b := range k.batches {
+		escrow := k.accounts[b.account()]
+		if escrow < 0 || b.kept.Spent != spent[id] {
+			return fmt.Errorf("%s has %s left, spent %s on answers worth %s", id, escrow, b.kept.Spent, spent[id])
+		}
+		total[b.tenantAccount()] -= spent[id] + escrow
+	}
+	for account, sum := range total {
+		if got := k.accounts[account]; got != sum {
+			return fmt.Errorf("%s is short of %s, its batches of %s", account, got, sum)
+		}
+	}
+	return nil
+}

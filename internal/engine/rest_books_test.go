@@ -1,0 +1,79 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sched"
+	"github.com/throng-dev/throng/sla"
+)
+
+// The part of the books that is about what the policy penalty is told of the batches
+// with an SLA: what falls due next, the work until then, and how far ahead it looks.
+
+// takes is the expected time of one assignment.
+func (b *batchBook) takes() time.Duration {
+	return (5*b.spec.TaskTime + b.worked) / time.Duration(5+b.counted)
+}
+
+// look is as far as the people on duty get with 4 to 8 items.
+func (k *books) look() time.Duration {
+	people, batches, work := 0, int64(0), int64(0)
+	for _, p := range k.people {
+		if p.on {
+			people++
+		}
+	}
+	for _, b := range k.batches {
+		if b.kept.State.Open() && b.spec.SLA != nil {
+			batches++
+			work += (time.Duration(min(b.spec.Rule.Fewest(), b.spec.Rule.Most()))*b.takes() + b.work).Milliseconds()
+		}
+	}
+	if batches == 0 {
+		return 0
+	}
+	most := 8 * work / (batches * int64(max(people, 1)))
+	k.seen[fmt.Sprintf("people on duty when it looked ahead: %t", people > 0)]++
+	return time.Millisecond << (bits.Len64(uint64(most)) - 1)
+}
+
+// checkRests compares the keys of the policy penalty with the books.
+func (k *books) checkRests(e *engine.Engine) error {
+	if k.policy != "penalty" {
+		return nil
+	}
+	look := k.look()
+	for _, key := range e.Keys() {
+		b := k.batches[key.Batch]
+		want := map[string]sched.Number{}
+		if t := b.head(k.now); t != nil && key.Candidate {
+			r := b.request(t)
+			if step, ok := r.NextStep(b.told, b.response); ok {
+				if b.spec.SLA.Penalty.Kind != sla.Linear { // whose steps depend on when it was asked last
+					want["falls"] = sched.Number(step.Falls.Unix())
+					want["stake"] = sched.Number(step.Cost)
+				}
+				left := time.Duration(t.want() - t.live - len(t.answers))
+				want["work"] = sched.Number((left*b.takes() + b.work).Seconds())
+				k.seen["told of what falls due"]++
+			}
+		}
+		for _, f := range key.Figures {
+			if w, asked := want[f.Name]; asked && w != f.Value {
+				return fmt.Errorf("%s: the policy is told of %s %v, not %v", key.Batch, f.Name, f.Value, w)
+			}
+			delete(want, f.Name)
+			if f.Name == "worth" && !strings.Contains(f.Note, ": "+look.String()+" for each factor") {
+				return fmt.Errorf("%s: the policy is told to look ahead by %s, not %s", key.Batch, f.Note, look)
+			}
+		}
+		if len(want) > 0 {
+			return fmt.Errorf("%s: the policy is not told of %v", key.Batch, want)
+		}
+	}
+	return nil
+}
