@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -33,9 +34,13 @@ type Crowd struct {
 	Lease        time.Duration
 	TaskTime     time.Duration
 	Requirements []engine.Requirement
-	Truth        string    // column with the known answer, never shown to a worker; "": none
-	Hidden       []string  // columns that no worker is shown: Truth, and without reveal that of every other step
-	Simulate     *Simulate // how model workers do it; never nil
+	PerWorker    int            // the most answers of one person to the step; 0: any number
+	Enough       *engine.Enough // ends the step by itself; nil: its last row does
+	NotBy        []string       // steps before it: who answered an item there is not asked about it here
+	Others       []*Crowd       // those steps
+	Truth        string         // column with the known answer, never shown to a worker; "": none
+	Hidden       []string       // columns that no worker is shown: Truth, and without reveal that of every other step
+	Simulate     *Simulate      // how model workers do it; never nil
 }
 
 // Simulate says how model workers of `throng workflow run --simulate-workers` do
@@ -90,6 +95,9 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("lease", fields.Duration(engine.MinLease, engine.MaxLease).Doc("How long a worker may hold a task. Default: 30m.")),
 	fields.May("task_time", fields.Duration(time.Nanosecond, engine.MaxLease).Doc("Your estimate for one answer. Default: 30s.")),
 	fields.May("qualifications", fields.Map(engine.MaxRules, anyName, fields.Count(0, 100)).Doc("What a worker must hold, each with its least score.")),
+	fields.May("per_worker", fields.Count(1, engine.MaxPerWorker).Doc("The most answers of one person to the step. Left out: any number.")),
+	fields.May("enough", enoughShape),
+	fields.May("not_by", fields.List(1, maxNodes, word).Doc("Crowd steps before this one: who answered an item there is not asked about it here.")),
 	fields.May("truth", fields.Text(1, maxColumnName).Doc("A column with the known answer, which no worker is shown.")),
 	fields.May("reveal", fields.Bool.Doc("Show the known answers (truth) of other steps. Default: false.")),
 	fields.May("output", word.Doc("The name of the column of labels, and the beginning of those that go with it. Default: the step's name.")),
@@ -128,6 +136,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 	for _, score := range v.Get("qualifications").Parts() {
 		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.Name(), Min: score.Scalar.(int)})
 	}
+	r.bounds(m, v)
 	c.Simulate = simulate(v.Get("simulate"), c.TaskTime)
 	if m.step.Expect == 0 {
 		m.step.Expect = rounds(c.Redundancy, c.TaskTime)
@@ -219,12 +228,15 @@ func (r *reader) spec(m *made, v *fields.Part) {
 	if !ok || c.Reward == 0 {
 		return
 	}
-	spec := engine.Spec{ID: 1, Tasks: 1, Rule: c.Redundancy, Reward: c.Reward, Budget: first, Priority: c.Priority, Lease: c.Lease, TaskTime: c.TaskTime, Requirements: c.Requirements}
+	spec := engine.Spec{ID: 1, Tasks: 1, Rule: c.Redundancy, Reward: c.Reward, Budget: first, Priority: c.Priority, Lease: c.Lease, TaskTime: c.TaskTime, Requirements: c.Requirements,
+		PerWorker: c.PerWorker, Enough: c.Enough}
 	var wrong *crowd.Error
 	if err := spec.Validate(r.now); errors.As(err, &wrong) {
-		at := v.Start()
-		if f := v.Get(wrong.Field); f != nil {
-			at = f.At()
+		at, part := v.Start(), v
+		for key := range strings.SplitSeq(wrong.Field, ".") {
+			if part = part.Get(key); part != nil {
+				at = part.At()
+			}
 		}
 		r.problem(at, "%s: %s", wrong.Field, wrong.Message)
 	}

@@ -19,6 +19,8 @@ import (
 // HTTP is a call of a service for each item. Its own columns are the properties of
 // Response.
 type HTTP struct {
+	Name        string // of a service that the installation declares, which has its address and capacity; "": URL
+	Path        string // below the address of the service called Name; "": the address itself
 	URL         string
 	Method      string
 	Headers     map[string]string
@@ -27,7 +29,7 @@ type HTTP struct {
 	Timeout     time.Duration
 	Tries       int
 	Backoff     time.Duration
-	Concurrency int
+	Concurrency int // calls at a time; 0: as the service called Name says
 	Response    *jsonschema.Schema
 }
 
@@ -40,8 +42,11 @@ func (s *HTTP) MakesItems() bool { return false }
 // WhyAllRows returns "": each item goes by itself.
 func (s *HTTP) WhyAllRows() string { return "" }
 
-// Summary names the host that is called.
+// Summary names the service or the host that is called.
 func (s *HTTP) Summary() string {
+	if s.Name != "" {
+		return "service · " + s.Name
+	}
 	if u, err := url.Parse(s.URL); err == nil {
 		return "service · " + u.Host
 	}
@@ -65,7 +70,9 @@ var httpKind = kind{
 }
 
 var httpShape = fields.Object("An HTTP call for each item.",
-	fields.Must("url", fields.Text(1, 2048).Doc("The address, http or https.")),
+	fields.May("url", fields.Text(1, maxURL).Doc("The address, http or https.")),
+	fields.May("name", word.Doc("In place of url: a service that the installation declares, with its address and capacity.")),
+	fields.May("path", fields.Text(1, maxPath).Doc("With name: where below the service's address, such as v1/score.")),
 	fields.May("method", fields.Choice("POST", "PUT", "PATCH", "GET").Doc("Default: POST. GET puts the columns into the query.")),
 	fields.May("headers", fields.Map(50, anyName, fields.Text(0, 4096)).Doc("Headers; ${secret:NAME} stands for a secret of the tenant.")),
 	fields.May("send", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that are sent. Left out: all but known answers (truth).")),
@@ -73,10 +80,10 @@ var httpShape = fields.Object("An HTTP call for each item.",
 	fields.May("timeout", fields.Duration(time.Millisecond, MaxTimeout).Doc("The most that one try may take. Default: 10s.")),
 	fields.May("tries", fields.Count(1, MaxTries).Doc("How often it is tried in all. Default: 5.")),
 	fields.May("backoff", fields.Duration(0, MaxBackoff).Doc("The waiting before the second try; it doubles. Default: 1s.")),
-	fields.May("concurrency", fields.Count(1, MaxConcurrency).Doc("How many calls there are at a time. Default: 10.")),
+	fields.May("concurrency", fields.Count(1, MaxConcurrency).Doc("With url: how many calls there are at a time. Default: 10.")),
 	fields.May("expect", fields.Duration(time.Nanosecond, maxDuration).Doc("How long a call takes, until that has been observed. Default: 1s.")),
 	fields.Must("response", fields.Any.Doc("A JSON Schema of the answer: an object, whose properties become columns.")),
-)
+).ExactlyOne("the service", "url", "name")
 
 // http reads an HTTP step.
 func (r *reader) http(m *made, v *fields.Part) {
@@ -86,20 +93,14 @@ func (r *reader) http(m *made, v *fields.Part) {
 		return
 	}
 	s := &HTTP{
-		URL:         fields.Or(v, "url", ""),
-		Method:      fields.Or(v, "method", "POST"),
-		Timeout:     fields.Or(v, "timeout", DefaultTimeout),
-		Tries:       fields.Or(v, "tries", DefaultTries),
-		Backoff:     fields.Or(v, "backoff", DefaultBackoff),
-		Concurrency: fields.Or(v, "concurrency", DefaultConcurrency),
+		Method:  fields.Or(v, "method", "POST"),
+		Timeout: fields.Or(v, "timeout", DefaultTimeout),
+		Tries:   fields.Or(v, "tries", DefaultTries),
+		Backoff: fields.Or(v, "backoff", DefaultBackoff),
 	}
 	m.step.Spec = s
 	r.expect(m, v.Get("expect"))
-	if u := v.Get("url"); u != nil {
-		if wrong := wrongURL(u.Text()); wrong != "" {
-			r.problem(u.At(), "%s", wrong)
-		}
-	}
+	r.address(s, v)
 	r.headers(s, v.Get("headers"))
 	r.send(m, v.Get("send"))
 	s.Hidden = r.hidden(v, "", func(column string) (list []Place) {
@@ -111,6 +112,98 @@ func (r *reader) http(m *made, v *fields.Part) {
 		return list
 	})
 	r.response(m, v)
+}
+
+// address reads what is called: an address, or a service that is declared.
+func (r *reader) address(s *HTTP, v *fields.Part) {
+	name, path := v.Get("name"), v.Get("path")
+	if name == nil {
+		s.URL, s.Concurrency = fields.Or(v, "url", ""), fields.Or(v, "concurrency", DefaultConcurrency)
+		if u := v.Get("url"); u != nil {
+			if wrong := wrongURL(u.Text()); wrong != "" {
+				r.problem(u.At(), "%s", wrong)
+			}
+		}
+		if path != nil && !v.Has("name") {
+			r.problem(path.Start(), "path goes with name: an address that a step gives itself is whole")
+		}
+		return
+	}
+	s.Name = name.Text()
+	if r.checker != nil {
+		if wrong := r.checker.CheckService(s.Name); wrong != "" {
+			r.problem(name.At(), "%s", wrong)
+		}
+	}
+	if path != nil {
+		s.Path = path.Text()
+		if wrong := wrongPath(s.Path); wrong != "" {
+			r.problem(path.At(), "%s", wrong)
+		}
+	}
+	if c := v.Get("concurrency"); c != nil {
+		r.problem(c.Start(), "the service %s has its own concurrency, which all who call it share: leave it out", s.Name)
+	}
+}
+
+// maxURL is how long the address of a service may be, in characters.
+const maxURL = 2048
+
+// maxPath is how long a path below a service may be, in characters.
+const maxPath = 1024
+
+// wrongPath explains why a text is no path below the address of a service.
+func wrongPath(path string) string {
+	u, err := url.Parse("http://x/" + path)
+	switch {
+	case err != nil || strings.ContainsAny(path, `\`) || strings.Contains(path, "${"):
+		return fmt.Sprintf("%s is not a path like v1/score", yamlfile.Quote(path))
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(path, "#"):
+		return "a path has no ? and no # part: columns are sent by themselves"
+	case strings.HasPrefix(path, "/"):
+		return "a path begins below the address of the service: leave out the / before it"
+	}
+	for _, part := range strings.Split(path, "/") {
+		plain, err := url.PathUnescape(part)
+		if err != nil || plain == "." || plain == ".." || strings.ContainsAny(plain, `/\`) {
+			return fmt.Sprintf("%s leads out of the service: a path stays below its address", yamlfile.Quote(path))
+		}
+	}
+	return ""
+}
+
+// Below returns a copy of the step's call to a service that is declared at an address.
+// It has an error if the address is none.
+func (s *HTTP) Below(address string) (*HTTP, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if s.Path != "" {
+		u = u.JoinPath(s.Path)
+	}
+	call := *s
+	call.URL = u.String()
+	return &call, nil
+}
+
+// CheckServiceName checks the name under which a service is declared.
+func CheckServiceName(name string) error {
+	if !nameForm.MatchString(name) {
+		return crowd.Fieldf("name", "%q is not the name of a service: a letter and then letters, digits and _, at most 63", name)
+	}
+	return nil
+}
+
+// CheckServiceURL checks the address at which a service is declared.
+func CheckServiceURL(address string) error {
+	if wrong := wrongURL(address); wrong != "" {
+		return crowd.Fieldf("url", "%s", wrong)
+	}
+	if len(address) > maxURL {
+		return crowd.Fieldf("url", "an address has at most %d characters", maxURL)
+	}
+	return nil
 }
 
 // expect reads what a service expects of itself, which may stand at the step, too.

@@ -94,6 +94,7 @@ var typeShape = fields.Choice("text", "number", "bool").Doc("The type of a colum
 var inputShape = fields.Object("A file.",
 	fields.May("columns", fields.List(1, maxColumns,
 		fields.Either(fields.Text(1, maxColumnName).Doc("A column of texts."), fields.Map(maxColumns, anyName, typeShape).Doc("A column and its type."))).Doc("The columns that are read, in order; a bare name is text. Left out: all that the file has, as text.")),
+	fields.May("open", fields.Bool.Doc("Whether rows are added to it while a run goes, until it is sealed. Its file may then be left out. Default: false.")),
 )
 
 var stepShape = func() *fields.Type {

@@ -14,9 +14,12 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
-// SQLChecker checks a query without running it.
-type SQLChecker interface {
+// Checker knows what a file does not say.
+type Checker interface {
+	// CheckSQL checks a query without running it.
 	CheckSQL(query string, sources []SQLSource) SQLFacts
+	// CheckService explains why a step may not call the service of that name; "": it may.
+	CheckService(name string) (wrong string)
 }
 
 // SQLSource is a table that a query may use.
@@ -43,24 +46,24 @@ type SQLFacts struct {
 // With a zero now, a deadline in the past is no problem, and the bounds are those of
 // earlier versions: so the file of a run that has begun is read.
 //
-// Without a checker, queries are not checked: the columns of their steps are open,
-// and on a stream edge they go row by row.
-func Parse(file []byte, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
-	return parse(file, now, sql, nil)
+// Without a checker, services are not checked, nor are queries: the columns of their
+// steps are open, and on a stream edge they go row by row.
+func Parse(file []byte, now time.Time, checker Checker) (*Workflow, []Problem) {
+	return parse(file, now, checker, nil)
 }
 
 // Fit checks the workflow again, now that the columns of its files are known, by
 // name of the input; nil: this one is not known yet. The workflow that it returns has no
 // other open inputs.
-func (w *Workflow) Fit(columns map[string][]string, now time.Time, sql SQLChecker) (*Workflow, []Problem) {
+func (w *Workflow) Fit(columns map[string][]string, now time.Time, checker Checker) (*Workflow, []Problem) {
 	if columns == nil {
 		columns = map[string][]string{}
 	}
-	return parse(w.text, now, sql, columns)
+	return parse(w.text, now, checker, columns)
 }
 
-func parse(file []byte, now time.Time, sql SQLChecker, files map[string][]string) (*Workflow, []Problem) {
-	r := &reader{now: now, sql: sql, files: files, w: &Workflow{text: bytes.Clone(file)}}
+func parse(file []byte, now time.Time, checker Checker, files map[string][]string) (*Workflow, []Problem) {
+	r := &reader{now: now, checker: checker, files: files, w: &Workflow{text: bytes.Clone(file)}}
 	form := newFile
 	if now.IsZero() {
 		form = keptFile
@@ -87,10 +90,10 @@ func tooMany(v *fields.Part) bool {
 
 // A reader walks one file, notes what is wrong, and goes on.
 type reader struct {
-	now   time.Time
-	sql   SQLChecker
-	files map[string][]string // columns of the files; nil: not known
-	notes yamlfile.Notes
+	now     time.Time
+	checker Checker
+	files   map[string][]string // columns of the files; nil: not known
+	notes   yamlfile.Notes
 
 	w     *Workflow
 	nodes []*made // in the order of the file, inputs first
@@ -436,6 +439,7 @@ func (r *reader) input(m *made) {
 			add(c.Text(), condition.Text, c.At())
 		}
 	}
+	m.input.Grows = fields.Or(m.value, "open", false)
 	has := r.files[m.name]
 	switch {
 	case has == nil:

@@ -132,7 +132,7 @@ func (r *reader) checkQuery(m *made, query *fields.Part, streamed bool) SQLFacts
 	if query == nil {
 		m.lost = true
 	}
-	if r.sql == nil || query == nil {
+	if r.checker == nil || query == nil {
 		return SQLFacts{Open: true, RowByRow: streamed}
 	}
 	var sources []SQLSource
@@ -147,7 +147,7 @@ func (r *reader) checkQuery(m *made, query *fields.Part, streamed bool) SQLFacts
 		}
 		sources = append(sources, t)
 	}
-	facts := r.sql.CheckSQL(query.Text(), sources)
+	facts := r.checker.CheckSQL(query.Text(), sources)
 	at := query.Node.At
 	for _, p := range facts.Problems {
 		place := query.At()

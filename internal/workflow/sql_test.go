@@ -16,6 +16,14 @@ type sqlEngine struct{}
 
 var whyForm = regexp.MustCompile(`^(.*) at line (\d+), column (\d+)$`)
 
+// CheckService knows the service known.
+func (sqlEngine) CheckService(name string) string {
+	if name == "known" {
+		return ""
+	}
+	return "there is no service " + name
+}
+
 func (sqlEngine) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
 	var tables []sqlstep.Table
 	var stream []string

@@ -43,6 +43,7 @@ type Column struct {
 type Input struct {
 	Name    string
 	Columns []Column // as declared or, after Fit, as the file has them; nil: open
+	Grows   bool     // rows are added to it while a run goes, until it is sealed
 	Place   Place
 }
 

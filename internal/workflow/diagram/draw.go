@@ -14,8 +14,14 @@ import (
 
 // Counts says where a node of a run stands.
 type Counts struct {
-	In, Out, Waiting, Failed int64  // items
-	State                    string // in one word, such as running; "": none
+	In, Out int64 // items that it has taken, and handed on
+	Waiting int64 // that have come, and were not taken yet
+	Working int64 // taken, not handed on and not held
+	Held    int64 // that stay after an error
+	Skipped int64
+	Failed  int64
+	State   string // in one word, such as running; "": none
+	Blocked string // why it does not go on; "": it does. Its box is red
 }
 
 // Options is what a picture shows besides the workflow itself.
@@ -77,6 +83,8 @@ type box struct {
 	when  string
 	lines []textLine
 	title string // all of it, shown on hover and read aloud
+
+	blocked bool
 }
 
 // textLine is a line of text, cut to what fits.
@@ -100,7 +108,7 @@ func newPicture(w *workflow.Workflow, d Options, down bool) *picture {
 	sizes := make([]float64, w.Nodes())
 	height := boxHeight
 	if d.Counts != nil {
-		height += 2 * lineHeight
+		height += 3 * lineHeight
 	}
 	for n := range p.boxes {
 		b := &p.boxes[n]
@@ -143,18 +151,34 @@ func (p *picture) describe(n int, b *box) {
 	}
 	c := p.d.Counts[n]
 	first := grouped(c.In) + " in · " + grouped(c.Out) + " out"
-	second := grouped(c.Waiting) + " waiting"
+	second, third := grouped(c.Waiting)+" waiting · "+grouped(c.Working)+" in work", ""
 	if c.State != "" {
-		second = c.State + " · " + second
+		third = c.State
+	}
+	for _, x := range []struct {
+		n    int64
+		what string
+	}{{c.Held, "held"}, {c.Failed, "failed"}, {c.Skipped, "skipped"}} {
+		if x.n > 0 {
+			third += " · " + grouped(x.n) + " " + x.what
+		}
+	}
+	third = strings.TrimPrefix(third, " · ")
+	b.title += ": " + first + ", " + second
+	if third != "" {
+		b.title += ", " + third
 	}
 	class := "count"
-	if c.Failed > 0 {
-		second += " · " + grouped(c.Failed) + " failed"
+	if c.Failed+c.Held > 0 {
 		class = "bad"
 	}
-	b.title += ": " + first + ", " + second
+	if c.Blocked != "" {
+		b.title += ", blocked: " + c.Blocked
+		b.blocked, class = true, "bad"
+	}
 	add(first, "count", fontSmall)
-	add(second, class, fontSmall)
+	add(second, "count", fontSmall)
+	add(third, class, fontSmall)
 }
 
 func grouped(n int64) string { return format.Group(strconv.FormatInt(n, 10), ",") }

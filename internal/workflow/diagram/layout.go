@@ -113,9 +113,7 @@ func (l *layout) connect(w *workflow.Workflow) {
 	}
 }
 
-func link(a, b *spot) {
-	a.behind, b.before = append(a.behind, b), append(b.before, a)
-}
+func link(a, b *spot) { a.behind, b.before = append(a.behind, b), append(b.before, a) }
 
 // sort orders each layer so that few edges cross: each spot goes to the mean
 // place of its neighbours, forwards and backwards in turn.

@@ -19,6 +19,7 @@ const style = `
 .wf text{fill:#f0f4f8}
 .wf .kind,.wf .count,.wf .legend{fill:#b8c4d0}
 .wf .bad{fill:#ff9b8f}
+.wf .blocked{stroke:#ff9b8f}
 .wf .edge{stroke:#9aa5b1}
 .wf .head{fill:#9aa5b1}
 %s.wf .pill{fill:#1b222b;stroke:#7b8794}
@@ -31,7 +32,8 @@ const fonts = `system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans
 // style sheet adds the dark.
 var paint = map[string]string{
 	"name": `fill="#1f2933" font-weight="600"`, "kind": `fill="#52606d"`, "count": `fill="#52606d"`, "legend": `fill="#52606d"`, "bad": `fill="#b42318"`,
-	"batch": `fill="none" stroke="#7b8794" stroke-width="1.8"`, "stream": `fill="none" stroke="#7b8794" stroke-width="1.8" stroke-dasharray="6 4"`,
+	"blocked": `fill="none" stroke="#b42318" stroke-width="3.2"`,
+	"batch":   `fill="none" stroke="#7b8794" stroke-width="1.8"`, "stream": `fill="none" stroke="#7b8794" stroke-width="1.8" stroke-dasharray="6 4"`,
 	"pill": `fill="#ffffff" stroke="#9aa5b1"`, "head": `fill="#7b8794"`,
 }
 
@@ -139,6 +141,9 @@ func (p *picture) node(out *bytes.Buffer, n int) {
 		look = s.Look()
 	}
 	fmt.Fprintf(out, `<path %s d="%s"/>`, boxOf(look), outline(look.Outline, b.rect))
+	if b.blocked {
+		fmt.Fprintf(out, `<path %s d="%s"/>`, of("blocked"), outline(look.Outline, b.rect))
+	}
 	y := b.rect.y + (b.rect.h-lineHeight*float64(len(b.lines)))/2 + 13
 	if look.Outline == workflow.Cylinder {
 		r := b.rect

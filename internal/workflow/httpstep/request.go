@@ -154,6 +154,15 @@ func object(fields []Field) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// Values returns the values of an answer's properties, in the order of the schema, which
+// the answer has to fit: "" where it has none or null.
+func Values(body []byte, schema *jsonschema.Schema) ([]string, error) {
+	if err := schema.Check(body); err != nil {
+		return nil, err
+	}
+	return pick(body, schema.Properties())
+}
+
 // pick returns the values of an answer's properties.
 func pick(body []byte, properties []jsonschema.Property) ([]string, error) {
 	var answer map[string]json.RawMessage
