@@ -66,6 +66,7 @@ type Node struct {
 	Error string // why it has failed, or waits (no money, say)
 
 	Columns []string // of an input: those of its file
+	Open    bool     // of an input: rows are added to it while the run goes, until it is done
 
 	Batch crowd.BatchID // of a crowd step, once it has one
 	// Cursors are, by source, the last row taken from it; and one more: the last
@@ -85,6 +86,9 @@ type Node struct {
 	Failed  int64
 	Faults  int64 // items that it holds with an error: in no log yet
 }
+
+// TakesRows reports whether rows may be added to it as an input of a run that has started.
+func (n *Node) TakesRows() bool { return n.Open && n.State == NodeRunning }
 
 // Count counts a row of its log.
 func (n *Node) Count(state RowState) {
@@ -119,6 +123,8 @@ type Row struct {
 	State  RowState
 	Cells  []string // of the node's own columns; nil unless ok
 	Error  string   // of a failed one
+
+	By []crowd.WorkerID // who answered, of a row that people made; it is read by Flows.Answerers alone
 }
 
 // JoinedRow is a row with what other nodes have of the same item.
@@ -137,6 +143,13 @@ type Fault struct {
 	Error string // for the requester
 }
 
+// Feed is what an open input gets rows from, such as a file that grows.
+type Feed struct {
+	Node int
+	Name string
+	Rows int64 // of it, the first ones, that were added
+}
+
 // Advance is a move of a run: all of it becomes durable, or nothing. Rows,
 // tasks and faults name items that were there before the move. It does not
 // change what it is given: the numbers of new rows and items are to be read.
@@ -150,6 +163,7 @@ type Advance struct {
 	Tasks   []Task  // added to Batch (0: what Create makes), numbered on, whatever its state but ended
 	Release []Fault // faults that are over: their items were dealt with, or are to be
 	Hold    []Fault // new faults, or the same ones again; after those of Release have gone
+	Feed    *Feed   // if not nil, replaces what is kept of this feed
 }
 
 // PageBytes is how much text is read or written at a time: a page of rows ends with the
@@ -236,7 +250,7 @@ func LabelCells(l *engine.Label) []string {
 //
 // Labels of a batch that has a Run and a Node go to the node's log by
 // Journal.Commit, in the same transaction: a row of the task's item with the
-// cells LabelCells. A task of no item makes none.
+// cells LabelCells and the label's By. A task of no item makes none.
 //
 // An item has one row in a log at most: a second one is a Conflict, and of a
 // label's item that has a row there already the label alone is kept.
@@ -266,10 +280,16 @@ type Flows interface {
 	// ItemRows returns all rows of an item and of the items that it comes from,
 	// in order of node.
 	ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]Row, error)
+	// Answerers lists who answered an item, or one that it comes from, at these nodes, in
+	// order of id: the By of the rows, and of labels that tell it.
+	Answerers(ctx context.Context, id crowd.RunID, nodes []int, item int64) ([]crowd.WorkerID, error)
 	// Faults returns up to limit faults of a node (-1: of all) with items above
 	// after, in order of item. The faults of one item at several nodes are not
 	// torn apart, for which there may be some more.
 	Faults(ctx context.Context, id crowd.RunID, node int, after int64, limit int) ([]Fault, error)
+	// FeedRows returns how many rows of a feed were added to a node; 0 if there is no such
+	// feed.
+	FeedRows(ctx context.Context, id crowd.RunID, node int, feed string) (int64, error)
 	// Unlabelled returns up to limit tasks of a batch after task number n that
 	// have neither a label nor a row of their item in the log of the batch's
 	// node, in order, without values.

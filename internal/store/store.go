@@ -39,6 +39,7 @@ type Store interface {
 	Results
 	Ledger
 	Flows
+	Services
 	Invitations
 	Tests
 	Close() error
@@ -112,6 +113,8 @@ type User struct {
 	NoMail  bool                     // not by e-mail
 
 	MovesTo crowd.PoolID // where they go as soon as they have finished what they hold; 0: they stay
+	Home    crowd.PoolID // the pool that they belong to, and return to when they go off duty; 0: Pool
+	MovedAt time.Time    // when they last came on duty from another pool; zero: never
 }
 
 // People keeps users.
@@ -182,6 +185,16 @@ type Pool struct {
 	Calling  Calling         // how they are called
 
 	RequestersInvite bool // requesters may invite people to it
+	Gate             bool // Control.Min and Control.Max say how many are served: see GateSettings
+}
+
+// GateSettings is the gate that the pool's settings ask for. Whether it is open is kept with
+// what the engine has changed.
+func (p *Pool) GateSettings() engine.Gate {
+	if !p.Gate {
+		return engine.Gate{}
+	}
+	return engine.Gate{On: true, Min: p.Control.Min, Max: p.Control.Max}
 }
 
 // Calling says how a pool calls people who are off duty.
@@ -231,6 +244,9 @@ type Task struct {
 
 	Item int64     // of the run of the batch, or 0
 	Born time.Time // the item
+	// Bound is when the item's other branches were expected to end; zero: there are none.
+	Bound time.Time
+	NotBy []crowd.WorkerID // must not do it: they answered its item elsewhere
 }
 
 // Batches keeps batches and their tasks.
@@ -245,6 +261,13 @@ type Batches interface {
 	AddTasks(ctx context.Context, id crowd.BatchID, tasks []Task) error
 	// DropTasks takes a draft's tasks away.
 	DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error
+	// StageTasks keeps tasks for a batch that was launched, numbered on from those it
+	// has and those that are staged. They are no part of it until the Revision of an
+	// engine has added them. All of the call's tasks, or none; nobody is invited to them.
+	StageTasks(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, tasks []Task) error
+	// DropStaged takes away what is staged. If it fails in between, calling it again goes
+	// on.
+	DropStaged(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error
 	// CancelDraft makes a draft cancelled; Conflict if it is none.
 	CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, now time.Time) error
 	// Batch returns a batch; tenant 0 means any.
@@ -294,7 +317,8 @@ type Results interface {
 	// Annotations yields the batch's assignments in order of id; with
 	// answered, only those with an answer.
 	Annotations(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, answered bool) iter.Seq2[Annotation, error]
-	// Labels yields the batch's tasks in order of id, with their labels.
+	// Labels yields the batch's tasks in order of id, with their labels, but for those
+	// that were taken out.
 	Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[LabelledTask, error]
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)

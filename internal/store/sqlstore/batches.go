@@ -12,10 +12,10 @@ import (
 
 var (
 	progress = newTable("progress", "p", `batch, state, stopped, priority, deadline, fresh, issued, oldest_open, planned, completed, labelled,
-		escrow, spent, worked_ns, launched_at, ended_at, first_started, tasks, open, released`, func(p *engine.Progress) []any {
+		escrow, spent, worked_ns, launched_at, ended_at, first_started, tasks, open, released, removed, certainty, had_enough`, func(p *engine.Progress) []any {
 		return []any{
 			&p.Batch, &p.State, &p.Stopped, &p.Priority, instant{&p.Deadline}, &p.Fresh, &p.Issued, &p.OldestOpen, &p.Planned, &p.Completed, &p.Labelled,
-			&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open, &p.Released,
+			&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open, &p.Released, &p.Removed, &p.Certainty, &p.HadEnough,
 		}
 	})
 	// keepProgress writes how far a batch has come. One that has ended stays as it is.
@@ -28,11 +28,12 @@ var (
 
 func batchTable() *table[store.Batch] {
 	t := newTable("batches", "b", `id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
-		lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template, run, node, open, sla`, func(b *store.Batch) []any {
+		lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template, run, node, open, sla, enough, per_worker, not_by, tells_who`, func(b *store.Batch) []any {
 		s := &b.Spec
 		return append([]any{
 			&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, encoded{&s.Rule}, &s.Reward, &s.Budget, &s.Production,
 			&s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, encoded{&s.Requirements}, encoded{&b.Columns}, raw{&b.Template}, &b.Run, &b.Node, &s.Open, encoded{&s.SLA},
+			encoded{&s.Enough}, &s.PerWorker, encoded{&s.NotBy}, &s.TellsWho,
 		}, progress.cells(&b.Progress)...)
 	}).joined(progress.of("p"), `join progress p on p.batch = b.id`).long("b.template", "b.headers")
 	t.after = func(b *store.Batch) { b.Spec.Priority, b.Spec.Deadline = b.Progress.Priority, b.Progress.Deadline }

@@ -25,7 +25,10 @@ const (
 	lastEntry       = `select coalesce(max(id), 0) from ledger`
 	insertEntry     = `insert into ledger (id, entered_at, kind, source, target, amount, assignment, source_prev, target_prev, note)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
-	keepAccount = `insert into accounts (account, balance, last_entry, last_answer) values ($1, $2, $3, $4)
+	reviseBatch   = `update batches set rule = $2, reward = $3, production = $4, tasks = tasks + $5, enough = $6 where id = $1`
+	insertPast    = `insert into past_rewards (batch, last, reward) values ($1, $2, $3) on conflict (batch, last) do nothing`
+	insertRemoval = `insert into removals (task, removed_at) values ($1, $2)`
+	keepAccount   = `insert into accounts (account, balance, last_entry, last_answer) values ($1, $2, $3, $4)
 		on conflict (account) do update set balance = accounts.balance + excluded.balance, last_entry = excluded.last_entry, last_answer = excluded.last_answer`
 )
 
@@ -69,10 +72,15 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.accounts(); err != nil {
 			return err
 		}
-		if err := w.duties(c); err != nil {
+		for _, step := range [...]func(*engine.Changes) error{w.duties, w.revisions, w.removals} {
+			if err := step(c); err != nil {
+				return err
+			}
+		}
+		if err := w.progress(c); err != nil {
 			return err
 		}
-		return w.progress(c)
+		return w.gates(c)
 	})
 }
 
@@ -307,9 +315,37 @@ func (w *writer) accounts() error {
 	})
 }
 
+func (w *writer) revisions(c *engine.Changes) error {
+	return forEach(w, reviseBatch, c.Revisions, func(stmt *sql.Stmt, r *engine.Revision) error {
+		rule, err := encode(r.Rule, false)
+		if err == nil {
+			err = w.row(stmt, int64(r.Batch), rule, int64(r.Reward), r.Production, int64(r.Added), encoded{&r.Enough})
+		}
+		if err == nil && r.Was.Reward != 0 {
+			_, err = w.tx.exec(w.ctx, insertPast, int64(r.Batch), int64(r.Was.Last), int64(r.Was.Reward))
+		}
+		if err != nil {
+			return fmt.Errorf("revise %s: %w", r.Batch, err)
+		}
+		return nil
+	})
+}
+
+func (w *writer) removals(c *engine.Changes) error {
+	return forEach(w, insertRemoval, c.Removals, func(stmt *sql.Stmt, r *engine.Removal) error {
+		if err := w.row(stmt, int64(r.Task), micros(r.At)); err != nil {
+			return fmt.Errorf("take out %s: %w", r.Task, err)
+		}
+		return nil
+	})
+}
+
 func (w *writer) progress(c *engine.Changes) error {
 	return forEach(w, keepProgress.text, c.Progress, func(stmt *sql.Stmt, p *engine.Progress) error {
-		if err := w.row(stmt, keepProgress.args(p)...); err != nil {
+		// Plain values, not the cells of progress, whose types database/sql looks at by reflection.
+		if err := w.row(stmt, int64(p.Batch), string(p.State), p.Stopped, p.Priority, micros(p.Deadline), int64(p.Fresh), int64(p.Issued), int64(p.OldestOpen),
+			int64(p.Planned), int64(p.Completed), int64(p.Labelled), int64(p.Escrow), int64(p.Spent), int64(p.Worked),
+			micros(p.LaunchedAt), micros(p.EndedAt), micros(p.FirstStarted), int64(p.Tasks), p.Open, int64(p.Released), int64(p.Removed), p.Certainty, p.HadEnough); err != nil {
 			return fmt.Errorf("progress of %s to %s: %w", p.Batch, p.State, err)
 		}
 		return nil

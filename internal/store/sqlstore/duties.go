@@ -23,6 +23,18 @@ func (w *writer) duties(c *engine.Changes) error {
 	})
 }
 
+const keepGate = `update pools set gate_open = $2 where id = $1`
+
+// gates keeps which gates are open.
+func (w *writer) gates(c *engine.Changes) error {
+	return forEach(w, keepGate, c.Gates, func(stmt *sql.Stmt, g *engine.GateChange) error {
+		if err := w.row(stmt, int64(g.Pool), g.Open); err != nil {
+			return fmt.Errorf("gate of %s: %w", g.Pool, err)
+		}
+		return nil
+	})
+}
+
 // PoolDuties implements store.People.
 func (s *Store) PoolDuties(ctx context.Context, pool crowd.PoolID) ([]engine.Duty, error) {
 	return listed(ctx, s, duties, `where d.pool = $1 order by d.worker`, pool)

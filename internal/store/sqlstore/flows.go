@@ -20,11 +20,11 @@ var (
 	}).joined("t.body", `join run_texts t on t.run = r.id`).long("t.body")
 	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "items")
 
-	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns, text,
+	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns, text, open,
 		last, ok, skipped, failed, faults`, func(n *kept) []any {
 		return []any{
 			&n.Run, &n.Node.Node, &n.log, &n.Name, &n.State, &n.Error, encoded{&n.Columns}, &n.Batch, encoded{&n.Cursors}, &n.Sealed,
-			instant{&n.StartedAt}, instant{&n.EndedAt}, &n.Served, &n.Busy, &n.Text, &n.Last, &n.OK, &n.Skipped, &n.Failed, &n.Faults,
+			instant{&n.StartedAt}, instant{&n.EndedAt}, &n.Served, &n.Busy, &n.Text, &n.Open, &n.Last, &n.OK, &n.Skipped, &n.Failed, &n.Faults,
 		}
 	})
 	keepNode = runNodes.update(2)
@@ -126,4 +126,11 @@ var oneNode = runNodes.read + `where n.run = $1 and n.node = $2`
 // transaction ends.
 func lockedNode(ctx context.Context, q querier, id crowd.RunID, i int, lock string) (kept, error) {
 	return first(ctx, q, noNode(id, i), runNodes.scan, oneNode+lock, id, i)
+}
+
+// FeedRows implements store.Flows.
+func (s *Store) FeedRows(ctx context.Context, id crowd.RunID, node int, feed string) (_ int64, err error) {
+	defer s.explain("read feed", &err)
+	rows, _, err := one(ctx, s.read, number[int64], `select rows from run_feeds where run = $1 and node = $2 and name = $3`, id, node, feed)
+	return rows, err
 }

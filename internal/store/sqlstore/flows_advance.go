@@ -17,7 +17,7 @@ func (s *Store) Advance(ctx context.Context, a *store.Advance) (crowd.BatchID, e
 	var made crowd.BatchID
 	err := s.change(ctx, "advance run", func(ctx context.Context, tx transaction) error {
 		m := advancer{ctx: ctx, tx: tx, store: s, move: a, nodes: make(map[int]*kept)}
-		for _, step := range [...]func() error{m.run, m.touch, m.rows, m.faults, m.create, m.tasks, m.keep} {
+		for _, step := range [...]func() error{m.run, m.touch, m.rows, m.faults, m.create, m.tasks, m.feed, m.keep} {
 			if err := step(); err != nil {
 				return err
 			}
@@ -208,6 +208,17 @@ func (m *advancer) tasks() error {
 		}
 	}
 	return m.store.addTasks(m.ctx, m.tx, id, h, m.move.Tasks)
+}
+
+// feed writes how far a feed has come.
+func (m *advancer) feed() error {
+	f := m.move.Feed
+	if f == nil {
+		return nil
+	}
+	_, err := m.tx.exec(m.ctx, `insert into run_feeds (run, node, name, rows) values ($1, $2, $3, $4)
+		on conflict (run, node, name) do update set rows = excluded.rows`, m.move.Run, f.Node, f.Name, f.Rows)
+	return err
 }
 
 // keep writes the nodes.

@@ -16,11 +16,13 @@ import (
 // rowsAtOnce is how many rows one statement appends to logs.
 const rowsAtOnce = 16
 
-const rowColumns = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body) values `
+const rowColumns = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people) values `
+
+const rowCells = 9 // of rowColumns
 
 var (
-	insertRow  = rowColumns + places(1, 8)
-	insertRows = rowColumns + places(rowsAtOnce, 8)
+	insertRow  = rowColumns + places(1, rowCells)
+	insertRows = rowColumns + places(rowsAtOnce, rowCells)
 )
 
 // places returns the parameters of n rows: ($1, $2), ($3, $4).
@@ -53,9 +55,13 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 	if n.Last >= crowd.MaxInBatch {
 		return errFullLog
 	}
+	people, err := encode(r.By, len(r.By) == 0)
+	if err != nil {
+		return err
+	}
 	n.Count(r.State)
-	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), micros(r.At), string(r.State), body)
-	if len(a.args) < 8*rowsAtOnce {
+	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), micros(r.At), string(r.State), body, people)
+	if len(a.args) < rowCells*rowsAtOnce {
 		return nil
 	}
 	if a.many == nil {
@@ -70,7 +76,7 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 
 // flush writes what is left.
 func (a *appender) flush() error {
-	for args := range slices.Chunk(a.args, 8) {
+	for args := range slices.Chunk(a.args, rowCells) {
 		if _, err := a.tx.exec(a.ctx, insertRow, args...); err != nil {
 			return err
 		}
@@ -195,6 +201,31 @@ func (s *Store) ItemRows(ctx context.Context, id crowd.RunID, item int64) (_ []s
 	}
 	slices.SortFunc(all, func(x, y store.Row) int { return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.Item, y.Item)) })
 	return all, nil
+}
+
+// Answerers implements store.Flows.
+func (s *Store) Answerers(ctx context.Context, id crowd.RunID, nodes []int, item int64) (_ []crowd.WorkerID, err error) {
+	defer s.explain("read who answered", &err)
+	var people []crowd.WorkerID
+	for next := item; next > 0; {
+		now := next
+		next = 0
+		err := each(ctx, s.read, func(r row) error {
+			var node int
+			var origin int64
+			var by []crowd.WorkerID
+			err := r.Scan(&node, &origin, encoded{&by})
+			if next = max(next, origin); slices.Contains(nodes, node) {
+				people = append(people, by...)
+			}
+			return err
+		}, `select n.node, r.origin, r.people from run_nodes n join run_rows r on r.log = n.log where n.run = $1 and r.item = $2`, id, now)
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(people)
+	return slices.Compact(people), nil
 }
 
 // pendingRows finds the rows of a part of a log whose items have none in another.

@@ -59,8 +59,8 @@ func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.Run
 	if err != nil {
 		return false, err
 	}
-	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, made_at, state, body)
-		select id - $1 + $2, $3, item, origin, born_at, made_at, state, body from run_rows where id > $4 and id <= $5 order by id`,
+	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people)
+		select id - $1 + $2, $3, item, origin, born_at, made_at, state, body, people from run_rows where id > $4 and id <= $5 order by id`,
 		source.row(0), target.row(0), target.log, source.row(target.Last), source.row(last))
 	if err != nil {
 		return false, s.twice(err, to)

@@ -112,8 +112,8 @@ func (w *writer) place(id crowd.BatchID) (place, error) {
 
 // labelRow appends a label to a log under the id $1, unless its task has no
 // item, or the item has a row there.
-const labelRow = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body)
-	select $1, $2, t.item, 0, t.born_at, $3, 'ok', $4 from tasks t where t.id = $5 and t.item > 0
+const labelRow = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people)
+	select $1, $2, t.item, 0, t.born_at, $3, 'ok', $4, $6 from tasks t where t.id = $5 and t.item > 0
 	on conflict (log, item) do nothing`
 
 // handOver appends labels to the logs of the nodes that wait for them.
@@ -158,7 +158,11 @@ func (w *writer) handTo(to place, list []handed) error {
 		if n.Last >= crowd.MaxInBatch {
 			return errFullLog
 		}
-		made, err := w.rows(stmt, n.row(n.Last+1), n.log, micros(h.label.At), cells, int64(h.label.Task))
+		people, err := encode(h.label.By, len(h.label.By) == 0)
+		if err != nil {
+			return err
+		}
+		made, err := w.rows(stmt, n.row(n.Last+1), n.log, micros(h.label.At), cells, int64(h.label.Task), people)
 		if err != nil {
 			return err
 		}

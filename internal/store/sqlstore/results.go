@@ -73,10 +73,11 @@ func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd
 
 // Labels implements store.Results.
 func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.LabelledTask, error] {
-	first, last := span(id)
+	first, _ := span(id)
 	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read labels", scanLabelled, `select t.id, t.cells, t.gold,
 		l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided
-		from tasks t left join labels l on l.task = t.id where t.id >= $1 and t.id <= $2 order by t.id`, first, last))
+		from tasks t left join labels l on l.task = t.id where t.id > $1 and t.id <= $1 + (select tasks from batches where id = $2)
+		and not exists (select 1 from removals r where r.task = t.id) order by t.id`, first, id))
 }
 
 func scanLabelled(r row, t *store.LabelledTask) error {

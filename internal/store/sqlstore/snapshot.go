@@ -25,7 +25,11 @@ func snapshot(ctx context.Context, tx querier, id crowd.PoolID) (*engine.Snapsho
 	if err != nil {
 		return nil, err
 	}
-	snap := &engine.Snapshot{Stopped: pool.Stopped, Retainer: pool.Retainer}
+	snap := &engine.Snapshot{Stopped: pool.Stopped, Retainer: pool.Retainer, Gate: pool.GateSettings()}
+	snap.GateOpen, err = first(ctx, tx, noPool(id), func(r row, open *bool) error { return r.Scan(open) }, `select gate_open from pools where id = $1`, id)
+	if err != nil {
+		return nil, err
+	}
 	account, err := accountKey(engine.Account{Kind: engine.PoolAccount, ID: int64(id)})
 	if err != nil {
 		return nil, err
@@ -93,6 +97,27 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	if err != nil {
 		return err
 	}
+	if into.Past, err = list(ctx, q, func(r row, p *engine.PastReward) error {
+		return r.Scan(&p.Last, &p.Reward)
+	}, `select last, reward from past_rewards where batch = $1 order by last`, b.Spec.ID); err != nil {
+		return err
+	}
+	if b.Progress.Removed > 0 {
+		into.Removed, err = list(ctx, q, taskNumber, `select task from removals where task >= $1 and task <= $2 order by task`, first, last)
+		if err != nil {
+			return err
+		}
+	}
+	if b.Spec.PerWorker > 0 {
+		if into.Gave, err = gave(ctx, q, first, last); err != nil {
+			return err
+		}
+	}
+	if len(b.Spec.NotBy) > 0 {
+		if into.NotBy, err = exclusions(ctx, q, first, first+int64(b.Progress.Tasks)); err != nil {
+			return err
+		}
+	}
 	if b.Spec.SLA != nil {
 		if into.Items, err = unlabelledItems(ctx, q, b); err != nil {
 			return err
@@ -104,12 +129,44 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	if into.Spec.Invited, err = invitations(ctx, q, b.Spec.ID); err != nil {
 		return err
 	}
-	into.Labelled, err = list(ctx, q, func(r row, n *uint32) error {
-		var task int64
-		err := r.Scan(&task)
-		*n = uint32(task)
+	into.Labelled, err = list(ctx, q, taskNumber, `select task from labels where task >= $1 and task <= $2 order by task`, first, last)
+	return err
+}
+
+// gave counts the counted answers with ids from first to last by who gave them. It reads
+// all of the batch's assignments.
+func gave(ctx context.Context, q querier, first, last int64) (map[crowd.WorkerID]int, error) {
+	m := make(map[crowd.WorkerID]int)
+	err := each(ctx, q, func(r row) error {
+		var worker crowd.WorkerID
+		var answers int
+		err := r.Scan(&worker, &answers)
+		m[worker] = answers
 		return err
-	}, `select task from labels where task >= $1 and task <= $2 order by task`, first, last)
+	}, `select a.worker, count(*) from assignments a join answers n on n.id = a.id where a.id >= $1 and a.id <= $2 and n.counted group by a.worker`, first, last)
+	return m, err
+}
+
+// exclusions says who must not do which tasks, of those without a label with ids from
+// first to last.
+func exclusions(ctx context.Context, q querier, first, last int64) (map[uint32][]crowd.WorkerID, error) {
+	m := make(map[uint32][]crowd.WorkerID)
+	err := each(ctx, q, func(r row) error {
+		var task int64
+		var people []crowd.WorkerID
+		err := r.Scan(&task, encoded{&people})
+		m[uint32(task)] = people
+		return err
+	}, `select t.id, t.not_by from tasks t where t.id >= $1 and t.id <= $2 and t.not_by <> ''
+		and not exists (select 1 from labels l where l.task = t.id)`, first, last)
+	return m, err
+}
+
+// taskNumber scans the number of a task within its batch.
+func taskNumber(r row, n *uint32) error {
+	var task int64
+	err := r.Scan(&task)
+	*n = uint32(task)
 	return err
 }
 
@@ -119,10 +176,10 @@ func unlabelledItems(ctx context.Context, q querier, b *store.Batch) ([]engine.I
 	first, _ := span(b.Spec.ID)
 	return list(ctx, q, func(r row, i *engine.ItemSnapshot) error {
 		var task int64
-		err := r.Scan(&task, instant{&i.Born})
+		err := r.Scan(&task, instant{&i.Born}, instant{&i.Bound})
 		i.N = uint32(task)
 		return err
-	}, `select t.id, t.born_at from tasks t where t.id > $1 and t.id <= $2
+	}, `select t.id, t.born_at, t.bound_at from tasks t where t.id > $1 and t.id <= $2
 		and not exists (select 1 from labels l where l.task = t.id) order by t.id`, first, first+int64(b.Progress.Tasks))
 }
 

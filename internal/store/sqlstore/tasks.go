@@ -26,8 +26,67 @@ func (s *Store) AddTasks(ctx context.Context, id crowd.BatchID, tasks []store.Ta
 	})
 }
 
+// StageTasks implements store.Batches.
+func (s *Store) StageTasks(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, tasks []store.Task) error {
+	return s.change(ctx, "stage tasks", func(ctx context.Context, tx transaction) error {
+		d, err := s.launched(ctx, tx, tenant, id)
+		if err != nil {
+			return err
+		}
+		from, last := span(id)
+		newest, _, err := one(ctx, tx, number[int64], `select coalesce(max(id), $1) from tasks where id >= $1 and id <= $2`, from, last)
+		if err != nil {
+			return err
+		}
+		d.tasks = newest - from
+		return s.insertTasks(ctx, tx, id, &d, tasks)
+	})
+}
+
+// DropStaged implements store.Batches.
+func (s *Store) DropStaged(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error {
+	for dropped := int64(1); dropped > 0; {
+		err := s.change(ctx, "drop staged tasks", func(ctx context.Context, tx transaction) error {
+			d, err := s.launched(ctx, tx, tenant, id)
+			if err != nil {
+				return err
+			}
+			first, last := span(id)
+			dropped, err = tx.exec(ctx, `delete from tasks where id in (select id from tasks where id > $1 and id <= $2 order by id limit $3)`, first+d.tasks, last, dropAtOnce)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launched makes sure that the batch is the tenant's and no draft.
+func (s *Store) launched(ctx context.Context, tx transaction, tenant crowd.TenantID, id crowd.BatchID) (head, error) {
+	d, err := lockHead(ctx, tx, s.dialect.RowLock, id)
+	switch {
+	case err != nil:
+		return d, err
+	case tenant == 0 || d.tenant != tenant:
+		return d, noBatch(id)
+	case d.state == crowd.BatchDraft:
+		return d, crowd.Errorf(crowd.Conflict, "%s is a draft, whose tasks are its own at once", id)
+	}
+	return d, nil
+}
+
 // addTasks adds tasks to a batch that may get some.
 func (s *Store) addTasks(ctx context.Context, tx transaction, id crowd.BatchID, d head, tasks []store.Task) error {
+	if err := s.insertTasks(ctx, tx, id, &d, tasks); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, d.tasks, d.directed)
+	return err
+}
+
+// insertTasks keeps tasks behind the d.tasks that there are.
+func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchID, d *head, tasks []store.Task) error {
 	if d.tasks+int64(len(tasks)) > crowd.MaxInBatch {
 		return crowd.Fieldf("tasks", "a batch has at most %d", int64(crowd.MaxInBatch))
 	}
@@ -43,7 +102,11 @@ func (s *Store) addTasks(ctx context.Context, tx transaction, id crowd.BatchID, 
 			return err
 		}
 		task := int64(id.Task(uint32(d.tasks)))
-		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born)); err != nil {
+		notBy, err := encode(t.NotBy, len(t.NotBy) == 0)
+		if err != nil {
+			return err
+		}
+		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born), micros(t.Bound), notBy); err != nil {
 			return err
 		}
 		if t.Invited != nil {
@@ -55,12 +118,11 @@ func (s *Store) addTasks(ctx context.Context, tx transaction, id crowd.BatchID, 
 			}
 		}
 	}
-	_, err = tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, d.tasks, d.directed)
-	return err
+	return nil
 }
 
 const (
-	insertTask    = `insert into tasks (id, gold, cells, item, born_at) values ($1, $2, $3, $4, $5)`
+	insertTask    = `insert into tasks (id, gold, cells, item, born_at, bound_at, not_by) values ($1, $2, $3, $4, $5, $6, $7)`
 	insertInvited = `insert into task_workers (task, worker) values ($1, $2)`
 )
 
@@ -100,10 +162,10 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 	return nil
 }
 
-const selectTasks = `select id, gold, cells, item, born_at from tasks `
+const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by from tasks `
 
 func scanTask(r row, t *store.Task) error {
-	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born})
+	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy})
 }
 
 // Task implements store.Batches.

@@ -9,6 +9,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 // testCreateBatch: how many tasks a batch has, and how far it has come, is not for
@@ -159,4 +160,71 @@ func testInvitations(t *testing.T, w *world) {
 	same(t, "invitations", must(w.Invitations(w.ctx, id))(t), map[crowd.WorkerID][]uint32{a: {1, 2}, b: {1, 3}})
 	_, err := w.Invitations(w.ctx, 99)
 	refused(t, err, crowd.NotFound)
+}
+
+func testStageTasks(t *testing.T, w *world) {
+	more := []store.Task{{Values: []string{"a", "b"}, Gold: "g"}, {Values: []string{"c", "d"}}}
+	w.unchanged(t, func() { refused(t, w.StageTasks(w.ctx, w.mine, w.batch, more), crowd.Conflict) }) // a draft
+	w.history(t)
+	before := must(w.Batch(w.ctx, w.mine, w.batch))(t)
+	w.unchanged(t, func() {
+		refused(t, w.StageTasks(w.ctx, w.other, w.batch, more), crowd.NotFound)
+		refused(t, w.StageTasks(w.ctx, 0, w.batch, more), crowd.NotFound)
+		refused(t, w.StageTasks(w.ctx, w.mine, 99, more), crowd.NotFound)
+	})
+	ok(t, w.StageTasks(w.ctx, w.mine, w.batch, more[:1]))
+	ok(t, w.StageTasks(w.ctx, w.mine, w.batch, more[1:]))
+	same(t, "the batch with staged tasks", must(w.Batch(w.ctx, w.mine, w.batch))(t), before)
+	same(t, "labels", len(must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t)), tasks)
+
+	p := w.progress(w.batch)
+	p.Tasks += 2
+	revision := engine.Revision{Batch: w.batch, Rule: label.Agree(3, 5), Reward: 70_000, Production: true, Added: 2, Was: engine.PastReward{Last: 5, Reward: 50_000}}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Revisions: []engine.Revision{revision}, Progress: []engine.Progress{p}}))
+	want := before
+	want.Spec.Tasks, want.Spec.Rule, want.Spec.Reward, want.Spec.Production, want.Progress = tasks+2, label.Agree(3, 5), 70_000, true, p
+	same(t, "the batch with added tasks", must(w.Batch(w.ctx, w.mine, w.batch))(t), want)
+	all := must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t)
+	same(t, "the first of them", all[tasks], store.LabelledTask{Task: w.batch.Task(tasks + 1), Values: more[0].Values, Gold: "g"})
+	same(t, "the second", all[tasks+1], store.LabelledTask{Task: w.batch.Task(tasks + 2), Values: more[1].Values})
+
+	// Two changes between which nothing was handed out: what was promised is the older one.
+	revision.Added, revision.Reward, revision.Was.Reward = 0, 80_000, 70_000
+	ok(t, w.Commit(w.ctx, &engine.Changes{Revisions: []engine.Revision{revision}}))
+	p.Removed = 1
+	ok(t, w.Commit(w.ctx, &engine.Changes{Removals: []engine.Removal{{Task: w.batch.Task(tasks + 1), At: w.now}}, Progress: []engine.Progress{p}}))
+	snap := must(w.Snapshot(w.ctx, w.pool))(t).Batches[0]
+	same(t, "past rewards", snap.Past, []engine.PastReward{{Last: 5, Reward: 50_000}})
+	same(t, "what was taken out", snap.Removed, []uint32{tasks + 1})
+	same(t, "labels without what was taken out", must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t)[tasks].Task, w.batch.Task(tasks+2))
+	same(t, "progress", must(w.Batch(w.ctx, w.mine, w.batch))(t).Progress, p)
+	w.unchanged(t, func() {
+		if w.Commit(w.ctx, &engine.Changes{Removals: []engine.Removal{{Task: w.batch.Task(tasks + 1), At: w.now}}}) == nil {
+			t.Error("a task was taken out twice")
+		}
+		if w.Commit(w.ctx, &engine.Changes{Revisions: []engine.Revision{{Batch: 99, Rule: label.Count(1)}}}) == nil {
+			t.Error("a batch was changed that is not there")
+		}
+	})
+}
+
+func testDropStaged(t *testing.T, w *world) {
+	w.unchanged(t, func() { refused(t, w.DropStaged(w.ctx, w.mine, w.batch), crowd.Conflict) }) // a draft
+	w.history(t)
+	chunk := make([]store.Task, 700)
+	for range 16 { // more than are dropped at once
+		ok(t, w.StageTasks(w.ctx, w.mine, w.batch, chunk))
+	}
+	must(w.Task(w.ctx, w.batch.Task(tasks+16*700)))(t)
+	refused(t, w.DropStaged(w.ctx, w.other, w.batch), crowd.NotFound)
+	refused(t, w.DropStaged(w.ctx, 0, w.batch), crowd.NotFound)
+	ok(t, w.DropStaged(w.ctx, w.mine, w.batch))
+	for _, n := range []uint32{1, 16 * 700} {
+		_, err := w.Task(w.ctx, w.batch.Task(tasks+n))
+		refused(t, err, crowd.NotFound)
+	}
+	must(w.Task(w.ctx, w.batch.Task(tasks)))(t)
+	w.unchanged(t, func() { ok(t, w.DropStaged(w.ctx, w.mine, w.batch)) })
+	ok(t, w.StageTasks(w.ctx, w.mine, w.batch, []store.Task{{Gold: "new"}}))
+	same(t, "the next one", must(w.Task(w.ctx, w.batch.Task(tasks+1)))(t), store.Task{ID: w.batch.Task(tasks + 1), Gold: "new"})
 }

@@ -318,3 +318,37 @@ func testManyRows(t *testing.T, w *world) {
 		same(t, "copy", must(w.Rows(w.ctx, to, input, after, 3, []int{ask}))(t), must(w.Rows(w.ctx, id, input, after, 3, []int{ask}))(t))
 	}
 }
+
+// testAnswerers: who answered an item is known by the rows that people made, also of
+// items that others were made from, and is taken over with the rows.
+func testAnswerers(t *testing.T, w *world) {
+	id := w.flow(t, w.mine)
+	batch := w.job(t, id, 1, 2)
+	a, b, c := w.workers[0], w.workers[1], w.workers[2]
+	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{
+		{Task: batch.Task(1), At: w.now, Value: "x", Answers: 2, By: []crowd.WorkerID{b, a}}, {Task: batch.Task(2), At: w.now, Value: "x", Answers: 1},
+	}}))
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{ // two items are made of the first, and people answer one of them
+		{Node: query, Origin: 1, At: w.now, State: store.RowOK}, {Node: query, Origin: 1, At: w.now, State: store.RowOK},
+	}})
+	made := must(w.Rows(w.ctx, id, query, 0, all, nil))(t)
+	first, second := made[len(made)-2].Item, made[len(made)-1].Item
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: ask, Item: first, Origin: 1, At: w.now, State: store.RowOK, By: []crowd.WorkerID{c, a}}}})
+	look := func(id crowd.RunID, item int64, want []crowd.WorkerID, nodes ...int) {
+		t.Helper()
+		same(t, "who answered", must(w.Answerers(w.ctx, id, nodes, item))(t), want)
+	}
+	look(id, 1, []crowd.WorkerID{a, b}, ask)
+	look(id, 1, nil, input, query)
+	look(id, 1, nil)
+	look(id, 2, nil, ask)
+	look(id, first, []crowd.WorkerID{a, b, c}, ask, query)
+	look(id, second, []crowd.WorkerID{a, b}, ask)
+	look(id, 99, nil, ask)
+	look(99, 1, nil, ask)
+
+	to := w.flow(t, w.mine)
+	ok(t, w.ClearLog(w.ctx, to, input))
+	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{ask: ask, query: query}))
+	look(to, first, []crowd.WorkerID{a, b, c}, ask)
+}

@@ -24,7 +24,7 @@ func (w *world) runOf(tenant crowd.TenantID) (store.Run, []store.Node) {
 		Parent: 7, From: "ask", AskAgain: true, CreatedBy: w.workers[0], CreatedAt: w.now, StartedAt: w.now.Add(time.Minute), EndedAt: w.now.Add(time.Hour), Penalty: 5, Ended: 9, Late: 4,
 	}
 	return r, []store.Node{
-		{Node: input, Name: "pictures", State: store.NodeDone, Columns: []string{"url", `a "b"`}},
+		{Node: input, Name: "pictures", State: store.NodeDone, Columns: []string{"url", `a "b"`}, Open: true},
 		{
 			Node: ask, Name: "ask", State: store.NodeFailed, Error: "no money", Batch: 77, Cursors: []int64{3, 0}, Sealed: true,
 			StartedAt: w.now, EndedAt: w.now.Add(time.Second), Served: 8, Busy: time.Second + 1, Text: 7,
@@ -150,6 +150,25 @@ func testClearLog(t *testing.T, w *world) {
 	same(t, "the next item", must(w.Rows(w.ctx, id, input, 0, 10, nil))(t)[0].Item, int64(3))
 	refused(t, w.ClearLog(w.ctx, id, 9), crowd.NotFound)
 	refused(t, w.ClearLog(w.ctx, 99, input), crowd.NotFound)
+}
+
+// testFeedRows: how far a feed has come is kept with its rows, each feed of an input by
+// itself.
+func testFeedRows(t *testing.T, w *world) {
+	id, other := w.flow(t, w.mine), w.flow(t, w.mine)
+	rows := func(id crowd.RunID, node int, feed string) int64 {
+		t.Helper()
+		return must(w.FeedRows(w.ctx, id, node, feed))(t)
+	}
+	w.advance(t, &store.Advance{Run: id, Feed: &store.Feed{Node: input, Name: "a", Rows: 1}, Rows: []store.Row{w.fresh("x")}})
+	w.advance(t, &store.Advance{Run: id, Feed: &store.Feed{Node: input, Name: "b", Rows: 7}})
+	w.advance(t, &store.Advance{Run: id, Feed: &store.Feed{Node: input, Name: "a", Rows: 1 << 40}})
+	same(t, "feeds", []int64{rows(id, input, "a"), rows(id, input, "b"), rows(id, input, "c"), rows(id, ask, "a"), rows(other, input, "a"), rows(99, input, "a")}, []int64{1 << 40, 7, 0, 0, 0, 0})
+	w.unchanged(t, func() {
+		_, err := w.Advance(w.ctx, &store.Advance{Run: id, Feed: &store.Feed{Node: input, Name: "a", Rows: 2}, Rows: []store.Row{w.fresh("y")}, Batch: 99, Tasks: []store.Task{{}}})
+		refused(t, err, crowd.NotFound)
+		same(t, "after a move that failed", rows(id, input, "a"), int64(1<<40))
+	})
 }
 
 // flowBusy is a run in which some of everything has happened.

@@ -21,16 +21,17 @@ type onCall struct {
 	Workers, Busy, Learning, Queue, Affordable int
 	OldestWait                                 time.Duration
 	Idle                                       []crowd.WorkerID
+	Gate                                       engine.GateView
 }
 
 // keeps reports whether the pool keeps who is on duty.
-func (s *site) keeps() bool { return s.pool.Retainer.Called || s.pool.Retainer.Rate > 0 }
+func (s *site) keeps() bool { return s.pool.Retainer.Called || s.pool.Retainer.Rate > 0 || s.pool.Gate }
 
 func (s *site) lookOnCall(e *engine.Engine) onCall {
 	funds, r := e.RetainerFunds(s.clock), e.Reading(s.clock)
 	v := onCall{
 		On: make(map[crowd.WorkerID]time.Time), Training: make(map[crowd.WorkerID]int), Funds: funds.Funds, Owed: funds.Owed,
-		Workers: r.Workers, Busy: r.Busy, Learning: r.Training, Queue: r.Queue, Affordable: r.Affordable, OldestWait: r.OldestWait,
+		Workers: r.Workers, Busy: r.Busy, Learning: r.Training, Queue: r.Queue, Affordable: r.Affordable, OldestWait: r.OldestWait, Gate: e.Gate(),
 	}
 	for _, p := range e.People(s.clock) {
 		v.On[p.Worker] = time.Time{}
@@ -70,6 +71,13 @@ func (s *site) quiet(t *testing.T) {
 	if s.keeps() {
 		s.did["on duty compared"] += len(seen.On)
 	}
+	s.did["outside compared"] += seen.Gate.Outside
+	switch g := seen.Gate; {
+	case g.Open:
+		s.did["open gate compared"]++
+	case g.On:
+		s.did["closed gate compared"]++
+	}
 	s.did["in training compared"] += len(seen.Training)
 	if seen.Funds > 0 {
 		s.did["funds compared"]++
@@ -106,8 +114,11 @@ func (s *site) retain(t *testing.T) {
 		{}, {Silence: time.Minute}, {Called: true}, {Called: true, Silence: 30 * time.Second}, {Rate: 60_000, Silence: 2 * time.Minute, Promise: 10 * time.Minute},
 		{Called: true, Rate: 100_003}, {Called: true, Rate: 60_000, Silence: time.Minute, Promise: time.Hour, Training: 2},
 	})
+	gate := pick(s.Rand, []engine.Gate{{}, {On: true, Min: 2}, {On: true, Max: 3}, {On: true, Min: 3, Max: 4}, {On: true, Min: 9}})
+	s.pool.Gate, s.pool.Control.Min, s.pool.Control.Max = gate.On, gate.Min, gate.Max
 	ok(t, s.UpdatePool(s.ctx, s.pool))
 	ok(t, s.engine.SetRetainer(s.clock, s.pool.Retainer))
+	ok(t, s.engine.SetGate(s.clock, gate))
 	s.did["retainer"]++
 }
 

@@ -30,6 +30,7 @@ func (s *site) open(t *testing.T) {
 		spec.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Linear, After: time.Minute, Cost: 7, Every: time.Minute}, Tail: time.Duration(s.IntN(100)) * time.Second}
 		s.did["with an SLA"]++
 	}
+	s.bound(&spec)
 	x := &stream{}
 	x.run = must(s.CreateRun(s.ctx, store.Run{Tenant: s.mine, State: store.RunRunning}, []store.Node{{Node: input}, {Node: ask}}))(t)
 	x.batch = must(s.Advance(s.ctx, &store.Advance{Run: x.run, Create: &store.Batch{Pool: s.pool.ID, Node: ask, Spec: spec}}))(t)
@@ -59,7 +60,7 @@ func (s *site) grow(t *testing.T) {
 		a.Rows = nil
 		for range n {
 			x.items++
-			a.Tasks = append(a.Tasks, store.Task{Item: x.items, Born: s.clock.Truncate(time.Second)})
+			a.Tasks = append(a.Tasks, s.newTask(&kept, x.items))
 		}
 		must(s.Advance(s.ctx, &a))(t)
 	}
@@ -70,7 +71,7 @@ func (s *site) grow(t *testing.T) {
 	first := max(1, x.told-min(x.told, uint32(s.IntN(3))))
 	var items []engine.Item
 	for _, task := range all[min(int(first-1), len(all)):] {
-		items = append(items, engine.Item{Born: task.Born})
+		items = append(items, engine.Item{Born: task.Born, Bound: task.Bound, NotBy: task.NotBy})
 	}
 	err := s.engine.Grow(s.clock, x.batch, first, items)
 	if crowd.CodeOf(err) == crowd.Conflict {
@@ -111,4 +112,34 @@ func (s *site) handedOver(t *testing.T) {
 		same(t, "without a label", len(must(s.Unlabelled(s.ctx, x.batch, 0, all))(t)), int(x.items)-len(labels))
 		s.did["handed over"] += len(rows)
 	}
+}
+
+// bound gives a batch terms that a restart has to find again.
+func (s *site) bound(spec *engine.Spec) {
+	if s.IntN(3) == 0 {
+		spec.PerWorker = 1 + s.IntN(3)
+		s.did["answers of one person bounded"]++
+	}
+	if spec.Open && s.IntN(4) > 0 {
+		spec.NotBy = []string{"draft", "review"}
+		s.did["by somebody else"]++
+	}
+	spec.TellsWho = s.IntN(2) == 0
+	if s.IntN(4) == 0 {
+		spec.Enough = &engine.Enough{Confidence: 0.4 + s.Float64()/2, Labels: 5 + s.IntN(8)}
+	}
+}
+
+// newTask is the task of an item of a batch.
+func (s *site) newTask(b *store.Batch, item int64) store.Task {
+	t := store.Task{Item: item, Born: s.clock.Truncate(time.Second)}
+	if s.IntN(2) == 0 {
+		t.Bound = t.Born.Add(time.Duration(1+s.IntN(600)) * time.Second)
+	}
+	for range s.IntN(12) {
+		if p := pick(s.Rand, s.people); len(b.Spec.NotBy) > 0 && !slices.Contains(t.NotBy, p) {
+			t.NotBy = append(t.NotBy, p)
+		}
+	}
+	return t
 }

@@ -37,14 +37,14 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 17)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
 		s.people = append(s.people, must(w.CreateUser(w.ctx, u))(t))
 	}
 	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
-	const rounds, commands = 25, 90
+	const rounds, commands = 40, 90
 	for range rounds {
 		for range commands {
 			s.command(t)
@@ -56,9 +56,9 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "suspend", "compared",
+	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "enough revised", "refused elsewhere", "refused enough",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
-		"on duty compared", "in training compared", "funds compared"} {
+		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
 			t.Errorf("the run never came to %q: %v", what, s.did)
 		}
@@ -80,6 +80,9 @@ func (s *site) commit(t *testing.T) {
 	s.did["label"] += len(s.changes.Labels)
 	for _, p := range s.changes.Progress {
 		s.did[string(p.State)]++
+		if p.HadEnough {
+			s.did["ended by itself"]++
+		}
 	}
 	for _, e := range s.changes.Ends {
 		if e.State == crowd.Expired {
@@ -116,6 +119,8 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 			why := must(e.WhyBatch(id))(t)
 			why.Ahead = 0
 			v.Batch[id] = why
+			s.did["refused elsewhere"] += why.Workers[crowd.AnsweredElsewhere]
+			s.did["refused enough"] += why.Workers[crowd.AnsweredEnough]
 		}
 	}
 	for _, id := range s.people {
@@ -157,11 +162,11 @@ func (s *site) command(t *testing.T) {
 	switch n := s.IntN(100); {
 	case n < 4 && len(s.running()) < 7:
 		s.launch(t)
-	case n < 10 && len(s.running()) > 0:
+	case n < 12 && len(s.running()) > 0:
 		s.manage(t)
-	case n < 12:
-		s.suspend(t)
 	case n < 13:
+		s.suspend(t)
+	case n < 14:
 		s.retain(t)
 	case n < 16:
 		s.fund(t)
@@ -198,6 +203,7 @@ func (s *site) launch(t *testing.T) {
 	if s.IntN(3) == 0 {
 		spec.Requirements = []engine.Requirement{{Name: "birds", Min: 10 * s.IntN(6)}}
 	}
+	s.bound(&spec)
 	directed := s.IntN(3) == 0
 	if s.IntN(4) == 0 {
 		spec.Training = true
@@ -226,7 +232,7 @@ func (s *site) launch(t *testing.T) {
 func (s *site) manage(t *testing.T) {
 	id := pick(s.Rand, s.running())
 	var err error
-	switch s.IntN(12) {
+	switch s.IntN(16) {
 	case 0:
 		err = s.engine.End(s.clock, id)
 	case 1:
@@ -240,10 +246,54 @@ func (s *site) manage(t *testing.T) {
 	case 8:
 		priority, deadline := 3*s.Float64()+0.1, s.clock.Add(time.Hour)
 		err = s.engine.Edit(s.clock, id, engine.Edit{Priority: &priority, Deadline: &deadline})
+	case 9:
+		err = s.revise(id)
+	case 10, 11:
+		b := must(s.Batch(s.ctx, 0, id))(t)
+		if err = s.engine.Remove(s.clock, id, 1+uint32(s.IntN(int(max(b.Spec.Tasks, 1))))); err == nil {
+			s.did["taken out"]++
+		}
+		if code := crowd.CodeOf(err); code == crowd.Conflict || code == crowd.Invalid {
+			err = nil // it has its label, or there is none yet
+		}
+	case 12:
+		err = s.add(t, id)
 	default:
 		err = s.engine.StopBatch(s.clock, id, s.IntN(4) == 0)
 	}
 	ok(t, err)
+}
+
+// revise changes reward and redundancy.
+func (s *site) revise(id crowd.BatchID) error {
+	rule, reward := pick(s.Rand, []label.Rule{label.Count(1), label.Count(2), label.Count(4), label.Agree(2, 3)}), crowd.Money(500*(1+s.IntN(5)))
+	err := s.engine.Edit(s.clock, id, engine.Edit{Rule: &rule, Reward: &reward, SmallCrowdOK: true, Reserve: 100 * crowd.Unit})
+	s.did["revised"]++
+	if err == nil && s.IntN(3) == 0 {
+		err = s.engine.Edit(s.clock, id, engine.Edit{Enough: &engine.Enough{Labels: s.IntN(20)}})
+		s.did["enough revised"]++
+	}
+	if crowd.CodeOf(err) == crowd.NotFound { // it had enough, and has ended
+		err = nil
+	}
+	return err
+}
+
+// add adds tasks to a batch that is no step's.
+func (s *site) add(t *testing.T, id crowd.BatchID) error {
+	s.commit(t)
+	b := must(s.Batch(s.ctx, 0, id))(t)
+	if b.Spec.Open || b.Run != 0 || !b.Progress.State.Open() {
+		return nil
+	}
+	more := make([]store.Task, 1+s.IntN(4))
+	ok(t, s.DropStaged(s.ctx, b.Spec.Tenant, id))
+	ok(t, s.StageTasks(s.ctx, b.Spec.Tenant, id, more))
+	if s.IntN(4) == 0 {
+		return nil // it was cut off
+	}
+	s.did["added"]++
+	return s.engine.Add(s.clock, id, b.Spec.Tasks, uint32(len(more)), 100*crowd.Unit)
 }
 
 func (s *site) suspend(t *testing.T) {

@@ -49,7 +49,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '');
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false);
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
     call        bigint not null references calls (id),
@@ -146,6 +146,12 @@ CREATE TABLE messages (
 CREATE INDEX messages_by_call on messages (call, id);
 CREATE INDEX messages_by_invitation on messages (invitation, id) where invitation <> 0;
 CREATE INDEX messages_by_turn on messages (state, turn_at, id);
+CREATE TABLE past_rewards (
+    batch  bigint not null references batches (id),
+    last   bigint not null, -- the last assignment that pays it
+    reward bigint not null,
+    primary key (batch, last)
+);
 CREATE TABLE pool_actions (
     id       integer primary key,
     pool     bigint not null references pools (id),
@@ -175,7 +181,7 @@ CREATE TABLE pools (
     policy     text not null,
     stopped    boolean not null,
     created_at bigint not null
-, retainer text not null default '', control text not null default '', calling text not null default '', requesters_invite boolean not null default false);
+, retainer text not null default '', control text not null default '', calling text not null default '', requesters_invite boolean not null default false, gate boolean not null default false, gate_open boolean not null default false);
 CREATE TABLE progress (
     batch         integer primary key references batches (id),
     state         text not null,
@@ -194,7 +200,7 @@ CREATE TABLE progress (
     launched_at   bigint not null,
     ended_at      bigint not null,
     first_started bigint not null
-, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0);
+, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false);
 CREATE TABLE push_subscriptions (
     id         integer primary key,
     worker     bigint not null references users (id),
@@ -204,6 +210,10 @@ CREATE TABLE push_subscriptions (
     created_at bigint not null
 );
 CREATE INDEX push_subscriptions_by_worker on push_subscriptions (worker, id);
+CREATE TABLE removals (
+    task       integer primary key,
+    removed_at bigint not null
+);
 CREATE TABLE run_faults ( -- items that a node holds with an error
     run     bigint not null references runs (id),
     item    bigint not null,
@@ -215,6 +225,13 @@ CREATE TABLE run_faults ( -- items that a node holds with an error
     primary key (run, item, node)
 );
 CREATE INDEX run_faults_by_node on run_faults (run, node, item);
+CREATE TABLE run_feeds (
+    run  bigint not null references runs (id),
+    node bigint not null,
+    name text not null,
+    rows bigint not null,
+    primary key (run, node, name)
+);
 CREATE TABLE run_nodes (
     run        bigint not null references runs (id),
     node       bigint not null,
@@ -234,7 +251,7 @@ CREATE TABLE run_nodes (
     ok         bigint not null,
     skipped    bigint not null,
     failed     bigint not null,
-    faults     bigint not null, text bigint not null default 0,
+    faults     bigint not null, text bigint not null default 0, open boolean not null default false,
     primary key (run, node)
 );
 CREATE TABLE run_rows (
@@ -246,7 +263,7 @@ CREATE TABLE run_rows (
     made_at bigint not null,
     state   text not null,
     body    text not null -- of an ok one its cells, of a failed one its error
-);
+, people text not null default '');
 CREATE UNIQUE INDEX run_rows_by_item on run_rows (log, item);
 CREATE TABLE run_texts (
     run  integer primary key references runs (id),
@@ -276,6 +293,18 @@ CREATE TABLE secrets ( -- of the installation
     name   text primary key,
     secret text not null
 );
+CREATE TABLE services (
+    name        text primary key,
+    url         text not null,
+    concurrency bigint not null,
+    rate_calls  bigint not null, -- 0: no limit
+    rate_per    bigint not null, -- nanoseconds
+    all_tenants boolean not null,
+    tenants     text not null, -- a list in JSON
+    created_at  bigint not null,
+    next_call   bigint not null, -- no call was begun that the rate allows only after it
+    calls_end   bigint not null -- no call that was begun goes on after it
+);
 CREATE TABLE task_workers ( -- who may do a task of a directed batch
     task   bigint not null,
     worker bigint not null,
@@ -285,7 +314,7 @@ CREATE TABLE tasks (
     id    integer primary key,
     gold  text not null,
     cells text not null -- by the batch's headers
-, item bigint not null default 0, born_at bigint not null default 0);
+, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0);
 CREATE TABLE tenant_secrets (
     tenant bigint not null references tenants (id),
     name   text not null,
@@ -376,6 +405,6 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '');
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0);
 CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);
