@@ -22,6 +22,7 @@ type NewRun struct {
 	Parent   crowd.RunID // a run that this one goes on from, or 0
 	From     string      // the step of the parent from which it is done again; "": only the inputs are taken over
 	AskAgain bool        // of the steps that are done again, take over no label of an unchanged task
+	Open     []string    // inputs to which rows are added while it goes, besides those that the file calls open
 }
 
 // Created is a run that was made.
@@ -58,7 +59,11 @@ func (p Problems) As(target any) bool {
 // file is wrong.
 func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	now := o.now()
-	w, problems := Parse(ctx, n.Text, nil, now)
+	known, err := o.knownTo(ctx, n.Tenant)
+	if err != nil {
+		return Created{}, err
+	}
+	w, problems := ParseFor(ctx, n.Text, now, known)
 	if len(problems) > 0 {
 		return Created{}, Problems(problems)
 	}
@@ -70,6 +75,13 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 		run.Deadline = w.SLA.Deadline
 	}
 	nodes := newNodes(w)
+	for _, name := range n.Open {
+		i := slices.IndexFunc(w.Inputs, func(in workflow.Input) bool { return in.Name == name })
+		if i < 0 {
+			return Created{}, crowd.Fieldf("open", "the workflow has no input %q", name)
+		}
+		nodes[i].Open = true
+	}
 	made := Created{}
 	over, err := o.nodesToCopy(ctx, &run, w, nodes, &made)
 	if err != nil {
@@ -83,13 +95,20 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 			return made, errors.Join(err, o.cancelUnstarted(context.WithoutCancel(ctx), run))
 		}
 	}
-	made.Run = run
+	made.Run, made.Needs = run, neededInputs(w, nodes)
+	return made, nil
+}
+
+// neededInputs lists the inputs without which a run cannot start: an open one whose columns
+// are declared may have no file.
+func neededInputs(w *workflow.Workflow, nodes []store.Node) []string {
+	var list []string
 	for i, in := range w.Inputs {
-		if nodes[i].State != store.NodeDone {
-			made.Needs = append(made.Needs, in.Name)
+		if nodes[i].State != store.NodeDone && !(nodes[i].Open && !in.Open()) {
+			list = append(list, in.Name)
 		}
 	}
-	return made, nil
+	return list
 }
 
 // newNodes makes the nodes of a run of a workflow.
@@ -99,6 +118,7 @@ func newNodes(w *workflow.Workflow) []store.Node {
 		nodes[i] = store.Node{Node: i, State: store.NodeWaiting}
 		if i < len(w.Inputs) {
 			nodes[i].Name, nodes[i].Cursors = w.Inputs[i].Name, make([]int64, 1)
+			nodes[i].Open = w.Inputs[i].Grows
 			continue
 		}
 		s := &w.Steps[i-len(w.Inputs)]
@@ -166,7 +186,8 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 			continue
 		}
 		if i < len(w.Inputs) {
-			if j >= len(before.Inputs) || old[j].State != store.NodeDone {
+			whole := old[j].State == store.NodeDone || !parent.StartedAt.IsZero() // one that was still open has all rows that were added
+			if j >= len(before.Inputs) || !whole {
 				continue
 			}
 			nodes[i].State, nodes[i].Columns = store.NodeDone, old[j].Columns

@@ -21,11 +21,11 @@ const maxWaiting = 200_000
 type crowdRunner struct {
 	stepBase
 	spec     *workflow.Crowd
-	failedTo uint32                   // every task up to this one of the ended batch has its label or its row
-	sentTail time.Duration            // the tail that the batch was sent
-	paid     map[contentHash][]string // labels paid for in earlier runs; nil: not read yet
-	compiled *task.Compiled           // nil: not compiled yet
-	columns  []string                 // of its tasks; nil: not known yet
+	failedTo uint32                    // every task up to this one of the ended batch has its label or its row
+	sent     engine.Rest               // what the batch was sent
+	paid     map[contentHash]paidLabel // labels paid for in earlier runs; nil: not read yet
+	compiled *task.Compiled            // nil: not compiled yet
+	columns  []string                  // of its tasks; nil: not known yet
 }
 
 func newCrowdRunner(b stepBase) stepRunner {
@@ -52,7 +52,7 @@ func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if batch != nil && batch.Progress.State.Ended() {
-		return s.failUnlabelled(ctx)
+		return s.leaveOut(ctx, batch)
 	}
 	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks { // before more are made
 		if err := s.announceTasks(ctx, batch); err != nil {
@@ -156,6 +156,12 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 			c.reject(n, &items[i], 1, messageOf(err))
 			continue
 		}
+		if n.otherBranches > 0 {
+			task.Bound = task.Born.Add(n.otherBranches)
+		}
+		if task.NotBy, err = s.excluded(ctx, task.Item); err != nil {
+			return nil, err
+		}
 		c.Tasks, c.Batch = append(c.Tasks, task), n.Batch
 	}
 	n.setCursors(t)
@@ -239,11 +245,12 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,
 			Priority: spec.Priority, Production: spec.Production, Requirements: spec.Requirements,
 			Lease: spec.Lease, TaskTime: spec.TaskTime, Open: true,
+			PerWorker: spec.PerWorker, Enough: spec.Enough, NotBy: spec.NotBy, TellsWho: true,
 		},
 	}
 	if terms := r.flow.SLA; terms != nil {
-		b.Spec.SLA = &engine.Terms{Penalty: terms.Penalty, Tail: n.tail}
-		s.sentTail = n.tail
+		s.sent = n.rest()
+		b.Spec.SLA = &engine.Terms{Penalty: terms.Penalty, Tail: s.sent.Tail, Work: s.sent.Work}
 	}
 	n.State, n.StartedAt = store.NodeRunning, r.o.now()
 	a := store.Advance{Run: r.kept.ID, Create: &b, Nodes: []store.Node{n.Node}}
@@ -274,10 +281,7 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) err
 		}
 		items := make([]engine.Item, len(tasks))
 		for i := range tasks {
-			items[i].Born = tasks[i].Born
-			if n.otherBranches > 0 {
-				items[i].Bound = items[i].Born.Add(n.otherBranches)
-			}
+			items[i] = engine.Item{Born: tasks[i].Born, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
 		}
 		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1 { // for all of them
@@ -301,9 +305,23 @@ func (s *crowdRunner) keepWhy(ctx context.Context, why string) error {
 	return s.run.saveNode(ctx, s.node)
 }
 
-// failUnlabelled deals with the tasks of an ended batch that got no label, and with
-// what has come since.
-func (s *crowdRunner) failUnlabelled(ctx context.Context) (more bool, err error) {
+// excluded lists who answered an item at the steps whose people are not asked again.
+func (s *crowdRunner) excluded(ctx context.Context, item int64) ([]crowd.WorkerID, error) {
+	if len(s.spec.NotBy) == 0 {
+		return nil, nil
+	}
+	var nodes []int
+	for i := range s.run.flow.Steps {
+		if step := &s.run.flow.Steps[i]; slices.Contains(s.spec.NotBy, step.Name) {
+			nodes = append(nodes, step.Node)
+		}
+	}
+	return s.run.o.cfg.Store.Answerers(ctx, s.run.kept.ID, nodes, item)
+}
+
+// leaveOut deals with the tasks of an ended batch that got no label, and with what has
+// come since: they fail if somebody ended it, and pass the step by if it had enough.
+func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bool, err error) {
 	r, n := s.run, s.node
 	if err := s.keepWhy(ctx, ""); err != nil {
 		return false, err
@@ -313,9 +331,16 @@ func (s *crowdRunner) failUnlabelled(ctx context.Context) (more bool, err error)
 		return false, err
 	}
 	c := r.newChange()
+	out := func(c *change, a *arrival, why string) {
+		if batch.Progress.HadEnough {
+			c.add(n, a, store.RowSkipped, nil)
+		} else {
+			c.fail(n, a, why)
+		}
+	}
 	if len(tasks) > 0 {
 		for _, t := range tasks {
-			c.fail(n, &arrival{item: t.Item, born: t.Born}, "the job was ended before it had a label")
+			out(c, &arrival{item: t.Item, born: t.Born}, "the job was ended before it had a label")
 		}
 		if err := r.commit(ctx, c); err != nil {
 			return false, err
@@ -330,7 +355,7 @@ func (s *crowdRunner) failUnlabelled(ctx context.Context) (more bool, err error)
 	if t.moved {
 		items := n.filter(t.list, c)
 		for i := range items {
-			c.fail(n, &items[i], "the job was ended before")
+			out(c, &items[i], "the job was ended before")
 		}
 		n.setCursors(&t)
 		return true, r.commit(ctx, c, n)
@@ -388,17 +413,20 @@ func (s *crowdRunner) observe(ctx context.Context) error {
 	}
 	mean := (5*taskTime + b.Progress.Worked) / time.Duration(5+b.Progress.Completed)
 	n.expect = time.Duration(float64(n.step.Expect) * float64(mean) / float64(taskTime))
+	n.people = time.Duration(s.spec.Redundancy.Fewest()) * mean
 	return nil
 }
 
-func (s *crowdRunner) sendTail(ctx context.Context) error {
-	n := s.node
-	if n.Batch == 0 || n.State != store.NodeRunning || !hasMoved(s.sentTail, n.tail) {
+func (s *crowdRunner) sendRest(ctx context.Context) error {
+	n, rest := s.node, s.node.rest()
+	if n.Batch == 0 || n.State != store.NodeRunning || !hasMoved(s.sent.Tail, rest.Tail) && !hasMoved(s.sent.Work, rest.Work) {
 		return nil
 	}
-	if err := s.run.o.cfg.Crowd.SetTail(ctx, n.Batch, n.tail); err != nil {
+	if err := s.run.o.cfg.Crowd.SetRest(ctx, n.Batch, rest); err != nil {
 		return err
 	}
-	s.sentTail = n.tail
+	s.sent = rest
 	return nil
 }
+
+func (n *node) rest() engine.Rest { return engine.Rest{Tail: n.tail, Work: n.work} }

@@ -17,6 +17,7 @@ type faultyStore struct {
 	most    int                     // bytes of text of a move
 	read    int                     // bytes of text of rows that were read
 	rows    int                     // that were read, with those that were read along
+	uses    int                     // of services, that were kept
 }
 
 // What a store that fails returns.

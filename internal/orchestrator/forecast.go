@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -11,7 +12,7 @@ import (
 const forecastEvery = 5 * time.Second
 
 // forecast computes, from how long steps take, how long items take to the end of
-// their paths.
+// their paths, and how much of people's time.
 func (r *run) forecast() {
 	first := len(r.flow.Inputs)
 	expect := make([]time.Duration, len(r.flow.Steps))
@@ -40,7 +41,21 @@ func (r *run) forecast() {
 				n.otherBranches = max(n.otherBranches, heads[j]+tails[j])
 			}
 		}
+		n.work = 0
+		for j := range expect {
+			if later := r.nodes[first+j]; before[j][i] {
+				n.work += time.Duration(min(later.share()/n.share(), 1) * float64(later.people))
+			}
+		}
+		n.work = min(n.work, engine.MaxWork)
 	}
+}
+
+// share is the part of the items that a step takes, as observed, with five that it has
+// taken before any was.
+func (n *node) share() float64 {
+	taken := 5 + float64(n.OK+n.Failed)
+	return taken / (taken + float64(n.Skipped))
 }
 
 // proxyRequest returns an item's request to a scheduler proxy.
@@ -68,7 +83,7 @@ func (r *run) updateForecast(ctx context.Context) error {
 		return err
 	}
 	r.forecast()
-	return r.eachRunner(func(s stepRunner) error { return s.sendTail(ctx) })
+	return r.eachRunner(func(s stepRunner) error { return s.sendRest(ctx) })
 }
 
 func (r *run) eachRunner(f func(stepRunner) error) error {

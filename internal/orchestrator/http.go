@@ -185,7 +185,7 @@ func (s *httpRunner) retryHeld(ctx context.Context) (items int, err error) {
 func (s *httpRunner) release() {
 	for item, x := range s.calls {
 		x.dropped = true
-		s.proxy.drop(x)
+		x.line().drop(x)
 		delete(s.calls, item)
 	}
 	s.ended, s.stale = nil, true

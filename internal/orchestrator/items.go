@@ -43,11 +43,16 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 		out = append(out, list...)
 	}
 	v := r.bareView()
+	for i, n := range r.nodes {
+		if n.step != nil {
+			r.countItems(n, &v.Nodes[i])
+		}
+	}
 	if err := r.viewCrowds(ctx, v); err != nil {
 		return nil, err
 	}
-	for i := range out {
-		if !v.moves() {
+	if v.State != store.RunRunning || v.standstill(false) != "" {
+		for i := range out {
 			out[i].Ends = time.Time{}
 		}
 	}

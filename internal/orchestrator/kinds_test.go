@@ -397,7 +397,7 @@ func TestAServiceIsExpectedToTakeWhatItTook(t *testing.T) {
 		if n.Expect != 4*time.Second || n.Served != 2 || n.Busy != 8*time.Second {
 			t.Errorf("after %d calls of %s one is expected to take %s, want 4s after 2 of 8s", n.Served, n.Busy, n.Expect)
 		}
-		if end := v.EarliestEnd(w.now); !end.Equal(w.now.Add(4 * time.Second)) {
+		if end := v.Outlook.Median; !end.Equal(w.now.Add(4 * time.Second)) {
 			t.Errorf("the run is expected to end at %s, it is %s", end, w.now)
 		}
 		slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)

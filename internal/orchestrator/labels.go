@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"reflect"
 	"slices"
 
@@ -12,6 +13,12 @@ import (
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
 )
+
+// paidLabel is a label that people were paid for, as cells of its row, and who answered.
+type paidLabel struct {
+	cells []string
+	by    []crowd.WorkerID
+}
 
 // contentHash stands for the content of a task.
 type contentHash [16]byte
@@ -35,23 +42,31 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 		return items, nil
 	}
 	if s.paid == nil {
-		s.paid = make(map[contentHash][]string)
+		s.paid = make(map[contentHash]paidLabel)
 		if err := s.readPaidLabels(ctx, parent); err != nil {
 			s.paid = nil
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(items, func(a arrival) bool {
+	var failed error
+	items = slices.DeleteFunc(items, func(a arrival) bool {
 		task, err := s.taskOf(&a)
 		if err != nil {
 			return false
 		}
-		cells, ok := s.paid[hashCells(task.Values)]
+		label, ok := s.paid[hashCells(task.Values)]
+		if ok && len(s.spec.NotBy) > 0 {
+			others, err := s.excluded(ctx, a.item)
+			failed = errors.Join(failed, err)
+			ok = !slices.ContainsFunc(label.by, func(w crowd.WorkerID) bool { return slices.Contains(others, w) })
+		}
 		if ok {
-			c.add(s.node, &a, store.RowOK, cells)
+			c.add(s.node, &a, store.RowOK, label.cells)
+			c.Rows[len(c.Rows)-1].By = label.by
 		}
 		return ok
-	}), nil
+	})
+	return items, failed
 }
 
 // readPaidLabels reads the labels of the step of the same name, with the same task
@@ -82,15 +97,38 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 	if !slices.Equal(b.Columns, s.taskColumns()) || !isSameTask(&b, s.spec) {
 		return nil
 	}
+	by, err := s.answeredBy(ctx, b.Spec.ID)
+	if err != nil {
+		return err
+	}
 	for t, err := range st.Labels(ctx, tenant, b.Spec.ID) {
 		if err != nil {
 			return err
 		}
 		if t.Label != nil {
-			s.paid[hashCells(t.Values)] = store.LabelCells(t.Label)
+			s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Task]}
 		}
 	}
 	return nil
+}
+
+// answeredBy returns who answered the tasks of a batch, if it matters: a later step of this
+// run is not for them, or this one not for those of others.
+func (s *crowdRunner) answeredBy(ctx context.Context, id crowd.BatchID) (map[crowd.TaskID][]crowd.WorkerID, error) {
+	asks := func(x workflow.Step) bool { return x.Crowd() != nil && slices.Contains(x.Crowd().NotBy, s.node.Name) }
+	if len(s.spec.NotBy) == 0 && !slices.ContainsFunc(s.run.flow.Steps, asks) {
+		return nil, nil
+	}
+	by := make(map[crowd.TaskID][]crowd.WorkerID)
+	for a, err := range s.run.o.cfg.Store.Annotations(ctx, s.run.kept.Tenant, id, true) {
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(by[a.Task], a.Worker) {
+			by[a.Task] = append(by[a.Task], a.Worker)
+		}
+	}
+	return by, nil
 }
 
 // isSameTask reports whether people were asked the same, as often.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -266,17 +267,19 @@ func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 		return err
 	}
 	now := o.now()
-	for _, n := range nodes {
-		if len(n.Cursors) == 1 && n.State != store.NodeDone {
-			return crowd.Fieldf("input", "the input %s has no rows yet: load its file first", n.Name)
-		}
+	opened, err := startInputs(ctx, &run, nodes, now)
+	if err != nil {
+		return err
 	}
-	_, problems := Parse(ctx, run.Text, filesOf(nodes), now)
+	w, problems := Parse(ctx, run.Text, filesOf(nodes), now)
 	if len(problems) > 0 {
 		return errors.Join(Problems(problems), o.cancelUnstarted(ctx, run))
 	}
+	if err := o.mayCall(ctx, run.Tenant, w); err != nil {
+		return err
+	}
 	run.State, run.StartedAt = store.RunRunning, now
-	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run}); err != nil {
+	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run, Nodes: opened}); err != nil {
 		o.adoptLater(id) // it may have been kept
 		return err
 	}
@@ -286,6 +289,56 @@ func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 		return err
 	}
 	return nil
+}
+
+// mayCall checks that a tenant may call the declared services of a workflow, which it
+// could when the run was made.
+func (o *Orchestrator) mayCall(ctx context.Context, tenant crowd.TenantID, w *workflow.Workflow) error {
+	known, err := o.knownTo(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	for i := range w.Steps {
+		s := w.Steps[i].HTTP()
+		if s == nil || s.Name == "" {
+			continue
+		}
+		if wrong := known(s.Name); wrong != "" {
+			return crowd.Errorf(crowd.Conflict, "the step %s: %s", w.Steps[i].Name, wrong)
+		}
+	}
+	return nil
+}
+
+// startInputs checks that the inputs of a run have what it starts with, and returns those
+// that stay open: without a file, they have the columns that are declared.
+func startInputs(ctx context.Context, run *store.Run, nodes []store.Node, now time.Time) (opened []store.Node, err error) {
+	var w *workflow.Workflow
+	for i := range nodes {
+		n := &nodes[i]
+		if len(n.Cursors) != 1 || n.State == store.NodeDone && !n.Open {
+			continue
+		}
+		if n.State != store.NodeDone {
+			if w == nil {
+				var problems []workflow.Problem
+				if w, problems = Parse(ctx, run.Text, nil, time.Time{}); len(problems) > 0 {
+					return nil, Problems(problems)
+				}
+			}
+			switch {
+			case n.State != store.NodeWaiting || !n.Open:
+				return nil, crowd.Fieldf("input", "the input %s has no rows yet: load its file first", n.Name)
+			case w.Inputs[i].Open():
+				return nil, crowd.Fieldf("input", "the input %s has no rows yet, so its columns are not known: load a file first, or declare its columns in the workflow", n.Name)
+			}
+			n.Columns = lists.Map(w.Inputs[i].Columns, func(c workflow.Column) string { return c.Name })
+			n.StartedAt = now
+		}
+		n.State, n.EndedAt = store.NodeRunning, time.Time{}
+		opened = append(opened, *n)
+	}
+	return opened, nil
 }
 
 // Abandon gives up a run that is getting its inputs.

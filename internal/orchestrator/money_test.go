@@ -28,8 +28,8 @@ func TestARunWaitsForMoney(t *testing.T) {
 		t.Helper()
 		slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
 		must(t, err)
-		if end := w.view(id).EarliestEnd(w.now); !end.IsZero() || len(slow) == 0 || !slow[0].Ends.IsZero() {
-			t.Errorf("a run that waits for money is to end at %s, its items %+v", end, slow)
+		if o := w.view(id).Outlook; !o.Median.IsZero() || o.Why != "ask: "+w.node(id, "ask").Error || len(slow) == 0 || !slow[0].Ends.IsZero() {
+			t.Errorf("a run that waits for money is to end at %s (%s), its items %+v", o.Median, o.Why, slow)
 		}
 	}
 	wantNoEnd()

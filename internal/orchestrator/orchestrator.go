@@ -37,7 +37,7 @@ type Crowd interface {
 	// wants with those of the pool who may give them.
 	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error)
 	// Status returns those of a pool's batches that are running as they stand.
-	Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error)
+	Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]BatchStatus, error)
 	// Affords checks that a run and its tenant have what one of its steps is to reserve
 	// when it begins. The error is BudgetTooSmall if they do not have it now.
 	Affords(ctx context.Context, run crowd.RunID, tenant crowd.TenantID, budget crowd.Money) error
@@ -48,8 +48,9 @@ type Crowd interface {
 	Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error
 	// Seal announces that no more tasks come.
 	Seal(ctx context.Context, id crowd.BatchID) error
-	// SetTail sets how long an item is expected to take after its label.
-	SetTail(ctx context.Context, id crowd.BatchID, tail time.Duration) error
+	// SetRest sets how long an item is expected to take after its label, and how much
+	// of people's time.
+	SetRest(ctx context.Context, id crowd.BatchID, rest engine.Rest) error
 	// Pause stops handing out a batch.
 	Pause(ctx context.Context, id crowd.BatchID) error
 	// Resume hands out a paused batch again.
@@ -60,9 +61,25 @@ type Crowd interface {
 	End(ctx context.Context, id crowd.BatchID) error
 }
 
+// BatchStatus is a running batch as it stands, and when it will be done.
+type BatchStatus struct {
+	engine.Status
+	Forecast Forecast
+}
+
+// Forecast is when the tasks that a batch has are done, with those of its pool's other
+// batches. Of ten times, eight are from Low to High. The zero Forecast says nothing.
+type Forecast struct {
+	Low, Median, High time.Time // zero: after Horizon
+	Horizon           time.Time // nothing was looked at beyond; zero: there is no forecast
+	Why               string    // why there is no forecast; "": there is one, or nothing is left to do
+	Nobody            bool      // since nobody is there, and nobody came lately
+}
+
 // Attempt is one attempt of a call of a service.
 type Attempt struct {
 	Tenant  crowd.TenantID
+	Step    string // its name
 	Service *workflow.HTTP
 	Call    httpstep.Call
 	N       int           // from 1
@@ -130,7 +147,7 @@ type nodeKey struct {
 // New makes an orchestrator. Recover brings it the runs that are under way.
 func New(cfg Config) *Orchestrator {
 	o := &Orchestrator{cfg: cfg, runs: make(map[crowd.RunID]*run), toAdopt: make(map[crowd.RunID]bool)}
-	o.services = services{cfg: &o.cfg, host: o, proxies: make(map[proxyKey]*proxy)}
+	o.services = newServices(&o.cfg, o)
 	o.ctx, o.stop = context.WithCancel(context.Background())
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
@@ -148,6 +165,7 @@ func (o *Orchestrator) Close() {
 	for _, r := range o.runs {
 		r.release()
 	}
+	o.services.close()
 }
 
 // Recover goes on with all runs that have not ended. If the store fails for one, Step

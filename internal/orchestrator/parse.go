@@ -14,8 +14,10 @@ import (
 // Parse reads the file of a workflow and checks all of it, its queries, too.
 // files are the columns of its inputs by name; nil: not known yet. With a zero
 // now a deadline in the past is no problem, nor ever is that the caller has gone.
+//
+// It takes every service for one that may be called; ParseFor does not.
 func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
-	check := checker{context.WithoutCancel(ctx)}
+	check := checker{context.WithoutCancel(ctx), func(string) string { return "" }}
 	w, problems := workflow.Parse([]byte(text), now, check)
 	if len(problems) > 0 || files == nil {
 		return w, problems
@@ -23,8 +25,20 @@ func Parse(ctx context.Context, text string, files map[string][]string, now time
 	return w.Fit(files, now, check)
 }
 
+// ParseFor reads the file of a new workflow as Parse does, for somebody who may call the
+// services that are known.
+func ParseFor(ctx context.Context, text string, now time.Time, known Known) (*workflow.Workflow, []workflow.Problem) {
+	return workflow.Parse([]byte(text), now, checker{context.WithoutCancel(ctx), known})
+}
+
 // checker has queries compiled by the engine that will run them.
-type checker struct{ ctx context.Context }
+type checker struct {
+	ctx   context.Context
+	known Known
+}
+
+// CheckService implements workflow.Checker.
+func (c checker) CheckService(name string) string { return c.known(name) }
 
 func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
 	var inputs []sqlstep.Table

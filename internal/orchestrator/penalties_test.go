@@ -143,3 +143,31 @@ steps:
 	w.wantState(id, store.RunDone)
 	w.want(id, "both", "c,2,[\"c\"],yes,1,1,false,false,c!")
 }
+
+// TestWorkBehindAStep: a batch knows how much of people's time its items need after it: the
+// answers that the steps behind want, programs left out, and of a step that only some
+// items take the share that took it.
+func TestWorkBehindAStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	step := func(name, from, when, takes string) string {
+		return "  " + name + ": {from: " + from + ", " + when + "crowd: {template: {kind: choose_one, question: \"?\", options: [\"yes\", \"no\"], show: [id]}, reward: 0.01, task_time: " + takes + ", output: " + name + "}}\n"
+	}
+	text := "workflow: w\nsla: {per: item, penalty: constant, after: 1h, cost: 1}\ninputs: {items: {columns: [id]}}\nsteps:\n" +
+		step("ask", "{items: stream}", "", "1m") + step("visit", "{ask: stream}", "when: ask == \"no\", ", "20m") + step("judge", "{visit: stream}", "", "3m, redundancy: {count: 2}")
+	id := w.start(text, "id\n1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	w.settle()
+	if got, want := w.node(id, "ask").Batch.Spec.SLA.Work, 26*time.Minute; got != want {
+		t.Errorf("before any was observed: %s, want %s", got, want)
+	}
+	for range 2 {
+		w.work() // of three people, each one
+		w.now = w.now.Add(20 * time.Second)
+		_, err := w.o.Skip(w.ctx, id, "") // nothing, but the run is advanced
+		must(t, err)
+		w.settle()
+	}
+	if len(w.works) == 0 || w.works[0] >= 26*time.Minute || w.works[0] <= 6*time.Minute {
+		t.Errorf("as nobody was visited so far, it was sent %v, want less than 26 minutes, and more than the 6 of judge", w.works)
+	}
+}

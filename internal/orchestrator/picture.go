@@ -20,12 +20,22 @@ func (v *View) Taken(node int) int64 {
 	return in
 }
 
+// Counts are what a picture of the run says of a node, the same as a table of its nodes.
+func (v *View) Counts(node int) diagram.Counts {
+	n := &v.Nodes[node]
+	return diagram.Counts{
+		In: v.Taken(node), Out: n.OK, Waiting: n.Waiting, Working: n.Working(), Held: n.Faults, Skipped: n.Skipped, Failed: n.Failed,
+		State: string(n.State), Blocked: v.Blocked(node),
+	}
+}
+
 // Picture draws the run as SVG: its steps, and where the items are.
 func (v *View) Picture() []byte {
 	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes))}
 	for i := range v.Nodes {
-		n := &v.Nodes[i]
-		d.Counts[i] = diagram.Counts{In: v.Taken(i), Out: n.OK, Waiting: n.Waiting + n.Inside, Failed: n.Failed + n.Faults, State: string(n.State)}
+		if d.Counts[i] = v.Counts(i); d.Counts[i].Blocked != "" && v.Nodes[i].State == store.NodeRunning {
+			d.Counts[i].State = "blocked"
+		}
 	}
 	return diagram.Draw(v.Flow, d)
 }

@@ -12,27 +12,46 @@ import (
 	"github.com/throng-dev/throng/sla"
 )
 
-// proxyKey names a service: all steps that call the same address share its proxy.
+// proxyKey names a service: all steps that call it share its proxy. A service that is
+// declared is one for all tenants; an address that steps give themselves is one for each.
 type proxyKey struct {
-	tenant crowd.TenantID
-	url    string
+	declared string // its name, or "":
+	tenant   crowd.TenantID
+	url      string
+}
+
+func (k proxyKey) compare(x proxyKey) int {
+	return cmp.Or(cmp.Compare(k.declared, x.declared), cmp.Compare(k.tenant, x.tenant), cmp.Compare(k.url, x.url))
 }
 
 // proxy is the scheduler proxy of a service (Khazankin et al. 2011, §IV.A): requests wait in
 // it in the order of package sla, by apparent tardiness cost, and as many are under
 // way as the service takes.
 type proxy struct {
-	queue    *sla.Queue
-	calls    map[int64]*call     // that wait, by id
-	users    map[*httpRunner]int // steps, and how many calls at a time each allows
+	key      proxyKey
+	lines    []*line             // of the tenants that call it, in order of tenant
+	users    map[*httpRunner]int // steps, and how many calls at a time each allows; 0: as the service is declared
 	underWay int
+	begun    int64 // calls, as a clock for line.last
 	served   int64
 	busy     time.Duration // of the calls that were served
 	expect   time.Duration // for one call, until it has been observed
+	inForce  time.Duration // the response time by which all lines are ordered
+	ends     time.Time     // when the calls under way are over at the latest; of a declared service
+	pause    time.Time     // after a failure of the store: nothing is sent until then
 }
 
-// limit is how many calls the service takes at a time: the least that a step
-// allows.
+// line is what waits in a proxy for one tenant.
+type line struct {
+	tenant   crowd.TenantID
+	queue    *sla.Queue
+	calls    map[int64]*call // by id
+	underWay int
+	last     int64 // when its last call began, by proxy.begun
+}
+
+// limit is how many calls a service that is not declared takes at a time: the least that
+// a step allows.
 func (p *proxy) limit() int {
 	least := 0
 	for _, n := range p.users {
@@ -43,21 +62,57 @@ func (p *proxy) limit() int {
 	return least
 }
 
-func (p *proxy) isFree() bool { return p.underWay < p.limit() }
-
 // response is the expected time of a call: the mean of what was observed, with
 // the requester's figure counted as five observations.
 func (p *proxy) response() time.Duration {
 	return (5*p.expect + p.busy) / time.Duration(5+p.served)
 }
 
+// line returns that of a tenant, which it makes for the first call.
+func (p *proxy) line(tenant crowd.TenantID) *line {
+	i, found := slices.BinarySearchFunc(p.lines, tenant, func(l *line, t crowd.TenantID) int { return cmp.Compare(l.tenant, t) })
+	if !found {
+		l := &line{tenant: tenant, queue: sla.NewQueue(sla.ATC, p.inForce), calls: make(map[int64]*call)}
+		p.lines = slices.Insert(p.lines, i, l)
+	}
+	return p.lines[i]
+}
+
+// first returns the line whose first call is the most urgent of those of the tenants that
+// may call; nil: none waits. Among equals, and those are all calls for which nothing is at
+// stake, tenants take turns: the one with the fewest calls under way, then the one
+// whose last call began the longest ago.
+func (p *proxy) first(now time.Time, may func(crowd.TenantID) bool) *line {
+	var best *line
+	var soonest time.Time // the urgency of best's call
+	for _, l := range p.lines {
+		l.queue.Advance(now)
+		if l.queue.Len() == 0 || !may(l.tenant) {
+			continue
+		}
+		urgency := nothingAtStake
+		if step, ok := l.queue.HeadStep(); ok {
+			urgency = step.Urgency(p.inForce)
+		}
+		if best == nil || cmp.Or(urgency.Compare(soonest), cmp.Compare(l.underWay, best.underWay), cmp.Compare(l.last, best.last)) < 0 {
+			best, soonest = l, urgency
+		}
+	}
+	return best
+}
+
+// nothingAtStake is the urgency of a call of which no delay costs anything: it comes after
+// all others.
+var nothingAtStake = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // services are the proxies of all services that are called.
 type services struct {
-	cfg     *Config
-	host    serviceHost
-	proxies map[proxyKey]*proxy
-	calls   int64         // made so far
-	retries timers[*call] // that wait for their next try
+	cfg      *Config
+	host     serviceHost
+	proxies  map[proxyKey]*proxy
+	declared declaredServices
+	calls    int64         // made so far
+	retries  timers[*call] // that wait for their next try
 }
 
 // serviceHost is what services need of the orchestrator.
@@ -70,11 +125,13 @@ type serviceHost interface {
 // join returns the proxy of a step's service, which it makes for the first step, and
 // counts the step among its users.
 func (v *services) join(s *httpRunner) *proxy {
-	k := proxyKey{s.run.kept.Tenant, s.service.URL}
+	k := proxyKey{declared: s.service.Name}
+	if k.declared == "" {
+		k.tenant, k.url = s.run.kept.Tenant, s.service.URL
+	}
 	p := v.proxies[k]
 	if p == nil {
-		expect := s.node.step.Expect
-		p = &proxy{queue: sla.NewQueue(sla.ATC, expect), calls: make(map[int64]*call), users: make(map[*httpRunner]int), expect: expect}
+		p = &proxy{key: k, users: make(map[*httpRunner]int), expect: s.node.step.Expect, inForce: s.node.step.Expect}
 		v.proxies[k] = p
 	}
 	p.users[s] = s.service.Concurrency
@@ -93,12 +150,15 @@ func (v *services) enqueue(now time.Time, x *call) {
 	if x.dropped {
 		return
 	}
-	p := x.runner.proxy
+	l := x.line()
 	q := x.runner.run.proxyRequest(x.runner.node, x.born, x.since)
 	q.ID = x.id
-	p.calls[x.id] = x
-	p.queue.Put(now, q)
+	l.calls[x.id] = x
+	l.queue.Put(now, q)
 }
+
+// line is where a call waits.
+func (x *call) line() *line { return x.runner.proxy.line(x.runner.run.kept.Tenant) }
 
 // retry puts the calls into their queues whose next try is due.
 func (v *services) retry(now time.Time) {
@@ -107,42 +167,80 @@ func (v *services) retry(now time.Time) {
 	}
 }
 
-// next returns when a retry is due, or the order of a proxy changes; zero: never.
+// next returns when a retry is due, or a service takes the next of the calls that wait for
+// it; zero: never.
 func (v *services) next() time.Time {
-	at := v.retries.next()
+	at := earlier(v.retries.next(), v.declared.retryAt)
 	for _, p := range v.proxies {
-		if t, ok := p.queue.NextChange(); ok && p.queue.Len() > 0 && p.isFree() {
-			at = earlier(at, t)
+		if opens, ok := v.opens(p); ok && slices.ContainsFunc(p.lines, func(l *line) bool { return l.queue.Len() > 0 && v.may(p, l.tenant) }) {
+			at = earlier(at, opens)
 		}
 	}
 	return at
 }
 
+// opens returns when a service takes its next call, which may be past; ok is false if that
+// depends on something else than time.
+func (v *services) opens(p *proxy) (at time.Time, ok bool) {
+	if p.key.declared == "" {
+		return p.pause, p.underWay < p.limit()
+	}
+	c := v.declared.services[p.key.declared]
+	if c == nil || p.underWay >= c.Concurrency {
+		return time.Time{}, false
+	}
+	return later(c.opens(), p.pause), true
+}
+
+// may reports whether the service of a proxy takes calls of a tenant.
+func (v *services) may(p *proxy, tenant crowd.TenantID) bool {
+	if p.key.declared == "" {
+		return true
+	}
+	c := v.declared.services[p.key.declared]
+	return c != nil && c.Allows(tenant)
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // dispatch sends off what the services can take, the most urgent first.
 func (v *services) dispatch(ctx context.Context) {
-	keys := slices.SortedFunc(maps.Keys(v.proxies), func(x, y proxyKey) int {
-		return cmp.Or(cmp.Compare(x.tenant, y.tenant), cmp.Compare(x.url, y.url))
-	})
-	for _, k := range keys {
+	v.loadDeclared(ctx)
+	for _, k := range slices.SortedFunc(maps.Keys(v.proxies), proxyKey.compare) {
 		p := v.proxies[k]
 		if len(p.users) == 0 && p.underWay == 0 {
 			delete(v.proxies, k)
 			continue
 		}
 		now := v.host.now()
-		p.queue.Advance(now)
-		for p.isFree() {
-			q, _, ok := p.queue.Head()
-			if !ok {
+		for {
+			if at, ok := v.opens(p); !ok || at.After(now) {
 				break
 			}
-			x := p.calls[q.ID]
-			p.drop(x)
-			if err := v.send(ctx, p, x); err != nil {
+			l := p.first(now, func(t crowd.TenantID) bool { return v.may(p, t) })
+			if l == nil {
+				break
+			}
+			q, _, _ := l.queue.Head()
+			x := l.calls[q.ID]
+			err := v.reserve(ctx, p, x, now)
+			if err == nil {
+				l.drop(x)
+				if err = v.send(ctx, p, x); err != nil {
+					v.retries.add(now.Add(failurePause), x)
+				}
+			}
+			if err != nil {
 				if ctx.Err() == nil {
 					v.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)
 				}
-				v.retries.add(now.Add(failurePause), x)
+				p.pause = now.Add(failurePause)
 				break
 			}
 		}
@@ -150,9 +248,9 @@ func (v *services) dispatch(ctx context.Context) {
 }
 
 // drop takes a call out of the queue.
-func (p *proxy) drop(x *call) {
-	p.queue.Drop(x.id)
-	delete(p.calls, x.id)
+func (l *line) drop(x *call) {
+	l.queue.Drop(x.id)
+	delete(l.calls, x.id)
 }
 
 // send makes an attempt of a call.
@@ -162,11 +260,22 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 	if err != nil {
 		return err
 	}
+	spec := s.service
+	if spec.Name != "" {
+		if spec, err = spec.Below(v.declared.services[spec.Name].URL); err != nil {
+			return err
+		}
+	}
+	l := x.line()
+	p.begun++
 	p.underWay++
+	l.underWay++
+	l.last = p.begun
 	x.attempts++
 	started := v.host.now()
-	v.cfg.Call(Attempt{Tenant: s.run.kept.Tenant, Service: s.service, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
+	v.cfg.Call(Attempt{Tenant: l.tenant, Step: s.node.Name, Service: spec, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
 		v.host.deliver(func(context.Context) {
+			l.underWay--
 			v.endAttempt(p, outcome{call: x, cells: reply.Values, took: v.host.now().Sub(started)}, err)
 		})
 	})
@@ -183,8 +292,11 @@ func (v *services) endAttempt(p *proxy, end outcome, err error) {
 	if err == nil {
 		p.served++
 		p.busy += end.took
-		if response := p.response(); hasMoved(p.queue.Response(), response) {
-			p.queue.SetResponse(v.host.now(), response)
+		if response := p.response(); hasMoved(p.inForce, response) {
+			p.inForce = response
+			for _, l := range p.lines {
+				l.queue.SetResponse(v.host.now(), response)
+			}
 		}
 	} else if after, again := httpstep.Retry(err, x.attempts, x.runner.service, v.cfg.Rand); again {
 		v.retries.add(v.host.now().Add(after), x)

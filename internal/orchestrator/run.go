@@ -47,7 +47,9 @@ type node struct {
 	exits                      // where its items leave the workflow
 
 	expect        time.Duration // for one item
+	people        time.Duration // of a crowd step: of the people's time, for one item
 	tail          time.Duration // from the item's row here to the end of its path
+	work          time.Duration // of the people's time, for an item from its row here to the end of its path
 	otherBranches time.Duration // from the item's birth to the end of the other branches, if all goes as expected
 }
 
@@ -144,6 +146,9 @@ func (r *run) buildNodes(kept []store.Node) {
 		}
 		n.step = &r.flow.Steps[i-len(r.flow.Inputs)]
 		n.expect = n.step.Expect
+		if c := n.step.Crowd(); c != nil {
+			n.people = time.Duration(c.Redundancy.Fewest()) * c.TaskTime
+		}
 		for j, s := range n.step.From {
 			if n.step.JoinsItems(s) {
 				n.joined = append(n.joined, j)

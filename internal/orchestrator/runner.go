@@ -25,8 +25,8 @@ type stepRunner interface {
 	release()
 	// observe updates how long the step is expected to take for one item.
 	observe(ctx context.Context) error
-	// sendTail passes on how long an item is expected to take after the step.
-	sendTail(ctx context.Context) error
+	// sendRest passes on what items are expected to have before them after the step.
+	sendRest(ctx context.Context) error
 	// waitsFor names what an item waits for that the step has taken.
 	waitsFor() string
 }
@@ -49,7 +49,7 @@ type stepBase struct {
 func (stepBase) dropRetries()                   {}
 func (stepBase) release()                       {}
 func (stepBase) observe(context.Context) error  { return nil }
-func (stepBase) sendTail(context.Context) error { return nil }
+func (stepBase) sendRest(context.Context) error { return nil }
 
 func (s stepBase) endEarly(context.Context) error { return noEarlyEnd(s.node.Name) }
 

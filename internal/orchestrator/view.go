@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -23,7 +24,10 @@ type View struct {
 	// that of the first ones.
 	Predicted crowd.Money
 	Going     int64 // items on their way, as far as they were counted
-	Stuck     bool  // nothing goes on until held items are retried or skipped
+	Outlook   Outlook
+	Stuck     bool // nothing goes on until held items are retried or skipped
+	// Unkept says which pools do not look at the SLA, of a run that has not ended.
+	Unkept []string
 
 	batches []store.Batch // of its nodes
 }
@@ -40,6 +44,9 @@ type NodeView struct {
 	Crowd   engine.Crowd   // of a crowd step that is not done
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
+	InHand  int            // answers that people are working on
+	Ahead   Forecast       // of its batch
+	Service *NodeService   // that is declared, of a service step that is not done
 	Reused  int64          // labels that a crowd step has from earlier runs
 	passing bool           // Error goes by itself: the store is tried again, or others have their turn
 	split   split          // of a step that splits items; Skipped is without those that were split
@@ -80,11 +87,18 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	if err := r.viewCrowds(ctx, v); err != nil {
 		return nil, err
 	}
-	v.Stuck = r.kept.State == store.RunRunning && isStuck(v)
-	if r.flow.SLA != nil && !r.kept.State.Ended() {
-		err = o.predictCached(ctx, r, v)
+	if err := o.viewServices(ctx, v); err != nil {
+		return nil, err
 	}
-	return v, err
+	v.Stuck = r.kept.State == store.RunRunning && isStuck(v)
+	v.Outlook = v.outlook(o.now())
+	if r.flow.SLA == nil || r.kept.State.Ended() {
+		return v, nil
+	}
+	if v.Unkept, err = o.Unkept(ctx, r.flow); err != nil {
+		return nil, err
+	}
+	return v, o.predictCached(ctx, r, v)
 }
 
 // bareView is a view with what is known without asking.
@@ -151,7 +165,7 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 			ids = append(ids, n.Node.Batch)
 		}
 	}
-	var running map[crowd.BatchID]engine.Status
+	var running map[crowd.BatchID]BatchStatus
 	var err error
 	if len(ids) > 0 {
 		if running, err = r.o.cfg.Crowd.Status(ctx, pool, ids); err != nil {
@@ -162,6 +176,7 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 	var steps []*workflow.Crowd
 	for _, n := range nodes {
 		if st, ok := running[n.Node.Batch]; ok {
+			n.InHand, n.Ahead = st.Running, st.Forecast
 			if n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason; n.Error == "" && n.Reason == crowd.BudgetSpent {
 				n.Error = n.Reason.Text()
 			}
@@ -182,40 +197,18 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 	return nil
 }
 
-// CannotFinish reports whether a step wants answers from more people than there are.
-func (v *View) CannotFinish() bool {
-	return slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.Crowd.TooSmall() })
+// OpenInput reports whether a node is an open input that has not been sealed.
+func (v *View) OpenInput(node int) bool {
+	n := &v.Nodes[node]
+	return !v.State.Ended() && (n.TakesRows() || n.Open && v.State == store.RunLoading)
 }
 
-// moves reports whether what is on its way comes to the end if nothing is done about it.
-func (v *View) moves() bool {
-	return v.State == store.RunRunning && !v.Stuck && !v.CannotFinish() && !slices.ContainsFunc(v.Nodes, func(n NodeView) bool {
-		return n.WaitsForMoney() || n.Stops != engine.Stops{}
-	})
-}
-
-// EarliestEnd is when what is on its way has come to the end, if nothing has to
-// queue; zero: not known.
-func (v *View) EarliestEnd(now time.Time) time.Time {
-	if !v.moves() {
-		return time.Time{}
+// Needs lists the inputs that a run needs before it can start.
+func (v *View) Needs() []string {
+	if v.State != store.RunLoading {
+		return nil
 	}
-	first := len(v.Flow.Inputs)
-	expect := make([]time.Duration, len(v.Flow.Steps))
-	for i := range expect {
-		expect[i] = v.Nodes[first+i].Expect
-	}
-	tails := v.Flow.Plan().Tails(expect)
-	longest := time.Duration(0)
-	for i := range expect {
-		if n := &v.Nodes[first+i]; n.State != store.NodeDone && n.Waiting+n.Inside > n.Faults {
-			longest = max(longest, expect[i]+tails[i])
-		}
-	}
-	if longest == 0 {
-		return time.Time{}
-	}
-	return now.Add(longest)
+	return neededInputs(v.Flow, lists.Map(v.Nodes, func(n NodeView) store.Node { return n.Node }))
 }
 
 // kind names the kind of a node, as NodeView.Kind.

@@ -42,15 +42,17 @@ type world struct {
 	woken   bool
 	logged  bytes.Buffer
 
-	answers  int
-	asked    int // questions to the pool
-	attempts []orchestrator.Attempt
-	tails    []time.Duration
-	lag      bool     // calls end by endCalls only
-	open     []func() // calls that have not ended
-	slow     bool     // queries are done by the test
-	turnOver error    // of each query, when it begins
-	queries  []func() // that were begun then
+	answers   int
+	forecasts map[crowd.BatchID]orchestrator.Forecast
+	asked     int // questions to the pool
+	attempts  []orchestrator.Attempt
+	tails     []time.Duration // that were sent
+	works     []time.Duration // likewise
+	lag       bool            // calls end by endCalls only
+	open      []func()        // calls that have not ended
+	slow      bool            // queries are done by the test
+	turnOver  error           // of each query, when it begins
+	queries   []func()        // that were begun then
 }
 
 func newWorld(t *testing.T) *world {
@@ -176,17 +178,17 @@ func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, s
 	w.asked++
 	list := make([]engine.Crowd, len(steps))
 	for i, step := range steps {
-		list[i] = w.engine.Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+		list[i] = orchestrator.Able(w.engine, tenant, step)
 	}
 	return list, nil
 }
 
-func (w *world) Status(_ context.Context, _ crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error) {
+func (w *world) Status(_ context.Context, _ crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]orchestrator.BatchStatus, error) {
 	w.asked++
-	running := make(map[crowd.BatchID]engine.Status)
+	running := make(map[crowd.BatchID]orchestrator.BatchStatus)
 	for _, id := range ids {
 		if st, ok := w.engine.Status(id); ok {
-			running[id] = st
+			running[id] = orchestrator.BatchStatus{Status: st, Forecast: w.forecasts[id]}
 		}
 	}
 	return running, nil
@@ -224,9 +226,9 @@ func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items 
 	return w.command(id, func() error { return w.engine.Grow(w.now, id, first, items) })
 }
 
-func (w *world) SetTail(_ context.Context, id crowd.BatchID, tail time.Duration) error {
-	w.tails = append(w.tails, tail)
-	return w.command(id, func() error { return w.engine.SetTail(w.now, id, tail) })
+func (w *world) SetRest(_ context.Context, id crowd.BatchID, rest engine.Rest) error {
+	w.tails, w.works = append(w.tails, rest.Tail), append(w.works, rest.Work)
+	return w.command(id, func() error { return w.engine.SetRest(w.now, id, rest) })
 }
 
 func (w *world) Seal(_ context.Context, id crowd.BatchID) error {

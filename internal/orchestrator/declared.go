@@ -1,0 +1,275 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// declaredServices are the services that are declared, as they are kept.
+type declaredServices struct {
+	services map[string]*capacity
+	stale    bool      // another has been kept since
+	loaded   bool      // once at least
+	retryAt  time.Time // when they are read again, after a failure of the store; zero: not planned
+}
+
+// capacity is a declared service, and what is used of it.
+type capacity struct {
+	store.Service           // Used is what is kept: no less than what was begun
+	next          time.Time // when the rate allows the next call
+	blocked       time.Time // until then, calls may go on that a server made which has ended since
+}
+
+// opens returns when the service takes its next call, if it has room for it.
+func (c *capacity) opens() time.Time {
+	if c.Rate.Gap() == 0 {
+		return c.blocked
+	}
+	return later(c.blocked, c.next)
+}
+
+// reserveAhead is how far ahead of what was begun the kept use of a service is: so much
+// of it is lost when the server ends without notice, and so often it is kept at most.
+const reserveAhead = 5 * time.Second
+
+func newServices(cfg *Config, host serviceHost) services {
+	return services{cfg: cfg, host: host, proxies: make(map[proxyKey]*proxy), declared: declaredServices{stale: true}}
+}
+
+// ServicesChanged has the next Step take over what is kept of the declared services.
+func (o *Orchestrator) ServicesChanged() {
+	o.deliver(func(context.Context) { o.services.declared.stale = true })
+}
+
+// loadDeclared takes over what is kept of the declared services, if that has changed.
+// What a server began that has ended since counts, once: at the first time.
+func (v *services) loadDeclared(ctx context.Context) {
+	d, now := &v.declared, v.host.now()
+	if !d.stale || now.Before(d.retryAt) {
+		return
+	}
+	list, err := v.cfg.Store.ListServices(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			v.cfg.Log.Error("the services cannot be read", "err", err)
+		}
+		d.retryAt = now.Add(failurePause)
+		return
+	}
+	old := d.services
+	d.services = make(map[string]*capacity, len(list))
+	for _, x := range list {
+		c := old[x.Name]
+		if c == nil {
+			c = &capacity{}
+		}
+		c.Service = x
+		if !d.loaded { // a clock that was put back does not block a service for longer than its calls take
+			c.blocked = sooner(x.Used.Ends, now.Add(workflow.MaxTimeout+reserveAhead))
+			c.next = sooner(x.Used.Next, now.Add(x.Rate.Gap()+reserveAhead))
+		} else { // of a higher rate
+			c.next = sooner(c.next, now.Add(x.Rate.Gap()))
+		}
+		d.services[x.Name] = c
+	}
+	d.stale, d.loaded, d.retryAt = false, true, time.Time{}
+}
+
+// sooner returns the earlier of two times.
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// reserve notes that a call begins now, and keeps that first if what is kept does not
+// reach as far: so neither the concurrency nor the rate of a service is passed after the
+// server has ended at any moment.
+func (v *services) reserve(ctx context.Context, p *proxy, x *call, now time.Time) error {
+	if p.key.declared == "" {
+		return nil
+	}
+	c := v.declared.services[p.key.declared]
+	begun := store.ServiceUse{Ends: now.Add(x.runner.service.Timeout), Next: c.next}
+	if p.underWay > 0 {
+		begun.Ends = later(begun.Ends, p.ends)
+	}
+	kept := store.ServiceUse{Ends: begun.Ends.Add(reserveAhead), Next: c.next}
+	if gap := c.Rate.Gap(); gap > 0 {
+		begun.Next = now.Add(gap)
+		kept.Next = begun.Next.Add(reserveAhead)
+	}
+	if begun.Ends.After(c.Used.Ends) || begun.Next.After(c.Used.Next) {
+		if err := v.cfg.Store.UseService(ctx, c.Name, kept); err != nil {
+			return err
+		}
+		c.Used = kept
+	}
+	c.next, p.ends = begun.Next, begun.Ends
+	return nil
+}
+
+// close keeps what was begun of the services, and no more, so that the next orchestrator
+// goes on at once if no call was under way. If the store fails, that waits a little longer.
+func (v *services) close() {
+	for _, c := range v.declared.services {
+		used := store.ServiceUse{Next: c.next, Ends: c.blocked}
+		if p := v.proxies[proxyKey{declared: c.Name}]; p != nil && p.underWay > 0 {
+			used.Ends = later(used.Ends, p.ends)
+		}
+		if used == c.Used {
+			continue
+		}
+		if err := v.cfg.Store.UseService(context.Background(), c.Name, used); err != nil {
+			v.cfg.Log.Warn("what is used of a service cannot be kept: it pauses after the next start", "service", c.Name, "err", err)
+		}
+	}
+	v.declared.services = nil
+}
+
+// Known explains why somebody may not call the service of a name; "": they may.
+type Known func(name string) (wrong string)
+
+// KnownServices are those of a list.
+func KnownServices(list []store.Service) Known {
+	names := lists.Map(list, func(x store.Service) string { return x.Name })
+	return func(name string) string {
+		switch {
+		case slices.Contains(names, name):
+			return ""
+		case len(names) == 0:
+			return fmt.Sprintf("there is no service %q that this tenant may use, nor any other: an administrator declares services, and says which tenants may use them", name)
+		}
+		return fmt.Sprintf("there is no service %q that this tenant may use; there are %s", name, strings.Join(names, ", "))
+	}
+}
+
+// knownTo are the services that a tenant may call now.
+func (o *Orchestrator) knownTo(ctx context.Context, tenant crowd.TenantID) (Known, error) {
+	list, err := o.cfg.Store.ListServices(ctx)
+	return KnownServices(lists.Filter(list, func(x store.Service) bool { return x.Allows(tenant) })), err
+}
+
+// ServiceLoad is how a declared service stands.
+type ServiceLoad struct {
+	UnderWay int
+	Waiting  int
+	Response time.Duration             // of a call, as observed; 0: none was
+	Opens    time.Time                 // when it takes the next call, if it takes none before for another reason than Concurrency
+	Blocked  bool                      // Opens is when calls are over that a server made which has ended since
+	Tenants  map[crowd.TenantID]InLine // who call it
+}
+
+// InLine are the calls of a tenant at a service.
+type InLine struct{ UnderWay, Waiting int }
+
+// ServiceLoads returns how the declared services stand that are being called, by name.
+func (o *Orchestrator) ServiceLoads() map[string]ServiceLoad {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now, out := o.now(), make(map[string]ServiceLoad)
+	for k, p := range o.services.proxies {
+		c := o.services.declared.services[k.declared]
+		if k.declared == "" {
+			continue
+		}
+		x := ServiceLoad{UnderWay: p.underWay, Tenants: make(map[crowd.TenantID]InLine)}
+		if p.served > 0 {
+			x.Response = p.busy / time.Duration(p.served)
+		}
+		if c != nil {
+			if opens := c.opens(); opens.After(now) {
+				x.Opens, x.Blocked = opens, opens.Equal(c.blocked)
+			}
+		}
+		for _, l := range p.lines {
+			if n := (InLine{l.underWay, l.queue.Len()}); n != (InLine{}) {
+				x.Tenants[l.tenant] = n
+				x.Waiting += n.Waiting
+			}
+		}
+		out[k.declared] = x
+	}
+	return out
+}
+
+// NodeService is the declared service of a step, as the step's tenant sees it.
+type NodeService struct {
+	Name        string
+	Concurrency int
+	Rate        crowd.Rate
+	Wrong       string // why it takes no calls of the tenant; "": it does
+	Own         InLine
+	All         InLine    // of all tenants together
+	Opens       time.Time // as that of its ServiceLoad, which Blocked is, too
+	Blocked     bool
+	At          time.Time // as of when all this is
+}
+
+// viewServices fills in the declared services of the steps of a run that is under way.
+func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
+	if v.State.Ended() || !slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.calls() != "" }) {
+		return nil
+	}
+	list, err := o.cfg.Store.ListServices(ctx)
+	if err != nil {
+		return err
+	}
+	list = lists.Filter(list, func(x store.Service) bool { return x.Allows(v.Tenant) })
+	known, loads := KnownServices(list), o.ServiceLoads()
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		name := n.calls()
+		if name == "" || n.State == store.NodeDone {
+			continue
+		}
+		load := loads[name]
+		x := &NodeService{Name: name, Wrong: known(name), Own: load.Tenants[v.Tenant], All: InLine{load.UnderWay, load.Waiting}, Opens: load.Opens, Blocked: load.Blocked, At: o.now()}
+		if j := slices.IndexFunc(list, func(s store.Service) bool { return s.Name == name }); j >= 0 {
+			x.Concurrency, x.Rate = list[j].Concurrency, list[j].Rate
+		}
+		n.Service, n.Error = x, cmp.Or(n.Error, x.Wrong)
+	}
+	return nil
+}
+
+// calls returns the name of the declared service that a node calls; "": none.
+func (n *NodeView) calls() string {
+	if n.Step == nil || n.Step.HTTP() == nil {
+		return ""
+	}
+	return n.Step.HTTP().Name
+}
+
+// Text says how the service stands, without a word about other tenants but how many calls
+// there are in all.
+func (s *NodeService) Text() string {
+	if s.Wrong != "" {
+		return ""
+	}
+	text := fmt.Sprintf("service %s: %d of %s under way, %d of them this tenant's", s.Name, s.All.UnderWay, format.Count(s.Concurrency, "call"), s.Own.UnderWay)
+	if s.All.Waiting > 0 {
+		text += fmt.Sprintf("; %d wait, %d of them this tenant's", s.All.Waiting, s.Own.Waiting)
+	}
+	if rate := s.Rate.String(); rate != "" {
+		text += "; at most " + rate
+	}
+	if s.Opens.After(s.At) {
+		text += "; the next call in " + format.Duration(s.Opens.Sub(s.At))
+		if s.Blocked {
+			text += ", when those are over that were made before the server was started again"
+		}
+	}
+	return text
+}

@@ -1,0 +1,403 @@
+package orchestrator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+// shared is a workflow of one step, which calls a service that is declared.
+const shared = `
+workflow: shared
+SLA
+inputs: {items: {columns: [id]}}
+steps:
+  call: {from: {items: stream}, service: {name: scores, path: v1/loud, timeout: 20s, expect: 1s, backoff: 1s, response: {type: object, properties: {loud: {type: string}}}}}
+`
+
+func sharedFlow(sla string) string { return strings.Replace(shared, "SLA", sla, 1) }
+
+func (f *faultyStore) UseService(ctx context.Context, name string, used store.ServiceUse) error {
+	if err := f.failure("use"); err != nil {
+		return err
+	}
+	f.uses++
+	return f.Store.UseService(ctx, name, used)
+}
+
+// declare declares the service scores, or another capacity of it.
+func (w *world) declare(concurrency int, rate crowd.Rate, tenants ...crowd.TenantID) {
+	w.t.Helper()
+	x := store.Service{Name: "scores", URL: "https://scores.example/base", Concurrency: concurrency, Rate: rate, Tenants: tenants, CreatedAt: w.now}
+	err := w.store.CreateService(w.ctx, x)
+	if crowd.CodeOf(err) == crowd.Conflict {
+		err = w.store.UpdateService(w.ctx, x)
+	}
+	must(w.t, err)
+	w.o.ServicesChanged()
+}
+
+// another makes a further tenant.
+func (w *world) another(name string) crowd.TenantID {
+	w.t.Helper()
+	id, err := w.store.CreateTenant(w.ctx, store.Tenant{Name: name, Weight: 1, CreatedAt: w.now}, 0)
+	must(w.t, err)
+	return id
+}
+
+// startOf starts a run of another tenant.
+func (w *world) startOf(tenant crowd.TenantID, text, items string) crowd.RunID {
+	w.t.Helper()
+	own := w.tenant
+	defer func() { w.tenant = own }()
+	w.tenant = tenant
+	return w.start(text, items)
+}
+
+// crash is restart of a server that could keep nothing when it ended.
+func (w *world) crash() {
+	w.t.Helper()
+	w.store.fail = func(what string) error {
+		if what == "use" {
+			return errDisk
+		}
+		return nil
+	}
+	w.o.Close()
+	w.store.fail = nil
+	w.restart()
+}
+
+// served has the calls that are open answered, takes each, and lets time go by until
+// nothing waits: it returns the tenants in the order of all calls so far.
+func (w *world) served(takes time.Duration, most int) []crowd.TenantID {
+	w.t.Helper()
+	for range 1000 {
+		next := w.settle()
+		if len(w.open) > most {
+			w.t.Fatalf("%d calls under way at %s, the service takes %d", len(w.open), w.now, most)
+		}
+		switch {
+		case len(w.open) > 0:
+			w.now = w.now.Add(takes)
+			w.endCalls()
+		case next.IsZero():
+			var order []crowd.TenantID
+			for _, a := range w.attempts {
+				order = append(order, a.Tenant)
+			}
+			return order
+		default:
+			w.now = next
+		}
+	}
+	w.t.Fatal("the service is called without end")
+	return nil
+}
+
+func ids(n int) string {
+	text := "id\n"
+	for i := range n {
+		text += fmt.Sprintf("%d\n", i+1)
+	}
+	return text
+}
+
+// TestOneProxyForAllTenants: of a service that takes one call at a time, what the tenants
+// want goes in one line, in the order of what a delay costs, whoever came first.
+func TestOneProxyForAllTenants(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	bees := w.another("bees")
+	w.declare(1, crowd.Rate{}, w.tenant, bees)
+	cheap := w.start(sharedFlow("sla: {per: item, penalty: staged, after: 1m, every: 1m, cost: 1}"), ids(5))
+	w.settle()
+	dear := w.startOf(bees, sharedFlow("sla: {per: item, penalty: staged, after: 1m, every: 1m, cost: 100}"), ids(3))
+	free := w.start(sharedFlow(""), ids(2))
+	order := w.served(time.Second, 1)
+	want := []crowd.TenantID{w.tenant, bees, bees, bees, w.tenant, w.tenant, w.tenant, w.tenant, w.tenant, w.tenant}
+	if !slices.Equal(order, want) {
+		t.Errorf("the order is %v, want %v", order, want)
+	}
+	for _, id := range []crowd.RunID{cheap, dear, free} {
+		w.wantState(id, store.RunDone)
+	}
+	for i, a := range w.attempts {
+		if a.Service.URL != "https://scores.example/base/v1/loud" {
+			t.Errorf("call %d went to %s", i, a.Service.URL)
+		}
+	}
+	if last := w.attempts[8:]; !strings.HasPrefix(last[0].Call.Key, free.String()) || !strings.HasPrefix(last[1].Call.Key, free.String()) {
+		t.Errorf("at the end %s and %s were called, want those of %s, for which nothing is at stake", last[0].Call.Key, last[1].Call.Key, free)
+	}
+}
+
+// TestTenantsTakeTurns: where nothing tells the calls apart, a tenant with many does not
+// keep another waiting until all of them are served.
+func TestTenantsTakeTurns(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	bees, cats := w.another("bees"), w.another("cats")
+	w.declare(1, crowd.Rate{}, w.tenant, bees, cats)
+	w.start(sharedFlow(""), ids(6))
+	w.settle()
+	w.startOf(bees, sharedFlow(""), ids(2))
+	w.startOf(cats, sharedFlow(""), ids(3))
+	a, b, c := w.tenant, bees, cats
+	if order, want := w.served(time.Second, 1), []crowd.TenantID{a, b, c, a, b, c, a, c, a, a, a}; !slices.Equal(order, want) {
+		t.Errorf("the order is %v, want %v", order, want)
+	}
+
+	// With two places, a tenant whose calls take long has one of them, not both.
+	w = newWorld(t)
+	w.lag = true
+	bees = w.another("bees")
+	w.declare(2, crowd.Rate{}, w.tenant, bees)
+	w.start(sharedFlow(""), ids(4))
+	w.startOf(bees, sharedFlow(""), ids(4))
+	w.settle()
+	for range 3 { // those of bees end, the other does not
+		w.open[len(w.open)-1]()
+		w.open = w.open[:len(w.open)-1]
+		w.settle()
+	}
+	var order []crowd.TenantID
+	for _, a := range w.attempts {
+		order = append(order, a.Tenant)
+	}
+	if want := []crowd.TenantID{w.tenant, bees, bees, bees, bees}; !slices.Equal(order, want) {
+		t.Errorf("with two places the order is %v, want %v", order, want)
+	}
+}
+
+// TestTheRateOfAService: no interval of the rate's length has more calls than it says,
+// tries that fail among them, whatever happens to the server.
+func TestTheRateOfAService(t *testing.T) {
+	w := newWorld(t)
+	bees := w.another("bees")
+	w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant, bees)
+	var at []time.Time
+	w.service = failing(w.service, func() bool {
+		at = append(at, w.now)
+		return len(at)%5 == 0
+	})
+	runs := []crowd.RunID{w.start(sharedFlow(""), ids(12)), w.startOf(bees, sharedFlow(""), ids(12))}
+	restarts := []func(){w.restart, w.crash}
+	for {
+		next := w.settle()
+		if len(at)%7 == 6 && len(restarts) > 0 {
+			restarts[0]()
+			restarts = restarts[1:]
+			continue
+		}
+		if next.IsZero() {
+			break
+		}
+		w.now = next
+	}
+	for _, id := range runs {
+		w.wantState(id, store.RunDone)
+	}
+	if len(at) < 28 || len(restarts) > 0 {
+		t.Fatalf("%d calls, want 24 items and some tries; %d restarts are left", len(at), len(restarts))
+	}
+	for i := 6; i < len(at); i++ {
+		if at[i].Sub(at[i-6]) < time.Minute {
+			t.Errorf("call %d at %s, and call %d at %s", i-6, at[i-6], i, at[i])
+		}
+	}
+	if took, want := at[len(at)-1].Sub(at[0]), time.Duration(len(at))*10*time.Second+time.Minute; took > want {
+		t.Errorf("%d calls took %s, want %s at most", len(at), took, want)
+	}
+	if w.store.uses > len(at)+2 {
+		t.Errorf("the use was kept %d times for %d calls", w.store.uses, len(at))
+	}
+}
+
+// TestAHigherRateHoldsAtOnce: who had to wait for a day by the old one does not any more.
+func TestAHigherRateHoldsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.declare(1, crowd.Rate{Calls: 1, Per: 24 * time.Hour}, w.tenant)
+	id := w.start(sharedFlow(""), ids(3))
+	if next := w.settle(); len(w.attempts) != 1 || next.Sub(w.now) != 24*time.Hour {
+		t.Fatalf("%d calls, and the next %s later", len(w.attempts), next.Sub(w.now))
+	}
+	w.declare(1, crowd.Rate{Calls: 1, Per: time.Minute}, w.tenant)
+	if next := w.settle(); len(w.attempts) != 1 || next.Sub(w.now) != time.Minute {
+		t.Errorf("%d calls, and the next %s later, want 1 and a minute", len(w.attempts), next.Sub(w.now))
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+}
+
+// failing makes a service fail when the test says so.
+func failing(service callFunc, fails func() bool) callFunc {
+	return func(a orchestrator.Attempt) (httpstep.Reply, error) {
+		if fails() {
+			return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 503}
+		}
+		return service(a)
+	}
+}
+
+type callFunc = func(a orchestrator.Attempt) (httpstep.Reply, error)
+
+// TestTheConcurrencyAfterARestart: calls that were under way when the server ended may
+// still be going on; the next one waits until their time is up.
+func TestTheConcurrencyAfterARestart(t *testing.T) {
+	for name, restart := range map[string]func(*world){"closed": (*world).restart, "crashed": (*world).crash} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.lag = true
+			w.declare(1, crowd.Rate{}, w.tenant)
+			id := w.start(sharedFlow(""), ids(3))
+			w.settle()
+			began := w.now
+			w.now = w.now.Add(3 * time.Second)
+			restart(w)
+			next := w.settle()
+			if len(w.open) > 0 || next.Before(began.Add(20*time.Second)) || next.After(began.Add(25*time.Second)) {
+				t.Fatalf("%d calls under way, and the next comes %s after the one whose time is 20s", len(w.open), next.Sub(began))
+			}
+			n := w.node(id, "call")
+			if s := n.Service; s == nil || !s.Blocked || !s.Opens.Equal(next) || !strings.Contains(s.Text(), "the next call in") {
+				t.Errorf("the step's service is %+v", n.Service)
+			}
+			w.served(time.Second, 1)
+			w.wantState(id, store.RunDone)
+			restart(w)
+
+			// Nothing was under way: who ends in good order goes on at once.
+			from := w.now
+			id = w.start(sharedFlow(""), ids(1))
+			if next := w.settle(); name == "closed" && len(w.open) != 1 || next.After(from.Add(25*time.Second)) {
+				t.Errorf("%d calls under way, next %s later", len(w.open), next.Sub(from))
+			}
+			w.served(time.Second, 1)
+			w.wantState(id, store.RunDone)
+		})
+	}
+}
+
+// TestTheUseOfAServiceCannotBeKept: then it is not called.
+func TestTheUseOfAServiceCannotBeKept(t *testing.T) {
+	w := newWorld(t)
+	w.declare(1, crowd.Rate{}, w.tenant)
+	w.store.fail = func(what string) error {
+		if what == "use" || what == "services" {
+			return errDisk
+		}
+		return nil
+	}
+	id := w.start(sharedFlow(""), ids(2))
+	next := w.settle()
+	if len(w.attempts) > 0 || !next.After(w.now) {
+		t.Errorf("%d calls; it is tried again at %s", len(w.attempts), next)
+	}
+	w.store.fail = nil
+	w.play()
+	w.wantState(id, store.RunDone)
+	w.want(id, "call", "1,1!", "2,2!")
+}
+
+// TestWhoMayCallAService refuses, by name, what is not declared or not granted, also when
+// that is taken away while a run goes.
+func TestWhoMayCallAService(t *testing.T) {
+	w := newWorld(t)
+	bees := w.another("bees")
+	refused := func(tenant crowd.TenantID, words string) {
+		t.Helper()
+		_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: tenant, Text: sharedFlow("")})
+		var problems orchestrator.Problems
+		if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Line != 6 || problems[0].Column != 49 || !strings.Contains(problems[0].Message, words) {
+			t.Errorf("the error is %v, want one in line 6, column 49, about %q", err, words)
+		}
+	}
+	refused(w.tenant, `there is no service "scores" that this tenant may use, nor any other`)
+	w.declare(1, crowd.Rate{}, bees)
+	must(t, w.store.CreateService(w.ctx, store.Service{Name: "other", URL: "https://o.example", Concurrency: 1, AllTenants: true}))
+	refused(w.tenant, `there is no service "scores" that this tenant may use; there are other`)
+	w.startOf(bees, sharedFlow(""), ids(1))
+	w.declare(1, crowd.Rate{}, w.tenant)
+	refused(bees, `there is no service "scores" that this tenant may use; there are other`)
+
+	// It may not any more, when it is to start.
+	id := w.load(orchestrator.NewRun{Text: sharedFlow("")}, map[string]string{"items": ids(2)})
+	w.declare(1, crowd.Rate{}, bees)
+	wantCode(t, w.o.Start(w.ctx, id), crowd.Conflict, `the step call: there is no service "scores" that this tenant may use`)
+	w.wantState(id, store.RunLoading)
+	w.declare(1, crowd.Rate{}, w.tenant, bees)
+	must(t, w.o.Start(w.ctx, id))
+
+	// While it runs: its calls wait, those of others go on, and it goes on when it may again.
+	changes := []func(){
+		func() { w.declare(1, crowd.Rate{}, bees) },
+		func() {
+			must(t, w.store.DeleteService(w.ctx, "scores"))
+			w.o.ServicesChanged()
+		},
+	}
+	for _, takeAway := range changes {
+		takeAway()
+		if next := w.settle(); !next.IsZero() || slices.ContainsFunc(w.attempts, func(a orchestrator.Attempt) bool { return a.Tenant == w.tenant }) {
+			t.Errorf("calls of a service that may not be used: %+v; next %s", w.attempts, next)
+		}
+		n := w.node(id, "call")
+		if n.Service == nil || n.Service.Wrong == "" || n.Error != n.Service.Wrong || !strings.Contains(n.Error, `there is no service "scores"`) || n.Service.Text() != "" {
+			t.Errorf("the step's service is %+v, its error %q", n.Service, n.Error)
+		}
+		if o := w.view(id).Outlook; !o.Median.IsZero() || o.Why != "call: "+n.Error {
+			t.Errorf("it is said to end at %s: %q", o.Median, o.Why)
+		}
+	}
+	w.declare(1, crowd.Rate{}, w.tenant)
+	w.play()
+	w.wantState(id, store.RunDone)
+	w.want(id, "call", "1,1!", "2,2!")
+}
+
+// TestTheLoadOfAService: a run's page tells how many calls there are in all, and no more
+// about those of other tenants.
+func TestTheLoadOfAService(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	bees := w.another("bees")
+	w.declare(3, crowd.Rate{Calls: 1000, Per: time.Second}, w.tenant, bees)
+	mine := w.start(sharedFlow(""), ids(4))
+	theirs := w.startOf(bees, sharedFlow(""), ids(5))
+	for len(w.open) < 3 {
+		if next := w.settle(); next.After(w.now) {
+			w.now = next
+		}
+	}
+	w.now = w.now.Add(time.Second) // the rate allows the next call, but there is no room
+	for id, want := range map[crowd.RunID]string{
+		mine:   "service scores: 3 of 3 calls under way, 2 of them this tenant's; 6 wait, 2 of them this tenant's; at most 1000/s",
+		theirs: "service scores: 3 of 3 calls under way, 1 of them this tenant's; 6 wait, 4 of them this tenant's; at most 1000/s",
+	} {
+		if got := w.node(id, "call").Service.Text(); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	loads := w.o.ServiceLoads()
+	if x := loads["scores"]; len(loads) != 1 || x.UnderWay != 3 || x.Waiting != 6 || x.Tenants[bees] != (orchestrator.InLine{UnderWay: 1, Waiting: 4}) {
+		t.Errorf("the loads are %+v", loads)
+	}
+	w.declare(4, crowd.Rate{}, w.tenant, bees) // takes effect at once
+	w.settle()
+	if len(w.open) != 4 {
+		t.Errorf("%d calls under way, want 4", len(w.open))
+	}
+	w.served(time.Second, 4)
+	w.wantState(mine, store.RunDone)
+	w.wantState(theirs, store.RunDone)
+}

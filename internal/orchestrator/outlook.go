@@ -1,0 +1,194 @@
+package orchestrator
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// Working is how many items a node has taken and not handed on; those that it holds are
+// not among them.
+func (n *NodeView) Working() int64 { return max(n.Inside-n.Faults, 0) }
+
+// Blocked says why a step does not go on, and will not by itself; "": it goes on, or has
+// nothing to do, or the run is not running.
+func (v *View) Blocked(node int) string {
+	n := &v.Nodes[node]
+	switch {
+	case v.State != store.RunRunning || n.Step == nil || n.State == store.NodeDone:
+	case n.State == store.NodeFailed:
+		return "the step has failed: " + n.Error
+	case n.WaitsForMoney():
+		return n.Error
+	case n.Waiting+n.Inside == 0:
+	case n.Service != nil && n.Service.Wrong != "":
+		return n.Service.Wrong
+	case n.Stops != engine.Stops{}:
+		return crowd.EmergencyStop.Text()
+	case n.Crowd.TooSmall():
+		return "it cannot finish: " + n.Crowd.String()
+	case n.Faults > 0 && n.Waiting+n.Working() == 0:
+		return format.Count(int(n.Faults), "item") + ", all that is left here, held after an error"
+	case n.Reason == crowd.BatchPaused || n.Reason == crowd.BudgetSpent:
+		return n.Reason.Text()
+	case n.Ahead.Nobody && n.InHand == 0:
+		return n.Ahead.Why
+	}
+	return ""
+}
+
+// Lacking reports whether nobody of the step's pool holds the qualifications that it asks
+// for.
+func (n *NodeView) Lacking() bool { return n.Crowd.People == 0 && len(n.Crowd.Lacks) > 0 }
+
+// CheckPeople checks that for each crowd step of a run somebody of its pool holds the
+// qualifications that it asks for; else the error is of code Conflict.
+func (o *Orchestrator) CheckPeople(ctx context.Context, id crowd.RunID) error {
+	r, err := o.snapshot(ctx, 0, id)
+	if err != nil {
+		return err
+	}
+	v := r.bareView()
+	if err := r.viewCrowds(ctx, v); err != nil {
+		return err
+	}
+	var lacking []string
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Lacking() {
+			lacking = append(lacking, n.Name+": "+n.Crowd.String())
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	return &crowd.Error{Code: crowd.Conflict, Field: FieldSmallCrowd, Message: strings.Join(lacking, "; ")}
+}
+
+// FieldSmallCrowd is the field of an error that is not made if a small crowd is allowed.
+const FieldSmallCrowd = "allow_small_crowd"
+
+// Outlook is when what is in a run is done, by the forecasts of its batches. What comes
+// after a batch takes as long as its steps have, without a queue.
+type Outlook struct {
+	Low, Median, High time.Time // zero: not known, or after Horizon
+	Horizon           time.Time // nothing was looked at beyond; zero: no forecast is in it
+	Then              []string  // crowd steps to which more tasks are to come: those are done after it
+	Why               string    // why it is not known; "" if it is, or nothing is on its way
+}
+
+// None reports whether nothing is on its way.
+func (o *Outlook) None() bool { return o.Why == "" && o.Median.IsZero() && o.Horizon.IsZero() }
+
+// standstill says which step keeps items from their end if nothing is done about it, and
+// why; "": none. Steps that have nothing but held items keep no others from it.
+func (v *View) standstill(held bool) string {
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if why := v.Blocked(i); why != "" && (held || n.State == store.NodeFailed || n.Waiting+n.Working() > 0) {
+			return n.Name + ": " + why
+		}
+		if n.Crowd.TooSmall() { // also before items come
+			return n.Name + ": it cannot finish: " + n.Crowd.String()
+		}
+	}
+	return ""
+}
+
+// outlook returns when what is in the run is done.
+func (v *View) outlook(now time.Time) (o Outlook) {
+	switch v.State {
+	case store.RunRunning:
+	case store.RunPaused:
+		return Outlook{Why: "the run is paused"}
+	default:
+		return o
+	}
+	if why := v.standstill(true); why != "" {
+		return Outlook{Why: why}
+	}
+	first := len(v.Flow.Inputs)
+	expect := make([]time.Duration, len(v.Flow.Steps))
+	for i := range expect {
+		expect[i] = v.Nodes[first+i].Expect
+	}
+	tails := v.Flow.Plan().Tails(expect)
+	to := v.reached()
+	ends := [3]time.Time{}
+	beyond := [3]bool{}
+	for i := range expect {
+		n := &v.Nodes[first+i]
+		if n.State == store.NodeDone {
+			continue
+		}
+		if n.isCrowd() && to[first+i] {
+			o.Then = append(o.Then, n.Name)
+		}
+		if n.Waiting+n.Working() == 0 {
+			continue
+		}
+		done := v.stepDone(n, expect[i], now)
+		if done.Why != "" {
+			return Outlook{Why: n.Name + ": " + strings.TrimSuffix(strings.ToLower(done.Why[:1])+done.Why[1:], ".")}
+		}
+		for k, t := range []time.Time{done.Low, done.Median, done.High} {
+			if t.IsZero() {
+				beyond[k] = true
+			} else {
+				ends[k] = later(ends[k], t.Add(tails[i]))
+			}
+		}
+		if !done.Horizon.IsZero() && (o.Horizon.IsZero() || done.Horizon.Before(o.Horizon)) {
+			o.Horizon = done.Horizon
+		}
+	}
+	for k, at := range []*time.Time{&o.Low, &o.Median, &o.High} {
+		if !beyond[k] {
+			*at = ends[k]
+		}
+	}
+	return o
+}
+
+// reached reports, by node, whether items may come to it that are at nodes before it.
+func (v *View) reached() []bool {
+	to := make([]bool, len(v.Nodes))
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Step == nil {
+			continue
+		}
+		for _, from := range n.Step.From {
+			x := &v.Nodes[from.Node]
+			to[i] = to[i] || to[from.Node] || v.OpenInput(from.Node) || x.Waiting+x.Working() > 0
+		}
+		to[i] = to[i] || n.isCrowd() && n.Waiting > 0 // not tasks yet
+	}
+	return to
+}
+
+// stepDone is when what is at a step is done there.
+func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Forecast {
+	items := n.Waiting + n.Working()
+	switch {
+	case n.isCrowd() && n.Batch == nil:
+		return Forecast{Why: "it has not begun"}
+	case n.isCrowd() && n.Ahead == Forecast{}:
+		return Forecast{Why: "there is no forecast of its batch"}
+	case n.isCrowd():
+		return n.Ahead
+	case n.Step.HTTP() != nil:
+		at := int64(n.Step.HTTP().Concurrency)
+		if at == 0 {
+			at = workflow.DefaultConcurrency // of a service that others call, too: a guess
+		}
+		expect *= time.Duration((items + at - 1) / at)
+	}
+	end := now.Add(expect)
+	return Forecast{Low: end, Median: end, High: end}
+}

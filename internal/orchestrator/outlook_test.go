@@ -1,0 +1,141 @@
+package orchestrator_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+const twoCrowds = `
+workflow: two crowds
+inputs: {items: {columns: [id]}}
+steps:
+  ask:
+    from: {items: stream}
+    crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05, redundancy: {count: 2}}
+  call:
+    from: {ask: stream}
+    service: {url: "https://x.example/", concurrency: 2, expect: 10s, send: [id], response: {type: object, properties: {loud: {type: string}}}}
+  judge:
+    from: {call: stream}
+    crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05, task_time: 20s}
+`
+
+// TestOutlook: when a run is done is taken from the forecasts of its batches, and what is
+// to come to later batches is said; a step that nobody does is blocked and says why.
+func TestOutlook(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(twoCrowds, "id\n1\n2\n3\n")
+	w.settle()
+	batch := w.node(id, "ask").Node.Batch
+	if o := w.view(id).Outlook; o.Why != "ask: there is no forecast of its batch" || !o.Median.IsZero() {
+		t.Errorf("without a forecast: %+v", o)
+	}
+	at := func(d time.Duration) time.Time { return w.now.Add(d) }
+	w.forecasts = map[crowd.BatchID]orchestrator.Forecast{batch: {Low: at(time.Hour), Median: at(2 * time.Hour), Horizon: at(24 * time.Hour)}}
+	// After the batch come a call and a task of judge, without a queue.
+	after := 10*time.Second + 20*time.Second
+	want := orchestrator.Outlook{Low: at(time.Hour + after), Median: at(2*time.Hour + after), Horizon: at(24 * time.Hour), Then: []string{"judge"}}
+	if o := w.view(id).Outlook; !reflect.DeepEqual(o, want) {
+		t.Errorf("with a forecast that ends after the horizon in some worlds: %+v, not %+v", o, want)
+	}
+	w.forecasts[batch] = orchestrator.Forecast{Why: "Too little is known yet."}
+	if o := w.view(id).Outlook; o.Why != "ask: too little is known yet" || w.view(id).Blocked(1) != "" {
+		t.Errorf("%+v, blocked %q", o, w.view(id).Blocked(1))
+	}
+	w.forecasts[batch] = orchestrator.Forecast{Why: "Nobody is there.", Nobody: true}
+	if v := w.view(id); v.Outlook.Why != "ask: Nobody is there." || v.Blocked(1) != "Nobody is there." || v.Blocked(0)+v.Blocked(2)+v.Blocked(3) != "" {
+		t.Errorf("%+v", v.Outlook)
+	}
+	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || !slow[0].Ends.IsZero() {
+		t.Errorf("slowest: %+v, %v", slow, err)
+	}
+	must(t, w.o.Pause(w.ctx, id))
+	if v := w.view(id); v.Outlook.Why != "the run is paused" || v.Blocked(1) != "" {
+		t.Errorf("paused: %+v, %q", v.Outlook, v.Blocked(1))
+	}
+	must(t, w.o.Resume(w.ctx, id))
+	w.forecasts = nil
+	w.play()
+	if v := w.view(id); !v.Outlook.None() {
+		t.Errorf("it has ended: %+v", v.Outlook)
+	}
+}
+
+// TestBlockedAndCounted: a step all of whose items are held is blocked and red, and the
+// picture says of each step what its table says: what was taken is what came out, was
+// skipped, failed, is held or is in work.
+func TestBlockedAndCounted(t *testing.T) {
+	w := newWorld(t)
+	w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
+		return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 404, Message: "no"}
+	}
+	id := w.start(twoCrowds, "id\n1\n2\n3\n")
+	check := func(when string) {
+		t.Helper()
+		v := w.view(id)
+		svg := v.Picture()
+		for i := range v.Nodes {
+			n, c := &v.Nodes[i], v.Counts(i)
+			if n.Step != nil && c.In != c.Out+c.Skipped+c.Failed+c.Held+c.Working {
+				t.Errorf("%s: %s: %+v", when, n.Name, c)
+			}
+			if c.Out != n.OK || c.Waiting != n.Waiting || c.Held != n.Faults || c.Failed != n.Failed || c.Skipped != n.Skipped || c.Held+c.Working != max(n.Inside, n.Faults) {
+				t.Errorf("%s: %s: the picture has %+v, the node %+v", when, n.Name, c, n)
+			}
+			for _, line := range []string{fmt.Sprintf(">%d in · %d out<", c.In, c.Out), fmt.Sprintf(">%d waiting · %d in work<", c.Waiting, c.Working)} {
+				if !bytes.Contains(svg, []byte(line)) {
+					t.Errorf("%s: the picture has no %s", when, line)
+				}
+			}
+		}
+		if red := bytes.Contains(svg, []byte(`class="blocked"`)); red != slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool { return v.Blocked(i) != "" }) {
+			t.Errorf("%s: red %v", when, red)
+		}
+	}
+	check("begun")
+	w.settle()
+	check("asked")
+	w.work()
+	w.settle()
+	check("one answer")
+	w.play()
+	check("held")
+	v := w.view(id)
+	if !v.Stuck || v.Blocked(2) != "3 items, all that is left here, held after an error" || v.Outlook.Why != "call: "+v.Blocked(2) || !v.Outlook.Median.IsZero() {
+		t.Errorf("stuck %v, %q, %+v", v.Stuck, v.Blocked(2), v.Outlook)
+	}
+	_, err := w.o.Skip(w.ctx, id, "")
+	must(t, err)
+	w.play()
+	check("given up")
+	if strings.Contains(w.view(id).Blocked(2), "held") {
+		t.Error("it is given up, and blocked")
+	}
+}
+
+// TestStartChecksPeople: a qualification that nobody of the pool holds is told before a
+// run starts; a step that asks for more people than there are is not.
+func TestStartChecksPeople(t *testing.T) {
+	w := newWorld(t)
+	made := func(text string) crowd.RunID {
+		return w.load(orchestrator.NewRun{Tenant: w.tenant, Text: text}, map[string]string{"items": "id\n1\n"})
+	}
+	must(t, w.o.CheckPeople(w.ctx, made(strings.Replace(twoCrowds, "count: 2", "count: 9", 1))))
+	id := made(strings.Replace(twoCrowds, "task_time: 20s", "task_time: 20s, qualifications: {skill: 80}", 1))
+	err := w.o.CheckPeople(w.ctx, id)
+	if crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(fmt.Sprint(err), "judge: nobody in the pool holds skill >= 80") || strings.Contains(fmt.Sprint(err), "ask:") {
+		t.Errorf("nobody is qualified: %v", err)
+	}
+	must(t, w.engine.SetWorker(w.now, engine.Worker{ID: w.people[0], Qualifications: map[string]int{"skill": 80}}))
+	must(t, w.o.CheckPeople(w.ctx, id))
+}
