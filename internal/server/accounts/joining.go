@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -80,6 +81,9 @@ type Offer struct {
 	Tenant string // for which they are invited, or ""
 	By     string // the inviter's name
 	Test   *store.Test
+	// AsksWishes is whether the pool lends people to others, so that they are asked
+	// which work they like when they join.
+	AsksWishes bool
 }
 
 // Open shows an invitation to whoever has its link, and keeps that it was opened.
@@ -88,7 +92,7 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	o := Offer{Invitation: i}
+	o := Offer{Invitation: i, AsksWishes: s.lends(i.Pool)}
 	o.Pool, _ = s.live.Settings(i.Pool)
 	if i.Tenant != 0 {
 		t, err := s.store.Tenant(ctx, i.Tenant)
@@ -112,6 +116,14 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 		}
 	}
 	return o, nil
+}
+
+// lends reports whether people move between a pool and others.
+func (s *Invitations) lends(id crowd.PoolID) bool {
+	pools := s.live.List()
+	lending := lists.Count(pools, func(p store.Pool) bool { return p.Control.Balance })
+	at, _ := s.live.Settings(id)
+	return at.Control.Balance && lending > 1
 }
 
 // testOf returns the test that has to be passed first, or nil.

@@ -268,6 +268,12 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 		return store.User{}, err
 	}
 	return s.Change(ctx, id, func(u *store.User) error {
+		pool := u.Pool
+		defer func() {
+			if u.Pool != pool { // who is put into another pool is not lent
+				u.Home = 0
+			}
+		}()
 		if err := change(u); err != nil {
 			return err
 		}

@@ -28,7 +28,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Tenants.Deposit":      func(s *scene, p *access.Principal) error { return s.Tenants.Deposit(s.ctx, p, s.a, 1, "") },
 	"Pools.Create":         func(s *scene, p *access.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) },
 	"Pools.StopEverything": func(s *scene, p *access.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) },
-	"Pools.Order":          func(s *scene, p *access.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) },
+	"Pools.Follow":         follow, "Pools.Followed": followed,
+	"Pools.Order": func(s *scene, p *access.Principal) error { return second(s.Pools.Order(s.ctx, p, s.pool)) },
 	"Accounts.ChangeUser": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.ChangeUser(s.ctx, p, s.bob.User.ID, func(*store.User) error { return nil }))
 	},
@@ -90,20 +91,20 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Batches.Upload": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Upload(s.ctx, p, s.draft, things(1), batches.Upload{}))
 	},
-	"Batches.Preview": func(s *scene, p *access.Principal) error { return second(s.Batches.Preview(s.ctx, p, s.draft, 1)) },
-	"Batches.Launch":  func(s *scene, p *access.Principal) error { return second(s.Batches.Launch(s.ctx, p, s.draft, false)) },
-	"Batches.Pause":   func(s *scene, p *access.Principal) error { return second(s.Batches.Pause(s.ctx, p, s.running)) },
-	"Batches.Resume":  func(s *scene, p *access.Principal) error { return second(s.Batches.Resume(s.ctx, p, s.running)) },
-	"Batches.End":     func(s *scene, p *access.Principal) error { return second(s.Batches.End(s.ctx, p, s.running)) },
-	"Batches.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Batches.Cancel(s.ctx, p, s.draft)) },
-	"Batches.TopUp":   func(s *scene, p *access.Principal) error { return second(s.Batches.TopUp(s.ctx, p, s.running, 1)) },
-	"Batches.Change": func(s *scene, p *access.Principal) error {
-		return second(s.Batches.Change(s.ctx, p, s.running, func(*batches.RunningSettings) error { return nil }))
-	},
-	"Batches.Get":     func(s *scene, p *access.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) },
-	"Batches.Able":    func(s *scene, p *access.Principal) error { return second(s.Batches.Able(s.ctx, p, s.running)) },
-	"Batches.Holding": func(s *scene, p *access.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) },
-	"Batches.Why":     func(s *scene, p *access.Principal) error { return second(s.Batches.Why(s.ctx, p, s.running)) },
+	"Batches.Preview":    func(s *scene, p *access.Principal) error { return second(s.Batches.Preview(s.ctx, p, s.draft, 1)) },
+	"Batches.Launch":     func(s *scene, p *access.Principal) error { return second(s.Batches.Launch(s.ctx, p, s.draft, false)) },
+	"Batches.Pause":      func(s *scene, p *access.Principal) error { return second(s.Batches.Pause(s.ctx, p, s.running)) },
+	"Batches.Resume":     func(s *scene, p *access.Principal) error { return second(s.Batches.Resume(s.ctx, p, s.running)) },
+	"Batches.End":        func(s *scene, p *access.Principal) error { return second(s.Batches.End(s.ctx, p, s.running)) },
+	"Batches.Cancel":     func(s *scene, p *access.Principal) error { return second(s.Batches.Cancel(s.ctx, p, s.draft)) },
+	"Batches.TopUp":      func(s *scene, p *access.Principal) error { return second(s.Batches.TopUp(s.ctx, p, s.running, 1)) },
+	"Batches.Change":     tryChange,
+	"Batches.AddTasks":   tryAddTasks,
+	"Batches.RemoveTask": tryRemoveTask,
+	"Batches.Get":        func(s *scene, p *access.Principal) error { return second(s.Batches.Get(s.ctx, p, s.running)) },
+	"Batches.Able":       func(s *scene, p *access.Principal) error { return second(s.Batches.Able(s.ctx, p, s.running)) },
+	"Batches.Holding":    func(s *scene, p *access.Principal) error { return second(s.Batches.Holding(s.ctx, p, s.running)) },
+	"Batches.Why":        func(s *scene, p *access.Principal) error { return second(s.Batches.Why(s.ctx, p, s.running)) },
 	"Batches.Quality": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Quality(s.ctx, p, s.running, "majority"))
 	},
@@ -203,7 +204,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 	"Runs.MakeAgain": func(s *scene, p *access.Principal) error { return second(s.Runs.MakeAgain(s.ctx, p, s.made())) },
 	"Runs.Check": func(s *scene, p *access.Principal) error {
-		got, err := s.Runs.Check(s.ctx, p, "workflow: x")
+		got, err := s.Runs.Check(s.ctx, p, 0, "workflow: x")
 		if err == nil {
 			got.Done()
 		}
@@ -215,7 +216,16 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Start": func(s *scene, p *access.Principal) error {
 		id := s.made()
 		must(s.Runs.Load(s.ctx, s.admin, id, "things", file(s.t, thingsWithID(2))))(s.t)
-		return second(s.Runs.Start(s.ctx, p, id))
+		return second(s.Runs.Start(s.ctx, p, id, false))
+	},
+	"Runs.AddRows": func(s *scene, p *access.Principal) error {
+		return second(s.Runs.AddRows(s.ctx, p, s.open(), orchestrator.NewRows{Input: "things", File: file(s.t, thingsWithID(2)), Feed: "f"}))
+	},
+	"Runs.FeedRows": func(s *scene, p *access.Principal) error {
+		return second(s.Runs.FeedRows(s.ctx, p, s.open(), "things", "f"))
+	},
+	"Runs.SealInputs": func(s *scene, p *access.Principal) error {
+		return second(s.Runs.SealInputs(s.ctx, p, s.open(), "things"))
 	},
 	"Runs.List":    func(s *scene, p *access.Principal) error { return second(s.Runs.List(s.ctx, p, s.a, 0, 1)) },
 	"Runs.Get":     func(s *scene, p *access.Principal) error { return second(s.Runs.Get(s.ctx, p, s.under())) },
@@ -299,7 +309,7 @@ func (s *scene) under() crowd.RunID {
 	s.giveUp()
 	s.run = s.made()
 	must(s.Runs.Load(s.ctx, s.admin, s.run, "things", file(s.t, thingsWithID(2))))(s.t)
-	must(s.Runs.Start(s.ctx, s.admin, s.run))(s.t)
+	must(s.Runs.Start(s.ctx, s.admin, s.run, false))(s.t)
 	s.until(func() bool { return must(s.Runs.Get(s.ctx, s.admin, s.run))(s.t).Nodes[1].Node.Batch != 0 })
 	return s.run
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,10 +20,10 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/sched"
 )
 
 // TestOneInvitationToAnAddress, of several at once.
@@ -81,14 +83,14 @@ func TestWhoSignsOutIsOutAtOnce(t *testing.T) {
 func TestWhatANewPoolIsLike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	v := must(w.Pools.Create(w.ctx, w.admin, "new", control.DefaultPolicy))(t)
+	v := must(w.Pools.Create(w.ctx, w.admin, "new", sched.Default))(t)
 	if want := (store.Calling{Ask: 2, Answer: 2 * time.Minute, Life: 30 * time.Minute}); v.Calling != want {
 		t.Errorf("it calls people with %+v, want %+v", v.Calling, want)
 	}
 	if want := (engine.Retainer{Silence: time.Minute, Promise: 10 * time.Minute}); v.Retainer != want {
 		t.Errorf("it keeps people with %+v, want %+v", v.Retainer, want)
 	}
-	if v.Name != "new" || v.Policy != control.DefaultPolicy || v.RequestersInvite || v.CreatedAt.IsZero() {
+	if v.Name != "new" || v.Policy != sched.Default || v.RequestersInvite || v.CreatedAt.IsZero() {
 		t.Errorf("it is %+v", v.Pool)
 	}
 }
@@ -98,12 +100,13 @@ func TestWhatANewPoolIsLike(t *testing.T) {
 func TestOpeningHearsEveryError(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
-	x := st.open(t, t.TempDir(), "")
-	x.close()
+	now := func() time.Time { return time.UnixMicro(st.at) }
 	for _, method := range []string{"ListPools", "PoolUsers", "PoolDuties", "OpenCalls", "Notices", "Snapshot"} {
-		f := &failingStore{Store: must(sqlite.Open(x.ctx, x.path, x.options))(t)}
+		path := filepath.Join(t.TempDir(), "throng.db") // its own copy: no server that ran before has ended the call
+		ok(t, os.WriteFile(path, st.file, 0o600))
+		f := &failingStore{Store: must(sqlite.Open(t.Context(), path, sqlite.Options{Scratch: true}))(t)}
 		f.begin(storeCall{method, 1})
-		a, err := app.Open(x.ctx, app.Config{Store: f, Log: slog.New(slog.DiscardHandler), Now: x.clock.now})
+		a, err := app.Open(marked(t.Context()), app.Config{Store: f, Log: slog.New(slog.DiscardHandler), Now: now})
 		if _, happened := f.end(); !happened || !errors.Is(err, errLost) {
 			t.Errorf("when %s fails (%t), the server opens with %v", method, happened, err)
 		}

@@ -57,6 +57,7 @@ type App struct {
 	Pools       *control.Pools
 	Control     *control.Control
 	Runs        *runs.Runs
+	Services    *runs.Services
 
 	live       *live.Pools
 	onCall     *recruit.OnCall
@@ -135,13 +136,14 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Duty, a.Transfers = recruit.NewDuty(people, calls), recruit.NewTransfers(people)
 	a.Control = control.New(control.Config{
 		Store: cfg.Store, Live: a.live, OnCall: a.onCall, Recruiter: calls, Transfers: a.Transfers, Funds: funds, Log: cfg.Log, Clock: cfg.Now,
-		Every: cfg.ControlEvery, Balance: cfg.Balance, Random: cfg.Random,
+		Streams: streams, Every: cfg.ControlEvery, Balance: cfg.Balance, Random: cfg.Random,
 	})
 	a.Pools = control.OpenPools(a.Control)
 
 	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
 	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Downloads: downloads})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Downloads: downloads})
+	a.Services = runs.OpenServices(a.Runs)
 	return a, nil
 }
 

@@ -18,11 +18,11 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/pool"
+	"github.com/throng-dev/throng/sched"
 )
 
 // BenchmarkSubmit is the hot path: 64 workers submit and get the next task in
@@ -69,7 +69,7 @@ func BenchmarkControlStep(b *testing.B) {
 	settings := pool.Settings{Elasticity: "ct-p", Stability: "hybrid", Balance: true, Min: here, Max: people}
 	for i := range pools {
 		id := must(w.store.CreatePool(w.ctx, store.Pool{
-			Name: fmt.Sprint("pool ", i), Policy: control.DefaultPolicy, Control: settings, Calling: recruit.DefaultCalling(),
+			Name: fmt.Sprint("pool ", i), Policy: sched.Default, Control: settings, Calling: recruit.DefaultCalling(),
 			Retainer: engine.Retainer{Called: true, Rate: crowd.Unit / 20, Promise: time.Minute},
 		}))(b)
 		c := engine.Changes{Transfers: []engine.Transfer{{At: w.clock.now(), Kind: engine.Deposit,
@@ -134,7 +134,7 @@ func BenchmarkRows(b *testing.B) {
 					must(w.Runs.Load(w.ctx, w.ann, id, "items", table.Opened(&counted{n: n})))(b)
 					changed, stop, err := w.Runs.Watch(w.ctx, w.ann, id)
 					ok(b, err)
-					must(w.Runs.Start(w.ctx, w.ann, id))(b)
+					must(w.Runs.Start(w.ctx, w.ann, id, false))(b)
 					for !w.state(id).Ended() {
 						<-changed
 					}

@@ -219,7 +219,7 @@ func TestThatTheMoneyHasRunOutIsLoggedOnce(t *testing.T) {
 }
 
 // TestWhoIsReleased: the idle, of these who likes the pool least and then who has
-// been idle longest; then those who have been on duty longest.
+// been idle longest; then those at work who have been on duty longest.
 func TestWhoIsReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5)

@@ -367,54 +367,6 @@ func (f *failingStore) CheckLedger(ctx context.Context) error {
 	return f.err(ctx, "CheckLedger", func() error { return f.Store.CheckLedger(ctx) })
 }
 
-func (f *failingStore) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) (crowd.RunID, error) {
-	return fail1(f, ctx, "CreateRun", func() (crowd.RunID, error) { return f.Store.CreateRun(ctx, r, nodes) })
-}
-
-func (f *failingStore) Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (store.Run, error) {
-	return fail1(f, ctx, "Run", func() (store.Run, error) { return f.Store.Run(ctx, tenant, id) })
-}
-
-func (f *failingStore) ListRuns(ctx context.Context, tenant crowd.TenantID, before crowd.RunID, limit int) ([]store.Run, error) {
-	return fail1(f, ctx, "ListRuns", func() ([]store.Run, error) { return f.Store.ListRuns(ctx, tenant, before, limit) })
-}
-
-func (f *failingStore) OpenRuns(ctx context.Context) ([]store.Run, error) {
-	return fail1(f, ctx, "OpenRuns", func() ([]store.Run, error) { return f.Store.OpenRuns(ctx) })
-}
-
-func (f *failingStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
-	return fail1(f, ctx, "Nodes", func() ([]store.Node, error) { return f.Store.Nodes(ctx, id) })
-}
-
-func (f *failingStore) Advance(ctx context.Context, a *store.Advance) (crowd.BatchID, error) {
-	return fail1(f, ctx, "Advance", func() (crowd.BatchID, error) { return f.Store.Advance(ctx, a) })
-}
-
-func (f *failingStore) Rows(ctx context.Context, id crowd.RunID, node int, after int64, limit int, with []int) ([]store.JoinedRow, error) {
-	return fail1(f, ctx, "Rows", func() ([]store.JoinedRow, error) { return f.Store.Rows(ctx, id, node, after, limit, with) })
-}
-
-func (f *failingStore) ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {
-	return fail1(f, ctx, "ItemRows", func() ([]store.Row, error) { return f.Store.ItemRows(ctx, id, item) })
-}
-
-func (f *failingStore) Faults(ctx context.Context, id crowd.RunID, node int, after int64, limit int) ([]store.Fault, error) {
-	return fail1(f, ctx, "Faults", func() ([]store.Fault, error) { return f.Store.Faults(ctx, id, node, after, limit) })
-}
-
-func (f *failingStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
-	return fail1(f, ctx, "Unlabelled", func() ([]store.Task, error) { return f.Store.Unlabelled(ctx, batch, after, limit) })
-}
-
-func (f *failingStore) Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]store.Row, error) {
-	return fail1(f, ctx, "Pending", func() ([]store.Row, error) { return f.Store.Pending(ctx, id, node, after, last, to, limit) })
-}
-
-func (f *failingStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error {
-	return f.err(ctx, "TakeOver", func() error { return f.Store.TakeOver(ctx, from, to, nodes) })
-}
-
 func (f *failingStore) PutTenantSecret(ctx context.Context, tenant crowd.TenantID, name, value string) error {
 	return f.err(ctx, "PutTenantSecret", func() error { return f.Store.PutTenantSecret(ctx, tenant, name, value) })
 }

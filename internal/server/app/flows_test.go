@@ -125,7 +125,7 @@ func (w *world) begin(text, input, rows string) crowd.RunID {
 	w.t.Helper()
 	made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(w.t)
 	must(w.Runs.Load(w.ctx, w.ann, made.Run.ID, input, file(w.t, rows)))(w.t)
-	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(w.t)
+	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID, false))(w.t)
 	return made.Run.ID
 }
 
@@ -328,7 +328,7 @@ func TestRunAgain(t *testing.T) {
 		if len(made.Needs) != 0 {
 			t.Errorf("it still needs %v", made.Needs)
 		}
-		must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(t)
+		must(w.Runs.Start(w.ctx, w.ann, made.Run.ID, false))(t)
 		return made.Run.ID
 	}
 	for _, from := range []string{"expert", "both", "alive", ""} {
@@ -380,7 +380,7 @@ func TestMoneyRunsOut(t *testing.T) {
 	w.warns.Store(true)
 	made := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: flowText(s.URL), Budget: crowd.Unit / 10}))(t)
 	must(w.Runs.Load(w.ctx, w.ann, made.Run.ID, "things", file(t, thingsWithID(6))))(t)
-	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID))(t)
+	must(w.Runs.Start(w.ctx, w.ann, made.Run.ID, false))(t)
 	w.until(func() bool {
 		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, made.Run.ID))(t).Nodes[1].Error, "the run may spend 0.10")
 	})

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
 )
 
 // asked asks for a forecast, lets it be computed, and asks again.
@@ -77,7 +78,7 @@ func TestForecast(t *testing.T) {
 		if f.Low.Before(now) || f.Median.Before(now.Add(4*time.Minute)) || f.Median.After(now.Add(20*time.Minute)) || f.High.Before(f.Median) {
 			t.Errorf("it is done from %s to %s, most likely at %s (now %s)", f.Low, f.High, f.Median, now)
 		}
-		if f.Chance == nil || f.Chance.Value < 0.9 || f.Policy != control.DefaultPolicy {
+		if f.Chance == nil || f.Chance.Value < 0.9 || f.Policy != sched.Default {
 			t.Errorf("the chance is %+v under %s", f.Chance, f.Policy)
 		}
 
@@ -198,7 +199,7 @@ func TestPoolState(t *testing.T) {
 		s := must(w.Batches.PoolState(w.ctx, w.admin, w.pool))(t)
 		cancel()
 		<-poll.done
-		if len(s.Snapshot.Batches) != 2 || s.Batches[id] != "things" || s.Snapshot.Batches[1].Spec.ID != other || s.Policy != control.DefaultPolicy {
+		if len(s.Snapshot.Batches) != 2 || s.Batches[id] != "things" || s.Snapshot.Batches[1].Spec.ID != other || s.Policy != sched.Default {
 			t.Errorf("the state is %+v", s)
 		}
 		if o := s.Observed; len(o.Present) != 4 || o.HandOuts != 3 || o.Answers[id].N != 3 {
@@ -228,4 +229,37 @@ func TestForecastEndsWithTheService(t *testing.T) {
 	w.answer(3)
 	must(w.Batches.Forecast(w.ctx, w.ann, id))(t)
 	w.close()
+}
+
+// TestOutlookOfARun: when a run is done is what the forecast of its batch says.
+func TestOutlookOfARun(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		id := w.begin(`
+workflow: labels
+inputs: {things: {columns: [id, thing]}}
+steps:
+  ask:
+    from: {things: stream}
+    crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.01}
+`, "things", thingsWithID(90))
+		synctest.Wait()
+		outlook := func() orchestrator.Outlook {
+			must(w.Runs.Get(w.ctx, w.ann, id))(t)
+			synctest.Wait() // it is computed when somebody asks
+			return must(w.Runs.Get(w.ctx, w.ann, id))(t).Outlook
+		}
+		if o := outlook(); o.Why == "" || !o.Median.IsZero() {
+			t.Errorf("before any answer: %+v", o)
+		}
+		w.answer(10)
+		w.clock.advance(time.Minute)
+		synctest.Wait()
+		o := outlook()
+		batch := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch
+		f := must(w.Batches.Forecast(w.ctx, w.ann, batch))(t)
+		if f.Status != batches.ForecastReady || o.Why != "" || !o.Median.Equal(f.Finish.Median) || !o.Low.Equal(f.Finish.Low) || !o.High.Equal(f.Finish.High) ||
+			!o.Median.After(w.clock.now()) || len(o.Then) > 0 {
+			t.Errorf("%+v, and not as its batch: %+v", o, f)
+		}
+	})
 }

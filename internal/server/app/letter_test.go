@@ -56,7 +56,7 @@ func TestARunThatWaitsForMoneyGoesOn(t *testing.T) {
 		poor := must(w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: "poor", Weight: 1}))(t).ID
 		id := must(w.Runs.Make(w.ctx, w.admin, orchestrator.NewRun{Tenant: poor, Text: oneStep}))(t).Run.ID
 		must(w.Runs.Load(w.ctx, w.admin, id, "things", file(t, thingsWithID(2))))(t)
-		must(w.Runs.Start(w.ctx, w.admin, id))(t)
+		must(w.Runs.Start(w.ctx, w.admin, id, false))(t)
 		<-time.After(10 * time.Second)
 		step := must(w.Runs.Get(w.ctx, w.admin, id))(t).Nodes[1]
 		if !strings.Contains(step.Error, "account") || step.State == store.NodeFailed {
@@ -100,7 +100,7 @@ func TestTheBatchOfAStep(t *testing.T) {
 	text := strings.Replace(oneStep, "reward: 0.01", "reward: 0.02, priority: 2.5, lease: 5m, task_time: 12s, production: true, budget: 3.00", 1)
 	id := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(t).Run.ID
 	must(w.Runs.Load(w.ctx, w.ann, id, "things", file(t, thingsWithID(2))))(t)
-	must(w.Runs.Start(w.ctx, w.ann, id))(t)
+	must(w.Runs.Start(w.ctx, w.ann, id, false))(t)
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.admin, id))(t).Nodes[1].Node.Batch != 0 })
 	b = batchOf(id)
 	if b.Spec.Lease != 5*time.Minute || b.Spec.TaskTime != 12*time.Second || b.Spec.Priority != 2.5 || !b.Spec.Production || b.Spec.Reward != crowd.Unit/50 || b.Spec.Budget != 3*crowd.Unit || b.CreatedBy != w.ann.User.ID {

@@ -29,7 +29,7 @@ func (w *world) started(by *access.Principal, tenant crowd.TenantID, text string
 	w.t.Helper()
 	id := must(w.Runs.Make(w.ctx, by, orchestrator.NewRun{Tenant: tenant, Text: text}))(w.t).Run.ID
 	must(w.Runs.Load(w.ctx, by, id, "n", file(w.t, "id\n1\n")))(w.t)
-	must(w.Runs.Start(w.ctx, by, id))(w.t)
+	must(w.Runs.Start(w.ctx, by, id, false))(w.t)
 	return id
 }
 
@@ -92,13 +92,13 @@ func TestLongQueriesLeaveAPlace(t *testing.T) {
 func TestACheckEndsWithItsAnswer(t *testing.T) {
 	w := newWorld(t, 0)
 	text := counts(quick, "30s")
-	first := must(w.Runs.Check(w.ctx, w.ann, text))(t)
-	must(w.Runs.Check(w.ctx, w.bob, text))(t).Done()
+	first := must(w.Runs.Check(w.ctx, w.ann, 0, text))(t)
+	must(w.Runs.Check(w.ctx, w.bob, 0, text))(t).Done()
 	ctx, stop := context.WithTimeout(w.ctx, 100*time.Millisecond)
 	defer stop()
-	if _, err := w.Runs.Check(ctx, w.ann, text); err == nil {
+	if _, err := w.Runs.Check(ctx, w.ann, 0, text); err == nil {
 		t.Error("a second file was checked before the answer about the first was sent")
 	}
 	first.Done()
-	must(w.Runs.Check(w.ctx, w.ann, text))(t).Done()
+	must(w.Runs.Check(w.ctx, w.ann, 0, text))(t).Done()
 }

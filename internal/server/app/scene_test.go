@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -17,7 +18,26 @@ type scene struct {
 
 // prepared is what use cases act on that was made before.
 type prepared struct {
-	made, running crowd.RunID
-	invitation    accounts.InvitationView
-	test          store.Test
+	made, running, open crowd.RunID
+	invitation          accounts.InvitationView
+	test                store.Test
+}
+
+// openStep is a workflow that waits for all rows of an open input.
+const openStep = `
+workflow: counted
+inputs: {things: {columns: [{id: number}, thing], open: true}}
+steps:
+  many: {from: things, sql: select count(*) as n from things}
+`
+
+// open is a run of ann's tenant with an open input.
+func (s *scene) open() crowd.RunID {
+	s.t.Helper()
+	if s.ready != nil {
+		return s.ready.open
+	}
+	id := must(s.Runs.Make(s.ctx, s.admin, orchestrator.NewRun{Tenant: s.a, Text: openStep}))(s.t).Run.ID
+	must(s.Runs.Start(s.ctx, s.admin, id, false))(s.t)
+	return id
 }

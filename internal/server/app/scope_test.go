@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/sched"
 )
 
 // easy is a test of a tenant, open to every worker, that grants what it likes.
@@ -44,7 +45,7 @@ func clearedOnly(tenant crowd.TenantID, pool crowd.PoolID) func(*batches.NewBatc
 // newPool makes a pool.
 func (w *world) newPool(name string) control.PoolView {
 	w.t.Helper()
-	return must(w.Pools.Create(w.ctx, w.admin, name, control.DefaultPolicy))(w.t)
+	return must(w.Pools.Create(w.ctx, w.admin, name, sched.Default))(w.t)
 }
 
 // requestersInvite opens a pool to requesters' invitations, or closes it.

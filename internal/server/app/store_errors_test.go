@@ -79,7 +79,7 @@ func newStage(t *testing.T) *stage {
 
 	key := must(ecdh.P256().GenerateKey(rand.Reader))(t)
 	st.pushKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
-	ready := &prepared{running: s.under(), invitation: s.invited()}
+	ready := &prepared{running: s.under(), open: s.open(), invitation: s.invited()}
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.admin, ready.running))(t).Nodes[1].Node.Sealed }) // it has nothing to do then
 	test := must(w.Tests.Create(w.ctx, w.admin, accounts.NewTest{Tenant: w.a, Name: "test", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50, Tries: 2, Open: true}))(t)
 	ready.test = test
@@ -135,10 +135,8 @@ func (st *stage) open(t *testing.T, dir, name string) *trial {
 // the background, and the times that they tell.
 func (x *trial) kept(name string) map[string][]string {
 	x.t.Helper()
-	if name == "Runs.EndStep" { // what follows from it is done in the background
-		x.until(func() bool {
-			return must(x.Runs.Get(x.ctx, x.admin, x.ready.running))(x.t).Run.State == store.RunDone
-		})
+	if ends := map[string]crowd.RunID{"Runs.EndStep": x.ready.running, "Runs.SealInputs": x.ready.open}[name]; ends != 0 { // what follows from it is done in the background
+		x.until(func() bool { return must(x.Runs.Get(x.ctx, x.admin, ends))(x.t).Run.State == store.RunDone })
 	}
 	x.close()
 	db := must(sql.Open("sqlite", "file:"+x.path))(x.t)
@@ -236,7 +234,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Pools.Change": func(x *trial, p *access.Principal) error {
 		return second(x.Pools.Change(x.ctx, p, x.other, func(now *store.Pool) error {
 			now.Name = "evening"
-			now.Control = pool.Settings{Min: 1}
+			now.Control, now.Gate = pool.Settings{Min: 1}, true
 			return nil
 		}))
 	},
@@ -299,7 +297,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Runs.Load": func(x *trial, p *access.Principal) error {
 		return second(x.Runs.Load(x.ctx, p, x.ready.made, "things", file(x.t, thingsWithID(2))))
 	},
-	"Runs.Start": func(x *trial, p *access.Principal) error { return second(x.Runs.Start(x.ctx, p, x.ready.made)) },
+	"Runs.Start": func(x *trial, p *access.Principal) error { return second(x.Runs.Start(x.ctx, p, x.ready.made, false)) },
 	"Runs.Results": func(x *trial, p *access.Principal) error {
 		ctx, cancel := context.WithCancel(x.ctx)
 		defer cancel()
@@ -352,6 +350,7 @@ var excused = map[string]excuse{
 	"Runs.MakeAgain/Run":     {why: "the second run is given up again", differs: []string{"counters", "runs", "run_nodes", "run_texts"}, race: true},
 	"Runs.MakeAgain/Nodes":   {why: "the second run is given up again", differs: []string{"counters", "runs", "run_nodes", "run_texts"}, race: true},
 	"Runs.MakeAgain/Advance": {why: "the second run is given up again", differs: []string{"counters", "runs", "run_nodes", "run_texts"}, race: true},
+	"Runs.SealInputs/Run":    {why: "it is sealed, and may be done by now; only how it stands could not be read", race: true, again: crowd.Conflict},
 	"Runs.EndStep/Run":       {why: "it is ended, and may be done by now; only how it stands could not be read", race: true, again: crowd.Conflict},
 	"Runs.Start/Run":         {why: "it is started; its first step is taken up a moment later, or how it stands could not be read", unheard: true, again: crowd.Conflict},
 	"Runs.Start/Nodes":       {why: "it is started; its first step is taken up a moment later", unheard: true, again: crowd.Conflict},
@@ -378,7 +377,7 @@ var excused = map[string]excuse{
 
 // inBackground are the use cases after which a run goes on by itself, with
 // commits of its own that may fall within the call.
-var inBackground = map[string]bool{"Runs.Start": true, "Runs.EndStep": true, "Runs.Resume": true, "Runs.Cancel": true, "Runs.Retry": true, "Runs.Skip": true}
+var inBackground = map[string]bool{"Runs.Start": true, "Runs.SealInputs": true, "Runs.EndStep": true, "Runs.Resume": true, "Runs.Cancel": true, "Runs.Retry": true, "Runs.Skip": true}
 
 // TestEveryErrorOfTheStoreIsHeard lets each call of the store fail that a use
 // case makes, one at a time: the use case returns the error, nothing is half

@@ -218,7 +218,7 @@ func TestChangesAtTheSameTimeAllHold(t *testing.T) {
 		group.Go(func() {
 			for range each {
 				must(w.Batches.EditDraft(w.ctx, w.ann, id, func(n *batches.NewBatch) error { n.Reward++; return nil }))(t)
-				must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control.Max++; return nil }))(t)
+				must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Gate = true; now.Control.Max++; return nil }))(t)
 			}
 		})
 	}

@@ -42,7 +42,7 @@ func TestAWatchedTopUp(t *testing.T) {
 	bubble(t, 0, func(t *testing.T, w *world) {
 		id := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: oneStep, Budget: crowd.Unit}))(t).Run.ID
 		must(w.Runs.Load(w.ctx, w.ann, id, "things", file(t, thingsWithID(1))))(t)
-		must(w.Runs.Start(w.ctx, w.ann, id))(t)
+		must(w.Runs.Start(w.ctx, w.ann, id, false))(t)
 		synctest.Wait()
 		changed, stop, err := w.Runs.Watch(w.ctx, w.ann, id)
 		ok(t, err)

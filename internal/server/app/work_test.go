@@ -399,6 +399,11 @@ func TestReturnAndSkip(t *testing.T) {
 	}
 	ok(t, w.Work.Return(w.ctx, w.workers[0], two.Assignment))
 	ok(t, w.Work.Return(w.ctx, w.workers[0], two.Assignment))
+	back := w.next(w.workers[0]) // there is nothing else
+	if back.Task != two.Task || back.Assignment == two.Assignment {
+		t.Errorf("got %s of %s after %s of %s was returned", back.Assignment, back.Task, two.Assignment, two.Task)
+	}
+	must(w.Work.Skip(w.ctx, w.workers[0], back.Assignment, 0))(t)
 	if work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t); work != nil {
 		t.Errorf("got %s again", work.Task)
 	}
@@ -424,7 +429,7 @@ func TestEverybodyHadWhatIsLeft(t *testing.T) {
 		if v := w.batch(id); v.Crowd.TooSmall() {
 			t.Errorf("with something left for somebody: %+v", v.Crowd)
 		}
-		ok(t, w.Work.Return(w.ctx, w.workers[0], w.next(w.workers[0]).Assignment))
+		must(w.Work.Skip(w.ctx, w.workers[0], w.next(w.workers[0]).Assignment, 0))(t)
 	}
 	const says = "everybody in the pool who may do it has already had the 2 tasks left"
 	why := must(w.Batches.Why(w.ctx, w.ann, id))(t)

@@ -93,7 +93,9 @@ type NewBatch struct {
 	TaskTime     time.Duration
 	EndsAt       time.Time
 	Requirements []engine.Requirement
-	Training     bool // its tasks are for newcomers of the pool, before they get others
+	PerWorker    int            // the most answers of one person; 0: any number
+	Enough       *engine.Enough // ends it by itself; nil: its last task does
+	Training     bool           // its tasks are for newcomers of the pool, before they get others
 }
 
 // Create makes a draft. It gets its tasks by Upload.
@@ -125,6 +127,7 @@ func (s *Batches) draft(ctx context.Context, n NewBatch) (store.Batch, error) {
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
 			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements, Training: n.Training,
+			PerWorker: n.PerWorker, Enough: n.Enough,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}
@@ -156,7 +159,7 @@ func Definition(b *store.Batch) NewBatch {
 	return NewBatch{
 		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
 		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
-		Requirements: x.Requirements, Training: x.Training,
+		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough,
 	}
 }
 
@@ -376,6 +379,9 @@ type BatchView struct {
 	CrowdRemedy string
 }
 
+// HadEnough says what there was enough of, if the batch ended by itself; "": it did not.
+func (v BatchView) HadEnough() string { return v.Spec.HadEnough(&v.Progress) }
+
 // Get returns a batch as it stands.
 func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
 	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
@@ -397,6 +403,9 @@ func (s *Batches) Able(ctx context.Context, p *access.Principal, id crowd.BatchI
 	}
 	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
 		c = e.Able(b.Spec.Tenant, b.Spec.Rule.Fewest(), b.Spec.Requirements)
+		if c.PerWorker = b.Spec.PerWorker; b.Spec.Enough == nil && !b.Directed {
+			c.Answers = int(b.Spec.Tasks) * b.Spec.Rule.Fewest()
+		}
 	})
 	return c, err
 }

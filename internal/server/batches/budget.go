@@ -13,15 +13,15 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 )
 
-// Budget is what the batch may spend in all: of a draft as defined, else what it reserved
-// at its launch and all that was added since. It is 0 of one that has no budget of its own.
+// Budget is what the batch may spend in all, or could: of a draft as defined, else what
+// it reserved at its launch and all that was added since. It is 0 of one that has no
+// budget of its own.
 func (v *BatchView) Budget() crowd.Money {
 	p := &v.Progress
-	if p.State == crowd.BatchDraft || !v.HasBudget() {
+	if p.LaunchedAt.IsZero() || !v.HasBudget() {
 		return v.Spec.Budget
 	}
-	atFirst, _ := Budget(&v.Spec) // it was launched, so there is one
-	return max(atFirst, p.Spent+p.Escrow+p.Released)
+	return p.Spent + p.Escrow + p.Released
 }
 
 // Budget returns what a batch reserves at its launch: the budget that was asked

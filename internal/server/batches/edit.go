@@ -6,36 +6,108 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 // RunningSettings is what can be set of a batch while it runs.
 type RunningSettings struct {
-	Priority float64
-	Deadline time.Time // the zero time: none
-	Stopped  bool      // emergency stop
+	Priority   float64
+	Deadline   time.Time   // the zero time: none
+	Reward     crowd.Money // of what is handed out from now on
+	Redundancy label.Rule
+	Production bool
+	Stopped    bool          // emergency stop
+	Enough     engine.Enough // ends it by itself; zero: its last task does
+
+	// AddBudget has what a change lacks in the batch's budget reserved from the tenant's
+	// account. A step's batch that has no budget of its own does so in any case.
+	AddBudget bool
+	// AllowSmallCrowd asks for answers of more people than the pool has.
+	AllowSmallCrowd bool
 }
 
 // RunningSettings are those of a batch.
 func (v *BatchView) RunningSettings() RunningSettings {
-	return RunningSettings{v.Progress.Priority, v.Progress.Deadline, v.Stops.Batch}
+	x := RunningSettings{Priority: v.Progress.Priority, Deadline: v.Progress.Deadline, Reward: v.Spec.Reward,
+		Redundancy: v.Spec.Rule, Production: v.Spec.Production, Stopped: v.Stops.Batch}
+	if v.Spec.Enough != nil {
+		x.Enough = *v.Spec.Enough
+	}
+	return x
 }
 
 // Change changes the settings of a running batch as they are when nobody else
-// changes them.
+// changes them. change may be called twice.
 func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.BatchID, change func(*RunningSettings) error) (BatchView, error) {
-	return s.onBatch(ctx, p, access.BatchesChange, id, func(e *engine.Engine, now time.Time) error {
-		var v BatchView
-		v.Spec.ID = id
+	defer s.funds.Hold()()
+	b, err := s.batch(ctx, p, access.BatchesChange, id)
+	if err != nil {
+		return BatchView{}, err
+	}
+	kind, err := kindOf(b)
+	if err != nil {
+		return BatchView{}, err
+	}
+	return s.reserving(ctx, p, access.BatchesChange, &b, func(e *engine.Engine, now time.Time, reserve crowd.Money) (crowd.Money, error) {
+		v := BatchView{Batch: b} // what is kept of it changes under the lock of the funds only
 		v.read(e)
 		x := v.RunningSettings()
-		err := change(&x)
-		if err == nil {
-			err = e.Edit(now, id, engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline})
+		if err := change(&x); err != nil {
+			return 0, err
+		}
+		rule := kind.Rule(x.Redundancy)
+		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
+			SmallCrowdOK: x.AllowSmallCrowd || b.Run != 0, Reserve: reserve}
+		err := e.Edit(now, id, edit)
+		if crowd.CodeOf(err) == crowd.BudgetTooSmall && (x.AddBudget || !b.HasBudget()) {
+			missing, _ := e.Missing(id, &edit)
+			return missing, err
 		}
 		if err == nil && x.Stopped != v.Stops.Batch {
 			err = e.StopBatch(now, id, x.Stopped)
 		}
-		return err
+		return 0, err
 	})
+}
+
+// reserving runs a command that may lack money of the batch's budget, and then reports
+// how much it may have from the tenant's account: it is run again with that, if the
+// account has it. The caller holds the funds.
+func (s *Batches) reserving(ctx context.Context, p *access.Principal, o access.Operation, b *store.Batch, do func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error)) (BatchView, error) {
+	var missing crowd.Money
+	command := func(reserve crowd.Money) (BatchView, error) {
+		return s.onBatch(ctx, p, o, b.Spec.ID, func(e *engine.Engine, now time.Time) (err error) {
+			missing, err = do(e, now, reserve)
+			return err
+		})
+	}
+	v, err := command(0)
+	if err == nil || missing == 0 {
+		return v, err
+	}
+	amount := missing
+	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the change"); err != nil {
+		return v, err
+	}
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "budget", amount); err != nil {
+		return v, err
+	}
+	return command(amount)
+}
+
+// RemoveTask takes a task without a label out of a running batch: it is handed out no
+// more and gets no label. Who holds it is paid for their answer, and answers are kept.
+func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crowd.TaskID) (BatchView, error) {
+	id := task.Batch()
+	b, err := s.batch(ctx, p, access.BatchesRemoveTask, id)
+	switch {
+	case err != nil:
+		return BatchView{}, err
+	case b.Run != 0:
+		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps wait for its label", task, b.Run)
+	}
+	return s.onBatch(ctx, p, access.BatchesRemoveTask, id, func(e *engine.Engine, now time.Time) error { return e.Remove(now, id, task.N()) })
 }

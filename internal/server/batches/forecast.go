@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
@@ -173,7 +175,7 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	case b.Unpaid != "":
 		f.Text = "No forecast: " + b.Unpaid + "."
 		return ForecastUnknown
-	case b.Progress.Open && int(b.Progress.Tasks) == b.Progress.Labelled:
+	case b.Progress.Open && b.Progress.Wanted() == b.Progress.Labelled:
 		f.Text = "Every task that there is has its label, and more may come: there is nothing to forecast."
 		return ForecastUnknown
 	case b.Crowd.TooSmall():
@@ -205,6 +207,22 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		f.Finish.Chance = nil // it was of another deadline
 	}
 	return ForecastReady
+}
+
+// forecastOfStep returns when the tasks of a step's batch will be done, as far as that has
+// been computed.
+func (s *Batches) forecastOfStep(pool crowd.PoolID, id crowd.BatchID, st *engine.Status) (f orchestrator.Forecast) {
+	if st.Progress.Open && st.Progress.Wanted() == st.Progress.Labelled {
+		return f // nothing is left to do
+	}
+	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd}
+	b.Spec.ID = id
+	x := s.forecast(&b)
+	f.Why, f.Nobody = x.Text, x.Status == ForecastNobody
+	if x.Status == ForecastReady {
+		f.Low, f.Median, f.High, f.Horizon = x.Finish.Low, x.Finish.Median, x.Finish.High, x.Horizon
+	}
+	return f
 }
 
 // forecasts computes forecasts in the background, one at a time, and keeps the

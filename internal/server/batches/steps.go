@@ -36,19 +36,24 @@ const askedAtOnce = 16
 func (s Steps) Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
 	out := make([]engine.Crowd, len(steps))
 	err := s.eachChunk(ctx, pool, len(steps), func(e *engine.Engine, i int) {
-		out[i] = e.Able(tenant, steps[i].Redundancy.Fewest(), steps[i].Requirements)
+		out[i] = orchestrator.Able(e, tenant, steps[i])
 	})
 	return out, err
 }
 
-// Status returns those of the steps' batches that are running as they stand.
-func (s Steps) Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error) {
-	out := make(map[crowd.BatchID]engine.Status, len(ids))
+// Status returns those of the steps' batches that are running as they stand. Asking is
+// what gets their forecasts computed, in the background.
+func (s Steps) Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]orchestrator.BatchStatus, error) {
+	out := make(map[crowd.BatchID]orchestrator.BatchStatus, len(ids))
 	err := s.eachChunk(ctx, pool, len(ids), func(e *engine.Engine, i int) {
 		if st, ok := e.Status(ids[i]); ok {
-			out[ids[i]] = st
+			out[ids[i]] = orchestrator.BatchStatus{Status: st}
 		}
 	})
+	for id, st := range out {
+		st.Forecast = s.batches.forecastOfStep(pool, id, &st.Status)
+		out[id] = st
+	}
 	return out, err
 }
 
@@ -145,9 +150,9 @@ func (s Steps) Seal(ctx context.Context, id crowd.BatchID) error {
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Seal(now, id) })
 }
 
-// SetTail sets the time that items of a step's batch still have before them.
-func (s Steps) SetTail(ctx context.Context, id crowd.BatchID, tail time.Duration) error {
-	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.SetTail(now, id, tail) })
+// SetRest sets the time and work that items of a step's batch still have before them.
+func (s Steps) SetRest(ctx context.Context, id crowd.BatchID, rest engine.Rest) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.SetRest(now, id, rest) })
 }
 
 // Pause stops handing a step's batch out.

@@ -60,6 +60,7 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 		return UploadReport{}, err
 	}
 	u := uploading{batches: s, how: how, names: make(map[string]crowd.WorkerID), columns: rows.Columns(), pool: b.Pool, batch: id}
+	u.keep = func(ctx context.Context, tasks []store.Task) error { return s.store.AddTasks(ctx, id, tasks) }
 	if err := u.prepare(&b); err != nil {
 		return UploadReport{}, err
 	}
@@ -102,7 +103,9 @@ type uploading struct {
 	report   UploadReport
 	batch    crowd.BatchID
 	pool     crowd.PoolID
+	keep     func(ctx context.Context, tasks []store.Task) error
 	columns  []string // of the file
+	plain    []int    // numbers of the columns with data, in the order of the batch's
 	gold     int      // column numbers, or -1
 	workers  int
 	template *task.Compiled
@@ -112,7 +115,12 @@ type uploading struct {
 // prepare finds the special columns and checks that the template fits the rest.
 func (u *uploading) prepare(b *store.Batch) error {
 	u.gold, u.workers = slices.Index(u.columns, input.GoldColumn), slices.Index(u.columns, WorkersColumn)
-	b.Columns = u.plain(u.columns)
+	for i := range u.columns {
+		if i != u.gold && i != u.workers {
+			u.plain = append(u.plain, i)
+		}
+	}
+	b.Columns = u.cells(u.columns)
 	b.Directed = u.workers >= 0
 	if len(b.Columns) == 0 {
 		return crowd.Errorf(crowd.Invalid, "the file has no column with data for the task")
@@ -124,7 +132,7 @@ func (u *uploading) prepare(b *store.Batch) error {
 
 // all reads the rows and keeps them.
 func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
-	chunks := store.Chunks[store.Task]{Keep: func(tasks []store.Task) error { return u.batches.store.AddTasks(ctx, u.batch, tasks) }}
+	chunks := store.Chunks[store.Task]{Keep: func(tasks []store.Task) error { return u.keep(ctx, tasks) }}
 	for {
 		row, line, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -157,19 +165,18 @@ func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
 	return chunks.Flush()
 }
 
-// plain returns the cells that are not special.
-func (u *uploading) plain(row []string) []string {
-	out := make([]string, 0, len(row))
-	for i, cell := range row {
-		if i != u.gold && i != u.workers {
-			out = append(out, cell)
-		}
+// cells returns the cells of a row that are not special, in the order of the batch's
+// columns.
+func (u *uploading) cells(row []string) []string {
+	out := make([]string, len(u.plain))
+	for i, at := range u.plain {
+		out[i] = row[at]
 	}
 	return out
 }
 
 func (u *uploading) task(ctx context.Context, row []string, line int) (store.Task, error) {
-	t := store.Task{Values: u.plain(row)}
+	t := store.Task{Values: u.cells(row)}
 	if u.gold >= 0 && row[u.gold] != "" {
 		key, err := u.template.Known(row[u.gold])
 		if err != nil {

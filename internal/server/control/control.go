@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -21,6 +22,8 @@ import (
 
 // Config sets up the control of pools.
 type Config struct {
+	Streams *limits.Streams // counts open event streams
+
 	Store     store.Store
 	Live      *live.Pools
 	OnCall    *recruit.OnCall
@@ -93,7 +96,8 @@ type PoolStatus struct {
 	pool.Metrics
 	Funds   engine.RetainerFunds
 	Reading pool.Counters
-	Next    pool.Decision // what the last step wanted
+	Next    pool.Decision                 // what the last step wanted
+	Events  [engine.RemoveTask + 1]uint64 // that were consumed, by kind; of Figures only
 }
 
 const (
@@ -225,9 +229,7 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 		}
 		pools, readings, funds = append(pools, p), append(readings, x), append(funds, money)
 	}
-	if slices.ContainsFunc(pools, func(p store.Pool) bool { return p.Control.Balance || len(p.Control.Rules) > 0 }) {
-		c.cfg.OnCall.Describe(readings, pools)
-	}
+	c.cfg.OnCall.Describe(readings, pools)
 	return pools, readings, funds, errors.Join(errs...)
 }
 
@@ -260,10 +262,10 @@ func (c *Control) carryOut(ctx context.Context, now time.Time, x *pool.Decision,
 		act(store.ActionWithdraw, x.Withdraw, func() error { return c.cfg.Recruiter.Withdraw(now, x.Pool, x.Withdraw) })
 	}
 	if x.Release > 0 {
-		act(store.ActionRelease, x.Release, func() error { return c.release(ctx, x.Pool, x.Go, x.Release) })
+		act(store.ActionRelease, x.Release, func() error { return c.release(ctx, x.Pool, x.Go) })
 	}
 	for _, m := range x.Moves {
-		a := act(store.ActionTransfer, 1, func() error { _, err := c.cfg.Transfers.Transfer(ctx, m.Worker, m.From, m.To); return err })
+		a := act(store.ActionTransfer, 1, func() error { _, err := c.cfg.Transfers.Transfer(ctx, m); return err })
 		a.Worker, a.To = m.Worker, m.To
 		if i := slices.IndexFunc(all, func(y pool.Decision) bool { return y.Pool == m.To }); i >= 0 {
 			a.Why = append(slices.Clone(x.Why), all[i].Why...)
@@ -284,29 +286,21 @@ func publicText(err error) string {
 	return "it failed on our side; see the log"
 }
 
-// release lets n people of a pool go: those named first, then those who have
-// been on duty longest. Who holds a task goes when they have finished it.
-func (c *Control) release(ctx context.Context, id crowd.PoolID, first []crowd.WorkerID, n int) error {
+// release lets people of a pool go. Who holds a task goes when they have finished it.
+func (c *Control) release(ctx context.Context, id crowd.PoolID, people []crowd.WorkerID) error {
 	r, err := c.cfg.Live.Get(id)
 	if err != nil {
 		return err
 	}
-	var let []crowd.WorkerID
-	defer func() { c.cfg.OnCall.Signal(let...) }()
+	defer func() { c.cfg.OnCall.Signal(people...) }()
 	return r.Command(ctx, func(e *engine.Engine, now time.Time) error {
-		people := slices.DeleteFunc(e.People(now), func(x engine.OnCall) bool { return x.Leaves != "" })
-		rank := make(map[crowd.WorkerID]int, len(first)) // below 0, in their order; of others 0
-		for i, id := range first {
-			rank[id] = i - len(first)
-		}
-		slices.SortStableFunc(people, func(x, y engine.OnCall) int {
-			return cmp.Or(cmp.Compare(rank[x.Worker], rank[y.Worker]), x.Since.Compare(y.Since))
-		})
-		for _, x := range people[:min(n, len(people))] {
-			if _, err := e.EndDuty(now, x.Worker, engine.Released); err != nil {
+		for _, id := range people {
+			if x, _ := e.OnCall(now, id); !x.On || x.Leaves != "" { // they went since the reading
+				continue
+			}
+			if _, err := e.EndDuty(now, id, engine.Released); err != nil {
 				return err
 			}
-			let = append(let, x.Worker)
 		}
 		return nil
 	})

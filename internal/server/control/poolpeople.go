@@ -17,8 +17,9 @@ import (
 type PoolPerson struct {
 	engine.OnCall
 	Name       string
-	Preference float64 // for this pool
-	Away       bool    // does not want to be called
+	Preference float64      // for this pool
+	Home       crowd.PoolID // that has lent them; 0: none has
+	Away       bool         // does not want to be called
 	Suspended  bool
 }
 
@@ -36,6 +37,9 @@ func (s *Pools) People(ctx context.Context, p *access.Principal, id crowd.PoolID
 	err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
 		for i, u := range users {
 			list[i] = PoolPerson{Name: u.Name, Away: u.Away, Suspended: u.Suspended, Preference: recruit.Preference(u.Prefers, id)}
+			if u.Home != id {
+				list[i].Home = u.Home
+			}
 			list[i].OnCall, _ = e.OnCall(now, u.ID)
 			list[i].Worker = u.ID
 		}
@@ -102,6 +106,9 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 		m.Queue, m.Workers, m.Busy, m.Idle, m.Training, m.Coming = r.Queue, r.Workers, r.Busy, len(r.Idle), r.Training, r.Coming
 		m.WaitP95, m.OldestWait = r.WaitP95.Seconds(), r.OldestWait.Seconds()
 		v.Status.Reading, v.Status.Funds = r.Counters, funds[i]
+		if r, err := s.cfg.Live.Get(p.ID); err == nil { // else its counters are left at 0
+			_ = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Status.Events = e.Consumed() })
+		}
 		f.Pools = append(f.Pools, v)
 	}
 	f.Queued, f.Failed, err = s.cfg.Store.CountMessages(ctx, s.cfg.Clock.Time().Add(-recruit.CountFailures))

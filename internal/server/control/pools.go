@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -17,10 +18,6 @@ import (
 	"github.com/throng-dev/throng/pool"
 	"github.com/throng-dev/throng/sched"
 )
-
-// DefaultPolicy is the policy of a new pool: tenants share fairly, batches of a
-// tenant by weight.
-const DefaultPolicy = "tenant-fair(wfs)"
 
 // Policies lists the text forms of the policies that a pool can have, for
 // help texts and menus.
@@ -41,7 +38,7 @@ func (s *Pools) Saved(ctx context.Context) ([]store.Pool, error) {
 	if err != nil || len(pools) > 0 {
 		return pools, err
 	}
-	p := s.newPool("main", DefaultPolicy)
+	p := s.newPool("main", sched.Default)
 	p.RequestersInvite = true
 	p.ID, err = s.cfg.Store.CreatePool(ctx, p)
 	return []store.Pool{p}, err
@@ -65,8 +62,9 @@ func (s *Pools) Start(ctx context.Context, p store.Pool) error {
 type PoolView struct {
 	store.Pool
 	engine.Counts
-	Status PoolStatus // at the last control step; requesters see its figures only
-	Coming int        // people called who are not here yet
+	GateNow engine.GateView
+	Status  PoolStatus // at the last control step; requesters see its figures only
+	Coming  int        // people called who are not here yet
 }
 
 // lowFunds is how long the money for waiting must last for those on duty, so that
@@ -179,8 +177,8 @@ func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.Poo
 			e.SetPolicy(policy)
 		}
 		e.Stop(at, now.Stopped)
-		err := e.SetRetainer(at, now.Retainer)
-		v.Counts = e.Counts()
+		err := cmp.Or(e.SetRetainer(at, now.Retainer), e.SetGate(at, now.GateSettings()))
+		v.Counts, v.GateNow = e.Counts(), e.Gate()
 		return err
 	}); err != nil {
 		return v, err
@@ -208,13 +206,16 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 	if err := p.Retainer.Validate(); err != nil {
 		return err
 	}
-	if err := p.Control.Validate(); err != nil {
-		return err
-	}
-	if !slices.Equal(before.Control.Rules, p.Control.Rules) {
+	if !slices.Equal(before.Control.Rules, p.Control.Rules) { // before Validate, which knows no pools: all that is wrong comes at once
 		if err := s.validRules(p.Control.Rules); err != nil {
 			return err
 		}
+	}
+	if err := p.Control.Validate(); err != nil {
+		return err
+	}
+	if err := validGate(before, p); err != nil {
+		return err
 	}
 	if err := recruit.ValidCalling(p.Calling); err != nil {
 		return err
@@ -233,6 +234,27 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 		if err := pool.CheckRules(other.Control.Rules, lookup); err != nil && other.ID != p.ID {
 			return crowd.Errorf(crowd.Conflict, "rules of the pool %s name this one; change them first", other.Name)
 		}
+	}
+	return nil
+}
+
+// validGate refuses bounds that would bound nobody: those of an open pool without a
+// gate, in which neither rules nor the balance move anybody. Bounds that it has from when it called its people, or had a gate, stay for the
+// next time.
+func validGate(before, p *store.Pool) error {
+	gate := p.GateSettings()
+	if err := gate.Validate(); err != nil {
+		return err
+	}
+	if p.Gate || p.Retainer.Called || p.Control.Balance || len(p.Control.Rules) > 0 {
+		return nil
+	}
+	const why = "nobody is called to an open pool, so %s bounds nobody without a gate; set the gate, too, or let the pool call its people"
+	switch now, was := &p.Control, &before.Control; {
+	case now.Min != was.Min && now.Min > 0:
+		return crowd.Fieldf("min", why, "min")
+	case now.Max != was.Max && now.Max > 0:
+		return crowd.Fieldf("max", why, "max")
 	}
 	return nil
 }
@@ -288,7 +310,9 @@ func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	v.Status = s.control.status[x.ID]
 	s.control.statusMu.RUnlock()
 	v.Coming, _, _ = s.cfg.Recruiter.Coming(s.cfg.Clock.Time(), x.ID)
-	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Counts, v.Status.Funds = e.Counts(), e.RetainerFunds(now) })
+	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) {
+		v.Counts, v.GateNow, v.Status.Funds = e.Counts(), e.Gate(), e.RetainerFunds(now)
+	})
 }
 
 // StopEverything is the emergency stop of all pools, and its lifting. Admins

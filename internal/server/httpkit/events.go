@@ -12,8 +12,9 @@ import (
 // Event is a server-sent event. One without a name stands for nothing to say.
 type Event struct {
 	Name string
-	Data any  // sent as JSON
-	Last bool // the stream ends with it
+	Data any    // sent as JSON
+	Last bool   // the stream ends with it
+	ID   string // not "": with what a browser says up to where it has come
 }
 
 // Events is a stream of server-sent events about something that changes.
@@ -48,6 +49,9 @@ func (e Events) Send(ctx context.Context, w http.ResponseWriter) error {
 			return err
 		}
 		text := fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event.Name, data)
+		if event.ID != "" {
+			text = append([]byte("id: "+event.ID+"\n"), text...)
+		}
 		if event.Name == "" || bytes.Equal(text, before) {
 			text = []byte(": still here\n\n") // so that proxies keep the connection
 		} else {

@@ -3,20 +3,25 @@ package httpkit
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"time"
 )
 
+// secureHeaders are in the form and the slices that are kept, not made for each answer.
+var secureHeaders = http.Header{
+	"X-Content-Type-Options":     {"nosniff"},
+	"Referrer-Policy":            {"same-origin"},
+	"Cross-Origin-Opener-Policy": {"same-origin"},
+	"Permissions-Policy":         {"camera=(), geolocation=(), microphone=(), payment=()"},
+}
+
 // SecureHeaders sets the headers that every answer of the server has. Handlers
 // add their own Content-Security-Policy.
 func SecureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		maps.Copy(w.Header(), secureHeaders)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -87,10 +87,10 @@ func (s *Streams) write(rec *recorder, p []byte) (n int, err error) {
 
 // done forgets an answer, whose last bytes are sent when the handler has returned.
 func (s *Streams) done(rec *recorder) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, rec)
 	if rec.streaming {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, rec)
 		_ = http.NewResponseController(rec.ResponseWriter).SetWriteDeadline(time.Now().Add(partWait))
 	}
 }

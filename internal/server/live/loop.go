@@ -38,7 +38,13 @@ type loop struct {
 	free      *group // nil while a commit is on its way
 	failed    error  // the store failed: commands are refused until retryAt
 	retryAt   time.Time
+	observed  bool   // the engine tells of its events
+	numbers   uint64 // what the engine's numbers of events are counted on from
 }
+
+// numbersFrom is what the events of an engine are counted on from that is made at now:
+// more than any before had, since a pool has less than a million events a second.
+func numbersFrom(now time.Time) uint64 { return uint64(max(now.UnixMicro(), 0)) }
 
 func (l *loop) run() {
 	timer := time.NewTimer(time.Hour)
@@ -83,7 +89,14 @@ func (l *loop) apply(o *op) {
 	if at, ok := l.engine.NextTimer(); ok && !at.After(now) {
 		l.engine.Tick(now) // a lease that has run out has run out, however late the timer is
 	}
+	if on := l.feed.wanted.Load(); on != l.observed {
+		l.engine.Observe(on)
+		l.observed = on
+	}
 	o.do(l.engine, now)
+	if o.number != nil {
+		*o.number = l.numbers + l.engine.Produced()
+	}
 	if o.inspect != nil {
 		o.inspect(l.waiters)
 	}
@@ -132,6 +145,7 @@ func (l *loop) finish(g *group) {
 		return
 	}
 	l.cfg.Changed(&g.changes)
+	l.feed.add(l.cfg.Now.Time(), l.numbers, g.changes.Events)
 	for _, o := range g.ops {
 		close(o.done)
 	}
@@ -187,7 +201,7 @@ func (l *loop) recover() bool {
 		l.failed, l.retryAt = userError(err), l.cfg.Now().Add(retryAfter)
 		return false
 	}
-	l.engine, l.failed = e, nil
+	l.engine, l.failed, l.observed, l.numbers = e, nil, false, numbersFrom(l.cfg.Now.Time())
 	l.cfg.Restored(l.id, e.People(l.cfg.Now.Time()))
 	return true
 }

@@ -30,6 +30,7 @@ type Pool struct {
 	stop  chan struct{} // closed to end the loop
 	ended chan struct{} // closed when it has ended
 	awake chan struct{} // closed to end all waiting for a task
+	feed  feed
 	wg    sync.WaitGroup
 	once  sync.Once // closes awake
 }
@@ -40,6 +41,7 @@ type op struct {
 	asks    *waiter                          // joins the loop's waiters if do leaves the worker waiting
 	gives   *waiter                          // leaves the waiters, if it still is among them
 	inspect func(map[crowd.WorkerID]*waiter) // if set, called with the waiters
+	number  *uint64                          // if set, becomes the number of the last event
 	err     error
 	done    chan struct{}
 }
@@ -63,7 +65,7 @@ func start(ctx context.Context, id crowd.PoolID, cfg Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{Pool: p, engine: e, waiters: make(map[crowd.WorkerID]*waiter), commit: make(chan *group), committed: make(chan *group), free: &group{}}
+	l := &loop{Pool: p, engine: e, waiters: make(map[crowd.WorkerID]*waiter), commit: make(chan *group), committed: make(chan *group), free: &group{}, numbers: numbersFrom(cfg.Now.Time())}
 	p.wg.Add(2)
 	go func() { defer p.wg.Done(); defer close(p.ended); l.run() }()
 	go func() { defer p.wg.Done(); p.commitAll(l.commit, l.committed) }()
@@ -76,6 +78,7 @@ func (p *Pool) ID() crowd.PoolID { return p.id }
 // close stops the pool after what was begun is durable.
 func (p *Pool) close() {
 	close(p.stop)
+	p.feed.close()
 	p.wg.Wait()
 }
 

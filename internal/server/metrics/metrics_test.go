@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/metrics"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/pool"
@@ -274,5 +275,18 @@ func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestServicesAreWatched: their capacity and their calls are told by name, and of no tenant.
+func TestServicesAreWatched(t *testing.T) {
+	w := newWorld(t)
+	url, concurrency := "https://scores.example", 3
+	must(w.Services.Declare(w.ctx, w.admin, "scores", runs.ServiceEdit{URL: &url, Concurrency: &concurrency, Tenants: &[]crowd.TenantID{w.tenant}}))(t)
+	got := w.scrape()
+	for name, want := range map[string]float64{"concurrency": 3, "under_way": 0, "waiting": 0} {
+		if x, told := got[`service_`+name+`{service="scores"}`]; !told || x != want {
+			t.Errorf("%s is %g, told: %v; want %g", name, x, told, want)
+		}
 	}
 }

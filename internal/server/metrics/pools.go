@@ -1,12 +1,14 @@
 package metrics
 
 import (
+	"fmt"
 	"strconv"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -100,7 +102,13 @@ var figures = []figure{
 	counter("completed_total", "Answers that counted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Completed) }),
 	counter("joined_total", "People who came when they were called.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Joined) }),
 	counter("abandoned_total", "People who left by themselves.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Abandoned) }),
+	event(engine.ReadyToWork), event(engine.ReadyToAggregate), event(engine.TryToAggregate), event(engine.UpdateTask), event(engine.RemoveTask),
 	counter("released_total", "People who were let go.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Released) }),
+}
+
+// event counts one of the five events by which jobs run.
+func event(k engine.EventKind) figure {
+	return counter("event_"+k.String()+"_total", fmt.Sprintf("Events %d of jobs, consumed since the pool was started.", k), func(v *control.PoolView) float64 { return float64(v.Status.Events[k]) })
 }
 
 func truth(b bool) float64 {

@@ -31,8 +31,9 @@ func NewDuty(cfg Config, r Recruiter) *Duty { return &Duty{cfg, r} }
 type DutyView struct {
 	engine.OnCall
 	Pool   store.Pool
-	Called *store.Notice // they are asked to come on duty
-	Call   *store.Call   // with a place for them, asked or not
+	Gate   engine.GateView // as it stands
+	Called *store.Notice   // they are asked to come on duty
+	Call   *store.Call     // with a place for them, asked or not
 }
 
 // Seen identifies the view. What changes without an event, such as what was earned,
@@ -46,13 +47,23 @@ func (v *DutyView) Seen() string {
 		called = v.Called.AskedAt.UnixMicro()
 	}
 	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called))
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote()))
 	return hex.EncodeToString(sum[:6])
+}
+
+// GateNote says why the pool's gate keeps work from somebody on duty, or "".
+func (v *DutyView) GateNote() string {
+	if !v.On {
+		return ""
+	}
+	return v.Gate.Excludes(v.Outside)
 }
 
 // Kept reports whether the pool records who is on duty. In another, asking for work
 // is enough.
-func (v *DutyView) Kept() bool { return v.Pool.Retainer.Called || v.Pool.Retainer.Rate > 0 }
+func (v *DutyView) Kept() bool {
+	return v.Pool.Retainer.Called || v.Pool.Retainer.Rate > 0 || v.Pool.Gate
+}
 
 // Gone reports whether a worker who waited has gone off duty for good, as past tells.
 func (v *DutyView) Gone(past OffDuty) bool {
@@ -70,7 +81,10 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 	}
 	var v DutyView
 	v.Pool, _ = s.cfg.Live.Settings(r.ID())
-	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { v.OnCall, _ = e.OnCall(now, p.User.ID) }); err != nil {
+	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) {
+		v.Gate = e.Gate()
+		v.OnCall, _ = e.OnCall(now, p.User.ID)
+	}); err != nil {
 		return v, err
 	}
 	if !v.On {

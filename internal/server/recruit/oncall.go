@@ -207,9 +207,9 @@ func (o *OnCall) of(id crowd.WorkerID) *person {
 	return &person{}
 }
 
-// Describe fills in what the idle people of the pools prefer and know, in the
-// order of the pools. Most have stated no preference and completed no training:
-// they share one read-only list.
+// Describe fills in where the people of the pools belong, and what they prefer and
+// know, in the order of the pools. Most have stated no preference and completed no
+// training: they share one read-only list.
 func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -219,28 +219,36 @@ func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
 		at[pools[j].ID], likes[j], knows[j] = j, Indifferent, pools[j].Retainer.Training == 0
 	}
 	for i := range readings {
-		for k := range readings[i].Idle {
-			x := &readings[i].Idle[k]
-			p := o.of(x.ID)
-			x.Prefers, x.Knows = likes, knows
-			shared := true
-			for id, like := range p.Prefers {
-				if j, ok := at[id]; ok {
-					if shared {
-						x.Prefers, shared = slices.Clone(likes), false
-					}
-					x.Prefers[j] = like
-				}
+		r := &readings[i]
+		for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going} {
+			for k := range list {
+				x := &list[k]
+				p := o.of(x.ID)
+				x.Home, x.Moved, x.Prefers, x.Knows = p.Home, p.MovedAt, likes, knows
+				p.describe(x, at, knows)
 			}
-			shared = true
-			for id, learnt := range p.knows {
-				if j, ok := at[id]; ok && learnt && !knows[j] {
-					if shared {
-						x.Knows, shared = slices.Clone(knows), false
-					}
-					x.Knows[j] = true
-				}
+		}
+	}
+}
+
+// describe replaces the lists of x that p differs from.
+func (p *person) describe(x *pool.Person, at map[crowd.PoolID]int, known []bool) {
+	shared := true
+	for id, like := range p.Prefers {
+		if j, ok := at[id]; ok {
+			if shared {
+				x.Prefers, shared = slices.Clone(x.Prefers), false
 			}
+			x.Prefers[j] = like
+		}
+	}
+	shared = true
+	for id, learnt := range p.knows {
+		if j, ok := at[id]; ok && learnt && !known[j] {
+			if shared {
+				x.Knows, shared = slices.Clone(x.Knows), false
+			}
+			x.Knows[j] = true
 		}
 	}
 }
@@ -268,13 +276,31 @@ func (o *OnCall) lastDuty(id crowd.WorkerID) engine.Duty {
 	return o.of(id).duty
 }
 
-// moving lists those who move as soon as they have finished what they hold.
+// homeOf returns User.Home of a person.
+func (o *OnCall) homeOf(id crowd.WorkerID) crowd.PoolID {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).Home
+}
+
+// lent returns the pool that has lent somebody to another one.
+func (o *OnCall) lent(id crowd.WorkerID) (home crowd.PoolID, ok bool) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	p := o.of(id)
+	return p.Home, p.isLent()
+}
+
+func (p *person) isLent() bool { return p.Home != 0 && p.Home != p.Pool }
+
+// moving lists those who move as soon as they have finished what they hold, and
+// those who were lent and are off duty.
 func (o *OnCall) moving() []store.User {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	var list []store.User
 	for _, id := range slices.Sorted(maps.Keys(o.people)) {
-		if p := o.people[id]; p.MovesTo != 0 && p.MovesTo != p.Pool {
+		if p := o.people[id]; p.MovesTo != 0 && p.MovesTo != p.Pool || p.isLent() && !p.on {
 			list = append(list, p.User)
 		}
 	}

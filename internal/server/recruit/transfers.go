@@ -1,6 +1,7 @@
 package recruit
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
 )
 
 // Transfers moves people from one pool to another. Who holds a task finishes it
@@ -59,14 +61,20 @@ func (t *Transfers) Changed(c *engine.Changes) {
 
 // pendingMove is the move of somebody who finishes something first.
 type pendingMove struct {
-	to  crowd.PoolID
-	off bool // they left by themselves: they change the pool, and do not come on duty there
+	to   crowd.PoolID
+	home crowd.PoolID // that they belong to from then on
+	was  crowd.PoolID // User.Home before
+	off  bool         // they left by themselves: they change the pool, and do not come on duty there
 }
 
-// gone takes note that somebody went off duty.
+// gone takes note that somebody went off duty. Who is lent goes home.
 func (t *Transfers) gone(id crowd.WorkerID, why engine.Departure) {
+	home, lent := t.cfg.OnCall.lent(id)
 	t.mu.Lock()
 	x, waits := t.pending[id]
+	if !waits && why != engine.Moved && lent {
+		x, waits = pendingMove{to: home, home: home, was: home}, true
+	}
 	if waits && why != engine.Moved {
 		x.off = true
 		t.pending[id] = x
@@ -89,10 +97,10 @@ func (t *Transfers) take(id crowd.WorkerID) (pendingMove, bool) {
 	return x, ok
 }
 
-func (t *Transfers) put(id crowd.WorkerID, to crowd.PoolID) {
+func (t *Transfers) put(id crowd.WorkerID, x pendingMove) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pending[id] = pendingMove{to: to}
+	t.pending[id] = x
 }
 
 // waiting lists those who are still to move.
@@ -142,7 +150,7 @@ func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.Work
 	if _, ok := t.cfg.Live.Settings(to); !ok {
 		return false, crowd.Fieldf("to", "no such pool")
 	}
-	there, err = t.Transfer(ctx, id, u.Pool, to)
+	there, err = t.Transfer(ctx, pool.Move{Worker: id, From: u.Pool, To: to, Home: to})
 	if err != nil {
 		return there, err
 	}
@@ -165,16 +173,17 @@ func (t *Transfers) stay(ctx context.Context, id crowd.WorkerID, in crowd.PoolID
 	if err != nil {
 		return err
 	}
-	t.keep(ctx, id, in, 0)
+	t.keep(ctx, id, in, 0, x.was)
 	return r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
 }
 
 // keep keeps where somebody of a pool is to move, so that a restart does not
-// forget it; 0: nowhere any more. What cannot be kept is done all the same.
-func (t *Transfers) keep(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) {
+// forget it (0: nowhere any more), and where they belong. What cannot be kept is
+// done all the same.
+func (t *Transfers) keep(ctx context.Context, id crowd.WorkerID, from, to, home crowd.PoolID) {
 	_, err := t.cfg.ChangeUser(context.WithoutCancel(ctx), id, func(u *store.User) error {
 		if u.Pool == from { // else they have arrived meanwhile
-			u.MovesTo = to
+			u.MovesTo, u.Home = to, home
 		}
 		return nil
 	})
@@ -183,27 +192,43 @@ func (t *Transfers) keep(ctx context.Context, id crowd.WorkerID, from, to crowd.
 	}
 }
 
-// Resume goes on with the moves that the last run of the server has kept.
+// Resume goes on with the moves that the last run of the server has kept, and sends
+// those home who were lent and are off duty.
 func (t *Transfers) Resume(ctx context.Context) {
 	for _, u := range t.cfg.OnCall.moving() {
-		if _, err := t.Transfer(ctx, u.ID, u.Pool, u.MovesTo); err != nil {
-			t.cfg.Log.Error("a move could not be resumed", "worker", u.ID.String(), "to", u.MovesTo.String(), "err", err)
+		m := pool.Move{Worker: u.ID, From: u.Pool, To: u.MovesTo, Home: cmp.Or(u.Home, u.MovesTo)}
+		if u.MovesTo == 0 {
+			m.To = u.Home
+		}
+		if _, err := t.Transfer(ctx, m); err != nil {
+			t.cfg.Log.Error("a move could not be resumed", "worker", u.ID.String(), "to", m.To.String(), "err", err)
 		}
 	}
 }
 
 // Transfer takes a worker out of a pool, and brings them into another if they are
-// free.
-func (t *Transfers) Transfer(ctx context.Context, id crowd.WorkerID, from, to crowd.PoolID) (there bool, err error) {
-	r, err := t.cfg.Live.Get(from)
+// free. With the same pool twice they stay, and belong to the pool of m.Home.
+func (t *Transfers) Transfer(ctx context.Context, m pool.Move) (there bool, err error) {
+	id := m.Worker
+	if m.From == m.To {
+		_, err := t.cfg.ChangeUser(ctx, id, func(u *store.User) error {
+			if u.Pool == m.From {
+				u.Home = m.Home
+			}
+			return nil
+		})
+		return true, err
+	}
+	r, err := t.cfg.Live.Get(m.From)
 	if err != nil {
 		return false, err
 	}
+	x := pendingMove{to: m.To, home: m.Home, was: t.cfg.OnCall.homeOf(id)}
 	free, was := false, engine.OnCall{}
 	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
 		was, _ = e.OnCall(now, id)
 		if free, err = e.EndDuty(now, id, engine.Moved); err == nil && !free {
-			t.put(id, to) // before the pool can tell that they are gone
+			t.put(id, x) // before the pool can tell that they are gone
 		}
 		return err
 	})
@@ -212,27 +237,42 @@ func (t *Transfers) Transfer(ctx context.Context, id crowd.WorkerID, from, to cr
 		if err != nil {
 			t.take(id)
 		} else {
-			t.keep(ctx, id, from, to)
+			t.keep(ctx, id, m.From, m.To, m.Home)
 		}
 		return false, err
 	}
 	if before, waited := t.take(id); waited && !before.off {
 		was.On = true // they went off duty to move somewhere else, and have not arrived
 	}
-	return true, t.arrive(context.WithoutCancel(ctx), id, to, was.On)
+	x.off = !was.On
+	return true, t.arrive(context.WithoutCancel(ctx), id, x)
 }
 
 // arrive brings somebody into a pool: they learn its work first, if they do not
 // know it, and are on duty if they were so before.
-func (t *Transfers) arrive(ctx context.Context, id crowd.WorkerID, to crowd.PoolID, on bool) error {
-	if _, err := t.cfg.ChangeUser(ctx, id, func(u *store.User) error { u.Pool, u.MovesTo = to, 0; return nil }); err != nil {
+//
+// Who comes off duty belongs to the pool: nobody is lent who does not work.
+func (t *Transfers) arrive(ctx context.Context, id crowd.WorkerID, x pendingMove) error {
+	if x.off {
+		x.to = x.home
+	}
+	if _, err := t.cfg.ChangeUser(ctx, id, func(u *store.User) error {
+		u.Pool, u.MovesTo, u.Home = x.to, 0, 0
+		if x.home != x.to {
+			u.Home = x.home
+		}
+		if !x.off {
+			u.MovedAt = t.cfg.Clock.Time()
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
-	r, err := t.cfg.Live.Get(to)
+	r, err := t.cfg.Live.Get(x.to)
 	if err != nil {
 		return err
 	}
-	if on {
+	if !x.off {
 		err = r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
 	}
 	t.cfg.OnCall.Signal(id)
@@ -245,7 +285,7 @@ func (t *Transfers) finish(ctx context.Context, id crowd.WorkerID) {
 	if !ok {
 		return
 	}
-	if err := t.arrive(context.WithoutCancel(ctx), id, x.to, !x.off); err != nil {
+	if err := t.arrive(context.WithoutCancel(ctx), id, x); err != nil {
 		t.cfg.Log.Error("a move could not be finished", "worker", id.String(), "to", x.to.String(), "err", err)
 	}
 }
@@ -269,8 +309,8 @@ func (t *Transfers) FinishLate(ctx context.Context) error {
 		if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { c, _ = e.OnCall(now, id) }); err == nil && !c.On {
 			t.finish(ctx, id)
 		} else if err == nil && c.Leaves == "" {
-			t.take(id) // they stay: they came on duty again, or the pool was restored
-			t.keep(ctx, id, u.Pool, 0)
+			x, _ := t.take(id) // they stay: they came on duty again, or the pool was restored
+			t.keep(ctx, id, u.Pool, 0, x.was)
 		}
 	}
 	return nil

@@ -174,22 +174,37 @@ func (s *Runs) Close() {
 type Checked struct {
 	Workflow *workflow.Workflow
 	Problems []workflow.Problem // everything that is wrong with it
-	// Done is to be called when the answer about it has been sent: until then
-	// another file may have to wait.
+	Notes    []string           // of pools that do not look at its SLA
+	// Done is to be called when the answer about it has been made, not when it has been
+	// sent: until then another file may have to wait.
 	Done func()
 }
 
-// Check reads the file of a workflow.
-func (s *Runs) Check(ctx context.Context, p *access.Principal, text string) (Checked, error) {
+// Check reads the file of a workflow of a tenant; 0: of any of p's.
+func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.TenantID, text string) (Checked, error) {
 	if err := p.May(access.RunsCheck); err != nil {
+		return Checked{}, err
+	}
+	if tenant != 0 {
+		if err := p.MayFor(access.RunsCheckFor, tenant); err != nil {
+			return Checked{}, err
+		}
+	}
+	known, err := s.known(ctx, p, tenant)
+	if err != nil {
 		return Checked{}, err
 	}
 	done, err := s.read(ctx, p)
 	if err != nil {
 		return Checked{}, err
 	}
-	w, problems := orchestrator.Parse(ctx, text, nil, s.clock.Time())
-	return Checked{w, problems, done}, nil
+	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), known)
+	notes, err := s.orchestrator.Unkept(ctx, w)
+	if err != nil {
+		done()
+		return Checked{}, err
+	}
+	return Checked{w, problems, notes, done}, nil
 }
 
 // read waits until p may have a file of a workflow read.
@@ -235,7 +250,17 @@ func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunI
 	if r.State != store.RunLoading {
 		return orchestrator.Created{}, crowd.Errorf(crowd.Conflict, "%s is %s: only a run that has not started gets other files", id, r.State)
 	}
-	made, err := s.Make(ctx, p, orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From, AskAgain: r.AskAgain})
+	nodes, err := s.store.Nodes(ctx, id)
+	if err != nil {
+		return orchestrator.Created{}, err
+	}
+	n := orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From, AskAgain: r.AskAgain}
+	for _, in := range nodes {
+		if in.Open {
+			n.Open = append(n.Open, in.Name)
+		}
+	}
+	made, err := s.Make(ctx, p, n)
 	if err != nil {
 		return made, err
 	}
@@ -259,9 +284,48 @@ func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, in
 	return s.orchestrator.Load(ctx, id, input, file)
 }
 
-// Start begins a run whose inputs are there.
-func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsStart, id, func(c *orchestrator.Orchestrator) error { return c.Start(ctx, id) })
+// AddRows adds rows to an open input of a run that has started.
+func (s *Runs) AddRows(ctx context.Context, p *access.Principal, id crowd.RunID, n orchestrator.NewRows) (orchestrator.AddedRows, error) {
+	r, err := s.find(ctx, p, access.RunsAddRows, id)
+	if err != nil {
+		return orchestrator.AddedRows{}, err
+	}
+	end, err := s.uploads.Start(ctx, p.User.ID, r.Tenant, 1)
+	if err != nil {
+		return orchestrator.AddedRows{}, err
+	}
+	defer end()
+	out, err := s.orchestrator.AddRows(ctx, id, n)
+	if err == nil {
+		s.watched.Changed(id)
+	}
+	return out, err
+}
+
+// FeedRows returns how many rows of a feed an input of a run has.
+func (s *Runs) FeedRows(ctx context.Context, p *access.Principal, id crowd.RunID, input, feed string) (int64, error) {
+	if _, err := s.find(ctx, p, access.RunsFeedRows, id); err != nil {
+		return 0, err
+	}
+	return s.orchestrator.FeedRows(ctx, id, input, feed)
+}
+
+// SealInputs ends an open input of a run ("": all of them): no more rows come.
+func (s *Runs) SealInputs(ctx context.Context, p *access.Principal, id crowd.RunID, input string) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsSealInputs, id, func(c *orchestrator.Orchestrator) error { return c.SealInputs(ctx, id, input) })
+}
+
+// Start begins a run whose inputs are there. With smallCrowd it may have steps that nobody
+// is qualified for yet; without, the error is of code Conflict then.
+func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID, smallCrowd bool) (store.Run, error) {
+	return s.onRun(ctx, p, access.RunsStart, id, func(c *orchestrator.Orchestrator) error {
+		if !smallCrowd {
+			if err := c.CheckPeople(ctx, id); err != nil {
+				return err
+			}
+		}
+		return c.Start(ctx, id)
+	})
 }
 
 var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}

@@ -1,0 +1,103 @@
+package app_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/work"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// gated gives the pool a gate.
+func (w *world) gated(least, most int) {
+	w.t.Helper()
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Gate, now.Control.Min, now.Control.Max = true, least, most
+		return nil
+	}))(w.t)
+}
+
+// whyNothing is the one reason for which somebody gets nothing.
+func (w *world) whyNothing(p *access.Principal) crowd.Reason {
+	w.t.Helper()
+	why := must(w.Work.WhyNothing(w.ctx, p))(w.t)
+	for reason := range why {
+		if len(why) == 1 {
+			return reason
+		}
+	}
+	w.t.Fatalf("the reasons are %v", why)
+	return 0
+}
+
+// TestAGateOfAnOpenPool: of three people the first waits, the second brings work for
+// both, and the third stands outside until one of them goes, also after a restart.
+func TestAGateOfAnOpenPool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	w.clock.halt()
+	w.launch(9)
+	w.gated(2, 2)
+	first, second, third := w.workers[0], w.workers[1], w.workers[2]
+	asks := func(p *access.Principal) *work.HeldTask {
+		t.Helper()
+		return must(w.Work.Next(w.ctx, p, 0))(t)
+	}
+	if asks(first) != nil || w.whyNothing(first) != crowd.GateClosed {
+		t.Fatal("the first one of two is served")
+	}
+	if v := w.duty(first); v.GateNote() != "Work begins when 2 people are here; 1 are." {
+		t.Errorf("the first one hears %q", v.GateNote())
+	}
+	w.reopen()
+	if v := w.duty(first); !v.On || v.Gate.Open {
+		t.Fatalf("after a restart: %+v", v)
+	}
+	if asks(second) == nil || asks(first) == nil {
+		t.Fatal("two are there, and not both are served")
+	}
+	if asks(third) != nil || w.whyNothing(third) != crowd.PoolFull {
+		t.Fatal("the third one is served")
+	}
+	w.reopen()
+	v := w.duty(third)
+	if v.Outside != 1 || !v.Gate.Open || v.Gate.Inside != 2 || v.GateNote() != "The pool is full: you are number 1 of those who wait outside. Waiting there is not paid." {
+		t.Fatalf("outside, after a restart: %+v %q", v.OnCall, v.GateNote())
+	}
+	ok(t, w.Work.Return(w.ctx, first, asks(first).Assignment))
+	must(w.Duty.End(w.ctx, first))(t)
+	if asks(third) == nil {
+		t.Error("a place is free, and the third one is not served")
+	}
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).GateNow; v.String() != "open: 2 people, at most 2" {
+		t.Errorf("the pool's gate: %s", v)
+	}
+}
+
+// TestBoundsThatBoundNobody: those of an open pool without a gate are refused, unless
+// they stand there from before, or somebody is moved.
+func TestBoundsThatBoundNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	change := func(f func(now *store.Pool)) error {
+		_, err := w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { f(now); return nil })
+		return err
+	}
+	var named *crowd.Error
+	if err := change(func(now *store.Pool) { now.Control.Min, now.Control.Max = 2, 2 }); !errors.As(err, &named) || named.Code != crowd.Invalid || named.Field != "min" {
+		t.Errorf("min and max of an open pool: %v", err)
+	}
+	if err := change(func(now *store.Pool) { now.Control.Max = 2 }); !errors.As(err, &named) || named.Field != "max" {
+		t.Errorf("max of an open pool: %v", err)
+	}
+	if err := change(func(now *store.Pool) { now.Gate = true }); !errors.As(err, &named) || named.Field != "gate" {
+		t.Errorf("a gate without bounds: %v", err)
+	}
+	ok(t, change(func(now *store.Pool) { now.Control.Max, now.Control.Balance = 2, true }))
+	ok(t, change(func(now *store.Pool) { now.Control.Balance = false }))
+	ok(t, change(func(now *store.Pool) { now.Gate = true }))
+	ok(t, change(func(now *store.Pool) { now.Gate, now.Retainer.Called, now.Control.Max = false, true, 3 }))
+	ok(t, change(func(now *store.Pool) { now.Retainer.Called = false }))
+}

@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
+)
+
+// lending has three people on duty in the first pool, which wants three, and a
+// second one, which wants nobody of its own and has a batch: they move there.
+func lending(t *testing.T) (w *world, other crowd.PoolID, lent *access.Principal) {
+	w = newWorld(t, 4)
+	w.balancedBy(pool.MustParseBalance("search"))
+	expect := pool.Expect{TaskTime: 10 * time.Second}
+	w.onCall(pool.Settings{Elasticity: "static(n=3)", Balance: true, Expect: expect}, func(now *store.Pool) { now.Retainer.Silence = 0 })
+	other = w.other(func(now *store.Pool) {
+		now.Retainer.Called, now.Retainer.Silence = true, 0
+		now.Control = pool.Settings{Elasticity: "static(n=0)", Balance: true, Expect: expect}
+	})
+	w.step(time.Second)
+	for range 3 {
+		for _, p := range w.called() {
+			if v := w.duty(p); !v.On {
+				must(w.Duty.Start(w.ctx, p))(t)
+				break
+			}
+		}
+	}
+	batch := w.draft(1, func(b *batches.NewBatch) { b.Pool = other })
+	must(w.Batches.Launch(w.ctx, w.admin, batch, true))(t)
+	w.step(time.Second)
+	for _, p := range w.workers {
+		if w.as(p.User.ID).User.Pool == other {
+			lent = p
+		}
+	}
+	if lent == nil {
+		t.Fatalf("nobody moved: %+v", w.actions())
+	}
+	lent = w.as(lent.User.ID)
+	must(w.submit(lent, w.next(lent).Assignment, yes))(t)
+	return w, other, lent
+}
+
+// TestALoanCallsNobody: whoever is lent counts for the pool that they come from,
+// so nobody is called in their place, nor let go where they are, also after a
+// restart. Off duty they are in their own pool again.
+func TestALoanCallsNobody(t *testing.T) {
+	t.Parallel()
+	w, other, lent := lending(t)
+	status := func(id crowd.PoolID) control.PoolStatus { return must(w.Pools.Get(w.ctx, w.admin, id))(t).Status }
+	look := func() {
+		t.Helper()
+		w.step(time.Second)
+		for range 3 {
+			w.step(70 * time.Second)
+		}
+		if s := status(w.pool); s.Lent != 1 || s.Own() != 3 || s.Coming != 0 || s.Next.Recruit != 0 {
+			t.Errorf("the pool that lends: %+v, %+v", s.Metrics, s.Next)
+		}
+		if s := status(other); s.Borrowed != 1 || s.Own() != 0 || s.Next.Release != 0 {
+			t.Errorf("the pool that borrows: %+v, %+v", s.Metrics, s.Next)
+		}
+		if u := w.as(lent.User.ID).User; u.Pool != other || u.Home != w.pool || u.MovedAt.IsZero() {
+			t.Errorf("in %s, of %s, since %s", u.Pool, u.Home, u.MovedAt)
+		}
+	}
+	look()
+	w.reopen()
+	look()
+	list := must(w.Pools.People(w.ctx, w.admin, other))(t)
+	if len(list) != 1 || list[0].Home != w.pool {
+		t.Errorf("%+v", list)
+	}
+
+	must(w.Duty.End(w.ctx, w.as(lent.User.ID)))(t)
+	w.step(time.Second)
+	if u := w.as(lent.User.ID).User; u.Pool != w.pool || u.Home != 0 || w.duty(w.as(lent.User.ID)).On {
+		t.Errorf("%+v", u)
+	}
+}
+
+// TestWhoIsLentMovesForGood when an administrator says so.
+func TestWhoIsLentMovesForGood(t *testing.T) {
+	t.Parallel()
+	w, other, lent := lending(t)
+	third := must(w.Pools.Create(w.ctx, w.admin, "third", "fifo"))(t).ID
+	must(w.Transfers.Move(w.ctx, w.admin, lent.User.ID, third))(t)
+	w.step(time.Second)
+	if u := w.as(lent.User.ID).User; u.Pool != third || u.Home != 0 {
+		t.Errorf("in %s, of %s; lent to %s", u.Pool, u.Home, other)
+	}
+}

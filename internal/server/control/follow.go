@@ -1,0 +1,62 @@
+package control
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+)
+
+// Following is somebody's following the events of a pool.
+type Following struct {
+	More <-chan struct{} // has a signal when there are some; closed: the server closes
+	Stop func()          // must be called in the end
+
+	told  uint64 // number of the last event that was told
+	after func(n uint64) []engine.Event
+}
+
+// Events are events of a pool, in order.
+type Events struct {
+	List   []engine.Event
+	Last   uint64 // number of the last event that was told, in List or before
+	Missed uint64 // how many before List are kept no more, or were never, at least
+}
+
+// Follow follows the five events of a pool, from the one after a number on; 0: from now on.
+// Admins only: they are about all tenants.
+func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID, after uint64) (*Following, error) {
+	r, err := s.find(p, access.PoolsFollow, id)
+	if err != nil {
+		return nil, err
+	}
+	end, err := s.cfg.Streams.Open(p.User.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	newest, more, list, stop, err := r.Follow(ctx)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	f := &Following{More: more, Stop: func() { stop(); end() }, told: after, after: list}
+	if after == 0 {
+		f.told = newest
+	}
+	return f, nil
+}
+
+// Followed returns the events since the last call, for somebody who may still see them.
+func (s *Pools) Followed(_ context.Context, p *access.Principal, f *Following) (e Events, err error) {
+	if err := p.May(access.PoolsFollowed); err != nil {
+		return e, err
+	}
+	e.List = f.after(f.told)
+	if n := len(e.List); n > 0 {
+		e.Missed = e.List[0].N - f.told - 1
+		f.told = e.List[n-1].N
+	}
+	e.Last = f.told
+	return e, nil
+}

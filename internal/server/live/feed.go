@@ -1,0 +1,117 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+const (
+	// FeedEvents is how many of a pool's last events are kept for those who follow them.
+	FeedEvents = 10_000
+	// feedLinger is how long they are kept after the last follower has gone, who may come
+	// back for what they missed.
+	feedLinger = 10 * time.Minute
+)
+
+// feed keeps the last events of a pool while somebody follows them.
+type feed struct {
+	wanted atomic.Bool // the engine is to tell of events
+
+	mu        sync.Mutex
+	last      []engine.Event // by N
+	followers map[chan struct{}]bool
+	left      time.Time // when the last follower went
+	closed    bool
+}
+
+// follow returns a channel that has a signal when there may be more events, and closes when
+// the pool does. stop must be called in the end.
+func (f *feed) follow(now func() time.Time) (more <-chan struct{}, stop func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ch := make(chan struct{}, 1)
+	if f.closed {
+		close(ch)
+		return ch, func() {}
+	}
+	if f.followers == nil {
+		f.followers = make(map[chan struct{}]bool)
+	}
+	f.followers[ch] = true
+	f.wanted.Store(true)
+	return ch, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.followers, ch)
+		f.left = now()
+	}
+}
+
+// add keeps events that are durable now, numbered on from base.
+func (f *feed) add(now time.Time, base uint64, events []engine.Event) {
+	if !f.wanted.Load() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.followers) == 0 && now.Sub(f.left) > feedLinger {
+		f.wanted.Store(false)
+		f.last = nil
+		return
+	}
+	for _, x := range events {
+		x.N += base
+		f.last = append(f.last, x)
+	}
+	if len(f.last) > 2*FeedEvents { // not each time: it copies
+		f.last = slices.Clone(f.last[len(f.last)-FeedEvents:])
+	}
+	if len(events) == 0 {
+		return
+	}
+	for ch := range f.followers {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// after returns the events that are kept with numbers above n.
+func (f *feed) after(n uint64) []engine.Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := sort.Search(len(f.last), func(i int) bool { return f.last[i].N > n })
+	return slices.Clone(f.last[i:])
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for ch := range f.followers {
+		close(ch)
+	}
+	clear(f.followers)
+}
+
+// Follow lets a caller follow the pool's events: more has a signal when there are some,
+// and closes when the pool does; after returns those that are kept with numbers above n.
+// Numbers rise by one from event to event, and by more where the pool has gone on from
+// the store: it counts on from that time, in µs since 1970. They are kept while somebody
+// follows, and ten minutes longer, at least the last FeedEvents. newest is the number of
+// the last event before. stop must be called in the end.
+func (p *Pool) Follow(ctx context.Context) (newest uint64, more <-chan struct{}, after func(n uint64) []engine.Event, stop func(), err error) {
+	more, stop = p.feed.follow(p.cfg.Now)
+	err = p.send(ctx, &op{do: func(*engine.Engine, time.Time) {}, number: &newest, done: make(chan struct{})})
+	if err != nil {
+		stop()
+	}
+	return newest, more, p.feed.after, stop, err
+}

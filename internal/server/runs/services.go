@@ -1,0 +1,212 @@
+package runs
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// Services is the services that are declared: programs that the workflows of several
+// tenants call by name, and whose capacity they share.
+type Services struct {
+	runs *Runs
+	mu   sync.Mutex // held while a service is changed
+}
+
+// OpenServices makes the use case.
+func OpenServices(r *Runs) *Services { return &Services{runs: r} }
+
+// ServiceEdit changes a service; nil fields stay as they are.
+type ServiceEdit struct {
+	URL         *string
+	Concurrency *int
+	Rate        *string // as crowd.ParseRate reads it; "": no limit
+	AllTenants  *bool
+	Tenants     *[]crowd.TenantID // who may use it, if not all
+}
+
+// Apply changes what is kept of a service.
+func (e *ServiceEdit) Apply(x *store.Service) (err error) {
+	input.Set(&x.URL, e.URL)
+	input.Set(&x.Concurrency, e.Concurrency)
+	input.Set(&x.AllTenants, e.AllTenants)
+	input.Set(&x.Tenants, e.Tenants)
+	if e.Rate != nil {
+		x.Rate, err = crowd.ParseRate(*e.Rate)
+	}
+	return err
+}
+
+// valid checks a service that is to be kept.
+func (s *Services) valid(ctx context.Context, x *store.Service) error {
+	if err := workflow.CheckServiceName(x.Name); err != nil {
+		return err
+	}
+	if err := workflow.CheckServiceURL(x.URL); err != nil {
+		return err
+	}
+	if x.Concurrency < 1 || x.Concurrency > workflow.MaxConcurrency {
+		return crowd.Fieldf("concurrency", "%d calls at a time: from 1 to %d", x.Concurrency, workflow.MaxConcurrency)
+	}
+	seen := make(map[crowd.TenantID]bool)
+	for _, id := range x.Tenants {
+		if _, err := s.runs.store.Tenant(ctx, id); crowd.CodeOf(err) == crowd.NotFound || seen[id] {
+			return crowd.Fieldf("tenants", "there is no tenant %s, or it stands there twice", id)
+		} else if err != nil {
+			return err
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// Declare declares a service, which needs a URL and a concurrency. Admins only.
+func (s *Services) Declare(ctx context.Context, p *access.Principal, name string, e ServiceEdit) (ServiceView, error) {
+	if err := p.May(access.ServicesDeclare); err != nil {
+		return ServiceView{}, err
+	}
+	x := store.Service{Name: name, CreatedAt: s.runs.clock.Time()}
+	if err := e.Apply(&x); err != nil {
+		return ServiceView{}, err
+	}
+	return s.keep(ctx, p, x, s.runs.store.CreateService)
+}
+
+// Change changes a service as it is when nobody else changes it, also for the runs that are
+// under way: calls that have begun go on. Admins only.
+func (s *Services) Change(ctx context.Context, p *access.Principal, name string, change func(*store.Service) error) (ServiceView, error) {
+	if err := p.May(access.ServicesChange); err != nil {
+		return ServiceView{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, err := s.runs.store.Service(ctx, name)
+	if err != nil {
+		return ServiceView{}, err
+	}
+	if err := change(&x); err != nil {
+		return ServiceView{}, err
+	}
+	x.Name = name // that is how it is known
+	return s.keep(ctx, p, x, s.runs.store.UpdateService)
+}
+
+// keep checks a service, keeps it, and has the orchestrator go by it.
+func (s *Services) keep(ctx context.Context, p *access.Principal, x store.Service, keep func(context.Context, store.Service) error) (ServiceView, error) {
+	if err := s.valid(ctx, &x); err != nil {
+		return ServiceView{}, err
+	}
+	if err := keep(ctx, x); err != nil {
+		return ServiceView{}, err
+	}
+	s.runs.orchestrator.ServicesChanged()
+	return s.view(p, x), nil
+}
+
+// Remove forgets a service. Calls that have begun go on; what waits for it waits until a
+// service of that name is declared again. Admins only.
+func (s *Services) Remove(ctx context.Context, p *access.Principal, name string) error {
+	if err := p.May(access.ServicesRemove); err != nil {
+		return err
+	}
+	if err := s.runs.store.DeleteService(ctx, name); err != nil {
+		return err
+	}
+	s.runs.orchestrator.ServicesChanged()
+	return nil
+}
+
+// ServiceView is a service as it stands. A requester sees what is their tenants', and the
+// calls of all as a number.
+type ServiceView struct {
+	store.Service // of a requester, Tenants are those of theirs that may use it
+	orchestrator.ServiceLoad
+}
+
+// view is what p sees of a service.
+func (s *Services) view(p *access.Principal, x store.Service) ServiceView {
+	return seenBy(p, ServiceView{x, s.runs.orchestrator.ServiceLoads()[x.Name]})
+}
+
+func seenBy(p *access.Principal, v ServiceView) ServiceView {
+	if p.Is(access.Admin) {
+		return v
+	}
+	all := v
+	v.Service.Tenants, v.ServiceLoad.Tenants = nil, make(map[crowd.TenantID]orchestrator.InLine)
+	for _, t := range p.Tenants() {
+		if !all.Allows(t) {
+			continue
+		}
+		v.Service.Tenants = append(v.Service.Tenants, t)
+		if n, ok := all.ServiceLoad.Tenants[t]; ok {
+			v.ServiceLoad.Tenants[t] = n
+		}
+	}
+	return v
+}
+
+// List lists the services in order of name: to a requester, those that one of their
+// tenants may use.
+func (s *Services) List(ctx context.Context, p *access.Principal) ([]ServiceView, error) {
+	if err := p.May(access.ServicesList); err != nil {
+		return nil, err
+	}
+	all, err := s.Figures(ctx)
+	var out []ServiceView
+	for _, x := range all {
+		if v := seenBy(p, x); p.Is(access.Admin) || len(v.Service.Tenants) > 0 {
+			out = append(out, v)
+		}
+	}
+	return out, err
+}
+
+// Figures are all services as they stand, in order of name, for who watches the server.
+func (s *Services) Figures(ctx context.Context) ([]ServiceView, error) {
+	list, err := s.runs.store.ListServices(ctx)
+	loads := s.runs.orchestrator.ServiceLoads()
+	return lists.Map(list, func(x store.Service) ServiceView { return ServiceView{x, loads[x.Name]} }), err
+}
+
+// Get returns a service as it stands.
+func (s *Services) Get(ctx context.Context, p *access.Principal, name string) (ServiceView, error) {
+	if err := p.May(access.ServicesGet); err != nil {
+		return ServiceView{}, err
+	}
+	x, err := s.runs.store.Service(ctx, name)
+	if err != nil {
+		return ServiceView{}, err
+	}
+	v := s.view(p, x)
+	if !p.Is(access.Admin) && len(v.Service.Tenants) == 0 {
+		return ServiceView{}, store.NoService(name)
+	}
+	return v, nil
+}
+
+// known are the services that a workflow of a tenant may call; of none (0), those that
+// one of p's may, and to an admin all.
+func (s *Runs) known(ctx context.Context, p *access.Principal, tenant crowd.TenantID) (orchestrator.Known, error) {
+	list, err := s.store.ListServices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return orchestrator.KnownServices(lists.Filter(list, func(x store.Service) bool {
+		switch {
+		case tenant != 0:
+			return x.Allows(tenant)
+		case p.Is(access.Admin):
+			return true
+		}
+		return slices.ContainsFunc(p.Tenants(), x.Allows)
+	})), nil
+}
