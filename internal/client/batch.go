@@ -21,6 +21,26 @@ func (c *Client) Upload(ctx context.Context, id crowd.BatchID, body io.Reader, f
 	return out, err
 }
 
+// Addition is how more tasks are added.
+type Addition struct {
+	Format    string // csv, tsv, jsonl, or "" for what the content shows
+	SkipBad   bool
+	After     uint32 // when not 0, how many tasks the batch has: if it has others, nothing is added
+	AddBudget bool   // reserve what the budget lacks
+}
+
+// AddTasks adds the tasks of a file to a running batch.
+func (c *Client) AddTasks(ctx context.Context, id crowd.BatchID, body io.Reader, how Addition) (out wire.Uploaded, err error) {
+	q := query("format", how.Format, "skip_bad", how.SkipBad, "after", how.After, "add_budget", how.AddBudget)
+	err = c.send(ctx, http.MethodPost, path("batches", id, "tasks")+q, "application/octet-stream", body, into(&out))
+	return out, err
+}
+
+// RemoveTask takes a task out of a running batch.
+func (c *Client) RemoveTask(ctx context.Context, task crowd.TaskID) (wire.Batch, error) {
+	return call[wire.Batch](ctx, c, http.MethodDelete, path("batches", task.Batch(), "tasks", task.N()), nil)
+}
+
 // Launch starts to hand a draft out.
 func (c *Client) Launch(ctx context.Context, id crowd.BatchID, smallCrowd bool) (wire.Batch, error) {
 	return post[wire.Batch](ctx, c, path("batches", id, "launch")+query("allow_small_crowd", smallCrowd), nil)

@@ -10,9 +10,10 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// CheckWorkflow returns everything that is wrong with a workflow's file.
-func (c *Client) CheckWorkflow(ctx context.Context, text string) (out wire.Workflow, err error) {
-	err = c.send(ctx, http.MethodPost, "/v1/workflows/check", "application/yaml", strings.NewReader(text), into(&out))
+// CheckWorkflow returns everything that is wrong with a workflow's file for a tenant; 0:
+// for any of the caller's.
+func (c *Client) CheckWorkflow(ctx context.Context, tenant crowd.TenantID, text string) (out wire.Workflow, err error) {
+	err = c.send(ctx, http.MethodPost, "/v1/workflows/check"+query("tenant", tenant), "application/yaml", strings.NewReader(text), into(&out))
 	return out, err
 }
 
@@ -28,9 +29,38 @@ func (c *Client) LoadRun(ctx context.Context, id crowd.RunID, input string, file
 	return out, err
 }
 
-// MoveRun does one of start, pause, resume and cancel.
+// NewRows say what rows for an open input are from.
+type NewRows struct {
+	Input  string
+	Format string // csv, tsv, jsonl, parquet, or "" for what the content shows
+	Feed   string // such as a file; "": nothing, so that the rows are added however often they are sent
+	After  int64  // how many rows of Feed come before these
+}
+
+// AddRows adds rows to an open input: all of them, or none.
+func (c *Client) AddRows(ctx context.Context, id crowd.RunID, n NewRows, rows io.Reader) (out wire.AddedRows, err error) {
+	err = c.send(ctx, http.MethodPost, path("runs", id, "inputs", n.Input, "rows")+query("format", n.Format, "feed", n.Feed, "after", n.After), "application/octet-stream", rows, into(&out))
+	return out, err
+}
+
+// FeedRows returns how many rows of a feed an input has.
+func (c *Client) FeedRows(ctx context.Context, id crowd.RunID, input, feed string) (wire.Feed, error) {
+	return get[wire.Feed](ctx, c, path("runs", id, "inputs", input, "rows")+query("feed", feed))
+}
+
+// SealInput seals an open input.
+func (c *Client) SealInput(ctx context.Context, id crowd.RunID, input string) (wire.Run, error) {
+	return post[wire.Run](ctx, c, path("runs", id, "inputs", input, "seal"), nil)
+}
+
+// MoveRun does one of start, pause, resume, cancel, and seal, which is for all open inputs.
 func (c *Client) MoveRun(ctx context.Context, id crowd.RunID, move string) (wire.Run, error) {
 	return post[wire.Run](ctx, c, path("runs", id, move), nil)
+}
+
+// StartRun begins a run; smallCrowd allows steps that nobody is qualified for yet.
+func (c *Client) StartRun(ctx context.Context, id crowd.RunID, smallCrowd bool) (wire.Run, error) {
+	return post[wire.Run](ctx, c, path("runs", id, "start")+query("allow_small_crowd", smallCrowd), nil)
 }
 
 // TopUpRun adds to what a run may spend.

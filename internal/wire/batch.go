@@ -42,7 +42,17 @@ type BatchTerms struct {
 	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
 	EndsAt          time.Time       `json:"ends_at,omitzero" doc:"ended then with what there is"`
 	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
+	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
+	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
 	Training        bool            `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
+}
+
+// Enough says when a batch ends by itself. What is left out is no condition.
+type Enough struct {
+	Labels     int         `json:"labels,omitempty" minimum:"0" doc:"so many tasks have labels"`
+	Share      float64     `json:"share,omitempty" minimum:"0" maximum:"1" doc:"this share of the tasks has labels"`
+	Confidence float64     `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"the mean confidence over all tasks is this; a task without a label counts as 0"`
+	Spent      crowd.Money `json:"spent_micros,omitempty" doc:"one more answer would make the batch more expensive than this; it never gets so"`
 }
 
 // NewBatch asks for a draft.
@@ -66,23 +76,35 @@ type Batch struct {
 	Running      *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
 	Waiting      *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
 	Labelled     int           `json:"labelled" doc:"tasks with a label"`
+	Removed      int           `json:"removed,omitempty" doc:"of the tasks, those that were taken out: they get no label"`
 	SpentMicros  crowd.Money   `json:"spent_micros"`
 	Reason       *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
 	ReasonText   string        `json:"reason_text,omitempty"`
 	ReasonRemedy string        `json:"reason_remedy,omitempty" doc:"the commands that let it be taken, where that is known"`
 	Short        string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
+	NotBy        []string      `json:"not_by,omitempty" doc:"of a step's batch: the steps of its run whose people do not get the same items here"`
+	HadEnough    string        `json:"had_enough,omitempty" doc:"what there was enough of, if it ended by itself"`
 	Remedy       string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
 	CreatedAt    time.Time     `json:"created_at"`
 	LaunchedAt   time.Time     `json:"launched_at,omitzero"`
 	EndedAt      time.Time     `json:"ended_at,omitzero"`
 }
 
+// Wanted is how many tasks have a label or are to get one.
+func (b *Batch) Wanted() int { return int(b.Tasks) - b.Removed }
+
 // BatchEdit changes a running batch; what is left out stays.
 type BatchEdit struct {
-	Priority      *float64   `json:"priority,omitempty"`
-	Deadline      *time.Time `json:"deadline,omitempty"`
-	ClearDeadline bool       `json:"clear_deadline,omitempty"`
-	Stopped       *bool      `json:"stopped,omitempty"`
+	Priority        *float64     `json:"priority,omitempty"`
+	Deadline        *time.Time   `json:"deadline,omitempty"`
+	ClearDeadline   bool         `json:"clear_deadline,omitempty"`
+	RewardMicros    *crowd.Money `json:"reward_micros,omitempty" doc:"for what is handed out from now on; who holds a task is paid what they were promised"`
+	Redundancy      *label.Rule  `json:"redundancy,omitempty" doc:"of all tasks without a label: those that have enough answers by it get theirs at once"`
+	Production      *bool        `json:"production,omitempty"`
+	Enough          *Enough      `json:"enough,omitempty" doc:"ends the batch by itself; without any condition, it does not any more"`
+	Stopped         *bool        `json:"stopped,omitempty" doc:"emergency stop"`
+	AddBudget       bool         `json:"add_budget,omitempty" doc:"reserve what the budget lacks for the change from the tenant's account; without it such a change is refused"`
+	AllowSmallCrowd bool         `json:"allow_small_crowd,omitempty" doc:"even if the pool has fewer people than a task then needs answers from"`
 }
 
 // TopUp adds to the budget of a batch or a run.

@@ -11,7 +11,7 @@ import (
 type Pool struct {
 	ID      crowd.PoolID `json:"id"`
 	Name    string       `json:"name"`
-	Policy  string       `json:"policy" example:"tenant-fair(wfs)"`
+	Policy  string       `json:"policy" example:"tenant-fair(penalty(wfs))"`
 	Stopped bool         `json:"stopped" doc:"emergency stop"`
 	Called  bool         `json:"called" doc:"only those work who were called and came"`
 	Workers int          `json:"workers" doc:"people in the pool"`
@@ -23,14 +23,26 @@ type Pool struct {
 	Queue   int          `json:"queue" doc:"answers wanted and in nobody's hands, at the last control step"`
 	CStar   *int         `json:"c_star,omitempty" doc:"the best number of people, at the last control step; left out: not known"`
 
+	Gate *Gate `json:"gate,omitempty" doc:"left out: the pool has none"`
+
 	ControlledBy string `json:"controlled_by,omitempty" doc:"what decides its size; for admins"`
 	Advises      bool   `json:"advises,omitempty" doc:"it decides and does nothing; for admins"`
+}
+
+// Gate is a pool's gate as it stands.
+type Gate struct {
+	Open    bool   `json:"open" doc:"enough people have come, and not all have gone since"`
+	Min     int    `json:"min" doc:"with so many people on duty it opens"`
+	Max     int    `json:"max" doc:"at most so many are served; 0: no limit"`
+	Inside  int    `json:"inside" doc:"people on duty who are served, or wait for it to open"`
+	Outside int    `json:"outside" doc:"people on duty without a place, unpaid"`
+	Text    string `json:"text" doc:"the same in words" example:"closed: 2 of 3 people are here"`
 }
 
 // NewPool asks for a pool to be added.
 type NewPool struct {
 	Name   string `json:"name"`
-	Policy string `json:"policy,omitempty" default:"tenant-fair(wfs)"`
+	Policy string `json:"policy,omitempty" default:"tenant-fair(penalty(wfs))"`
 }
 
 // Retainer is how a pool keeps people on call. All of it goes out, and any part
@@ -65,8 +77,9 @@ type Control struct {
 	Rules           *[]pool.Rule `json:"rules,omitempty" doc:"of the elasticity rules: all of them at every step"`
 	Target          *Target      `json:"target,omitempty"`
 	Expect          *Expect      `json:"expect,omitempty"`
-	Min             *int         `json:"min,omitempty" doc:"fewest people on duty and coming"`
-	Max             *int         `json:"max,omitempty" doc:"most people on duty and coming; 0: no limit"`
+	Min             *int         `json:"min,omitempty" doc:"fewest people on duty and coming; with a gate, the number that opens it"`
+	Max             *int         `json:"max,omitempty" doc:"most people on duty and coming; with a gate, the most who are served; 0: no limit"`
+	Gate            *bool        `json:"gate,omitempty" doc:"nothing but tasks of training batches is handed out until min people are on duty, at most max are served, and the others wait outside, unpaid"`
 	CooldownSeconds *float64     `json:"cooldown_seconds,omitempty" doc:"how long after growing the pool does not shrink, and the other way round"`
 	WindowSeconds   *float64     `json:"window_seconds,omitempty" doc:"what the estimates look back on; 0: five minutes"`
 	Advise          *bool        `json:"advise,omitempty" doc:"decide and log, and do nothing"`
@@ -116,6 +129,8 @@ type PoolMetrics struct {
 	Idle        int      `json:"idle"`
 	Training    int      `json:"training"`
 	Coming      int      `json:"coming"`
+	Lent        int      `json:"lent" doc:"people of this pool on duty in others"`
+	Borrowed    int      `json:"borrowed" doc:"of workers, who are lent by others"`
 	CStar       *int     `json:"c_star,omitempty" doc:"left out: not known yet, and so for others"`
 	Lambda      float64  `json:"lambda" doc:"a second"`
 	Mu          *float64 `json:"mu,omitempty" doc:"a second"`
@@ -189,11 +204,13 @@ type PoolPerson struct {
 	Since      time.Time      `json:"since,omitzero" doc:"on duty since"`
 	IdleSince  time.Time      `json:"idle_since,omitzero" doc:"on duty without a task since"`
 	Waiting    bool           `json:"waiting" doc:"for a task, right now"`
+	Outside    int            `json:"outside,omitempty" doc:"place among those whom the gate does not let in"`
 	SeenAt     time.Time      `json:"seen_at,omitzero"`
 	Leaves     string         `json:"leaves,omitempty" enum:"left,silent,released,moved,unpaid" doc:"goes as soon as they have finished what they hold"`
 	Training   int            `json:"training" doc:"tasks of training batches still to do"`
 	Earned     crowd.Money    `json:"earned_micros" doc:"by waiting, since they came on duty"`
 	Preference float64        `json:"preference" doc:"how much they like this pool, 0 to 1"`
+	Home       crowd.PoolID   `json:"home,omitempty" doc:"the pool that has lent them, to which they return when they go off duty; left out: none has"`
 	Away       bool           `json:"away" doc:"does not want to be called"`
 	Suspended  bool           `json:"suspended"`
 }

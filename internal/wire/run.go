@@ -15,6 +15,7 @@ type NewRun struct {
 	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
 	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done again; default: all of them"`
 	AskAgain     bool           `json:"ask_again,omitempty" doc:"of the steps that are done again, people are asked again also where an earlier run has the label of the same task; default: such labels are taken over"`
+	Open         []string       `json:"open,omitempty" doc:"inputs to which rows are added while the run goes, until they are sealed, besides those that the workflow calls open" maxItems:"500"`
 }
 
 // RunHead is a run of a workflow without its steps.
@@ -41,13 +42,25 @@ type RunHead struct {
 type Run struct {
 	RunHead
 	Needs           []string    `json:"needs" doc:"inputs without rows yet; empty once it has started"`
-	Notes           []string    `json:"notes,omitempty" doc:"of what was taken over from the parent"`
+	Notes           []string    `json:"notes,omitempty" doc:"which pools do not look at the SLA; of a run that was just made, also what is taken over from the parent"`
 	Nodes           []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
 	Outputs         []RunFile   `json:"outputs"`
 	SpentMicros     crowd.Money `json:"spent_micros" doc:"for answers"`
 	PredictedMicros crowd.Money `json:"predicted_micros" doc:"the penalty that the items in the workflow will cost if all goes as expected, on top of penalty_micros"`
 	Going           int64       `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
+	Outlook         *RunOutlook `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
 	Stuck           bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+}
+
+// RunOutlook is when what is in a run is done, by the forecasts of its batches. Of ten
+// times, eight are from low to high.
+type RunOutlook struct {
+	Low     time.Time `json:"low,omitzero" doc:"not there: not known, or after horizon"`
+	Median  time.Time `json:"median,omitzero" doc:"as low"`
+	High    time.Time `json:"high,omitzero" doc:"as low"`
+	Horizon time.Time `json:"horizon,omitzero" doc:"until when the forecasts look; not there: no people are waited for"`
+	Then    []string  `json:"then,omitempty" doc:"crowd steps to which further tasks are to come: those are done after it"`
+	Why     string    `json:"why,omitempty" doc:"why it is not known"`
 }
 
 // Ended reports whether nothing happens in the run any more.
@@ -61,7 +74,9 @@ type RunNode struct {
 	Name            string        `json:"name"`
 	Kind            NodeKind      `json:"kind"`
 	State           string        `json:"state" enum:"waiting,running,failed,done"`
+	Open            bool          `json:"open,omitempty" doc:"of an input: rows are added to it while the run goes; it has not been sealed"`
 	Error           string        `json:"error,omitempty" doc:"why it cannot go on, or waits"`
+	Blocked         string        `json:"blocked,omitempty" doc:"why the step does not go on, and will not by itself"`
 	Short           string        `json:"cannot_finish,omitempty" doc:"of a crowd step: why it cannot finish with the people of the pool"`
 	Remedy          string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
 	Lift            string        `json:"stopped_remedy,omitempty" doc:"of a crowd step that an emergency stop holds: what lifts it"`
@@ -75,6 +90,7 @@ type RunNode struct {
 	Inside          int64         `json:"inside" doc:"taken, and not handed on; the held ones are among them"`
 	ExpectedSeconds float64       `json:"expected_seconds,omitempty" doc:"for one item"`
 	Batch           crowd.BatchID `json:"batch,omitempty" doc:"of a crowd step that has begun"`
+	Service         *RunService   `json:"service,omitempty" doc:"of a service step that is not done, if the service is declared"`
 	Answers         int           `json:"answers,omitempty" doc:"of people, that count"`
 	Reused          int64         `json:"reused,omitempty" doc:"labels of a crowd step that were taken over from earlier runs"`
 	SpentMicros     crowd.Money   `json:"spent_micros,omitempty"`
@@ -96,6 +112,21 @@ type Loaded struct {
 	Bad      int64       `json:"bad" doc:"rows that could not be read: items that have failed, and are told at the input's faults"`
 	Problems []FieldNote `json:"problems" doc:"the first hundred of them"`
 	Needs    []string    `json:"needs" doc:"inputs without rows yet"`
+}
+
+// AddedRows reports what became of rows for an open input.
+type AddedRows struct {
+	Input string `json:"input"`
+	Added int64  `json:"added" doc:"rows; each is an item whose age begins now"`
+	Known int64  `json:"known" doc:"rows that had been added before, as they are of the same feed"`
+	Feed  int64  `json:"feed_rows" doc:"rows that the input has of the feed by now; 0 without a feed"`
+}
+
+// Feed is how far an input has got the rows of a feed.
+type Feed struct {
+	Input string `json:"input"`
+	Feed  string `json:"feed"`
+	Rows  int64  `json:"rows" doc:"of the feed that were added; 0: it is not known"`
 }
 
 // Retried counts what is tried again.

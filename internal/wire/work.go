@@ -77,6 +77,8 @@ type Duty struct {
 	Since     time.Time    `json:"since,omitzero" doc:"on duty since"`
 	IdleSince time.Time    `json:"idle_since,omitzero" doc:"on duty without a task since"`
 	Waiting   bool         `json:"waiting" doc:"for a task, right now"`
+	Gate      string       `json:"gate,omitempty" doc:"why the pool's gate keeps work from you" example:"Work begins when 3 people are here; 2 are."`
+	Outside   int          `json:"outside,omitempty" doc:"your place among those whom the gate does not let in; waiting there is not paid"`
 	Leaves    string       `json:"leaves,omitempty" enum:"left,silent,released,moved,unpaid" doc:"why you go off duty as soon as you have finished your task"`
 	Training  int          `json:"training" doc:"tasks of training batches to do before others"`
 	Earned    crowd.Money  `json:"earned_micros" doc:"by waiting, since you came on duty"`

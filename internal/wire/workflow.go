@@ -13,6 +13,7 @@ type Workflow struct {
 	Errors []WorkflowError `json:"errors"`
 	Inputs []string        `json:"inputs"`
 	Steps  []WorkflowStep  `json:"steps"`
+	Notes  []string        `json:"notes,omitempty" doc:"which pools do not look at its SLA when they choose between batches"`
 }
 
 // WorkflowStep is a step of a workflow that is in order.

@@ -61,6 +61,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.tests()
 	a.tenants()
 	a.pools()
+	a.poolEvents()
 	a.livePools()
 	a.duty()
 	a.wishes()
@@ -71,6 +72,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.runs()
 	a.runData()
 	a.secrets()
+	a.services()
 	a.work()
 	mountDocs(mux, a.huma.OpenAPI())
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {

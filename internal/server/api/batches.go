@@ -29,7 +29,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		Tenant: tenant, Pool: b.Pool, Name: b.Name, Template: json.RawMessage(b.Template), Reward: b.RewardMicros, Budget: b.BudgetMicros,
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
-		TaskTime: ofSeconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training,
+		TaskTime: ofSeconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training, PerWorker: b.PerWorker, Enough: (*engine.Enough)(b.Enough),
 	}
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy
@@ -48,10 +48,12 @@ func toBatch(v batches.BatchView) wire.Batch {
 			Name: v.Name, Pool: v.Pool, Redundancy: &s.Rule,
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
+			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough),
 		},
 		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
-		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled,
+		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled, Removed: p.Removed,
 		SpentMicros: p.Spent, CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
+		NotBy: s.NotBy, HadEnough: v.HadEnough(),
 	}
 	if v.Reason != crowd.Eligible {
 		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Because(), v.Remedy
@@ -77,6 +79,10 @@ func toStored(b store.Batch) wire.Batch {
 }
 
 func toDraft(b store.Batch) wire.Batch { return toBatch(batches.BatchView{Batch: b}) }
+
+func toUploaded(r batches.UploadReport) wire.Uploaded {
+	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Problems: lists.Map(r.Problems, note)}
+}
 
 // Stream gives a handler the body as it comes, for as long as it keeps the pace.
 type Stream struct {
@@ -132,7 +138,8 @@ func (a *api) batches() {
 		}) (wire.Batch, error) {
 			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, func(n *batches.NewBatch) error { *n = newBatch(0, &in.Body); return nil }))
 		})
-	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, emergency stop", tag: tag, access: access.BatchesChange},
+	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, reward, redundancy, production, when it has enough, emergency stop", tag: tag, access: access.BatchesChange,
+		text: "All of it, or nothing. A change that can cost more than is left of the budget is refused with what is missing, unless it asks for `add_budget`."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchEdit
@@ -140,7 +147,12 @@ func (a *api) batches() {
 			return as(toBatch)(a.app.Batches.Change(ctx, p, in.id, func(x *batches.RunningSettings) error {
 				input.Set(&x.Priority, in.Body.Priority)
 				input.Set(&x.Deadline, in.Body.Deadline)
+				input.Set(&x.Reward, in.Body.RewardMicros)
+				input.Set(&x.Redundancy, in.Body.Redundancy)
+				input.Set(&x.Production, in.Body.Production)
+				input.Set(&x.Enough, (*engine.Enough)(in.Body.Enough))
 				input.Set(&x.Stopped, in.Body.Stopped)
+				x.AddBudget, x.AllowSmallCrowd = in.Body.AddBudget, in.Body.AllowSmallCrowd
 				if in.Body.ClearDeadline {
 					x.Deadline = time.Time{}
 				}
@@ -152,7 +164,7 @@ func (a *api) batches() {
 	a.batchWaits()
 }
 
-// batchTasks registers the upload and the preview of a draft's tasks.
+// batchTasks registers what is done with the tasks of a batch.
 func (a *api) batchTasks() {
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks", summary: "Upload a draft's tasks, one a row", tag: batchTag, access: access.BatchesUpload,
 		text: "CSV with a header, TSV, or JSON Lines, read as it comes. It takes the place of earlier tasks. If a row is wrong, nothing is kept and every bad row is named; " +
@@ -164,11 +176,30 @@ func (a *api) batchTasks() {
 			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad bool   `query:"skip_bad"`
 		}) (out wire.Uploaded, err error) {
-			r, err := a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad})
-			if err != nil {
-				return out, err
-			}
-			return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Problems: lists.Map(r.Problems, note)}, nil
+			return as(toUploaded)(a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad}))
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/tasks", summary: "Add tasks to a running batch, one a row", tag: batchTag, access: access.BatchesAddTasks,
+		text: "A file as that of a draft, with the columns of the batch in any order, and without `_workers`: they are for everybody. All of its tasks are added, or none. " +
+			"They are refused if the budget does not suffice for all that is left then, unless `add_budget` has what is missing reserved from the tenant's account.",
+		uploads: tables},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			BatchPath
+			Stream
+			Format    string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
+			SkipBad   bool   `query:"skip_bad"`
+			After     uint32 `query:"after" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
+			AddBudget bool   `query:"add_budget"`
+		}) (out wire.Uploaded, err error) {
+			how := batches.Addition{Upload: batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad}, After: in.After, AddBudget: in.AddBudget}
+			return as(toUploaded)(a.app.Batches.AddTasks(ctx, p, in.id, in.reader, how))
+		})
+	add(a, op{method: http.MethodDelete, path: "/v1/batches/{id}/tasks/{n}", summary: "Take a task out of a running batch", tag: batchTag, access: access.BatchesRemoveTask,
+		text: "It is handed out no more, gets no label, and is left out of the labels. Its answers are kept, and who holds it is paid for theirs. A task that has its label stays."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			BatchPath
+			N uint32 `path:"n" minimum:"1" doc:"its number: 5 of t17.5"`
+		}) (wire.Batch, error) {
+			return as(toBatch)(a.app.Batches.RemoveTask(ctx, p, in.id.Task(in.N)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -232,4 +233,38 @@ func TestHalfClosedConnectionsHoldTheirSlots(t *testing.T) {
 	}
 	t.Run("list", func(t *testing.T) { full(t, "/steps/things/items?limit=1000", 4) })
 	t.Run("download", func(t *testing.T) { full(t, "/steps/things/results?format=csv", 2) })
+}
+
+// What is read of a workflow's file takes one of few places. The answer about it holds
+// none, so that who does not take it keeps nobody from having a file read.
+func TestUnreadChecksHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var columns []string
+	for i := range 480 {
+		columns = append(columns, fmt.Sprintf("c%d_%s", i, strings.Repeat("x", 240)))
+	}
+	file := "workflow: Wide\ninputs: {things: {columns: [" + strings.Join(columns, ", ") + "]}}\nsteps:\n"
+	for i := range 49 {
+		file += fmt.Sprintf("  s%d: {from: things, sql: select * from things}\n", i)
+	}
+	site := httptest.NewServer(w.server.Handler)
+	t.Cleanup(site.Close)
+	t.Cleanup(site.CloseClientConnections)
+	for range 3 {
+		conn := must(net.Dial("tcp", site.Listener.Addr().String()))(t)
+		defer conn.Close()
+		ok(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+		_, err := fmt.Fprintf(conn, "POST /v1/workflows/check HTTP/1.1\r\nHost: throng\r\nAuthorization: Bearer %s\r\nContent-Type: application/yaml\r\nContent-Length: %d\r\n\r\n%s", w.ann.Token, len(file), file)
+		ok(t, err)
+		head := make([]byte, 12)
+		ok(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+		if _, err := io.ReadFull(conn, head); err != nil || string(head) != "HTTP/1.1 200" {
+			t.Fatalf("a check beside others that nobody takes: %q, %v", head, err)
+		}
+	}
+	got := must(w.ann.CheckWorkflow(w.ctx, 0, file))(t)
+	if size := len(must(json.Marshal(got))(t)); size < 6_000_000 {
+		t.Errorf("the answer has %d bytes, which fit into the buffers between", size)
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
@@ -103,6 +104,7 @@ var bodies = map[string]string{
 	"PUT /v1/batches/{id}":             `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
 	"PATCH /v1/batches/{id}":           `{"priority": 2}`,
 	"PUT /v1/batches/{id}/tasks":       "thing\na dog\n",
+	"POST /v1/batches/{id}/tasks":      "thing\na dog\n",
 	"POST /v1/batches/{id}/top-up":     `{"amount_micros": 1}`,
 	"POST /v1/runs/{id}/top-up":        `{"amount_micros": 1}`,
 	"PATCH /v1/tenants/{id}":           `{"stopped": true}`,
@@ -112,9 +114,12 @@ var bodies = map[string]string{
 	"POST /v1/pools/{id}/rules/test":   `{"rules": []}`,
 	"POST /v1/pools/{id}/transfers":    `{"worker": "u1", "to": "p1"}`,
 	"PATCH /v1/users/{id}":             `{"full_name": "x"}`,
+	"PATCH /v1/services/{name}":        `{"concurrency": 2}`,
 	"POST /v1/tests/{id}/retire":       `{"retired": true}`,
 	"POST /v1/my-tests/{id}/submit":    `{"try": 1, "answers": {}}`,
 	"PUT /v1/runs/{id}/inputs/{input}": "id,thing\n1,a dog\n",
+
+	"POST /v1/runs/{id}/inputs/{input}/rows": "id,thing\n1,a dog\n",
 
 	"PUT /v1/tenants/{id}/secrets/{name}": `{"value": "x"}`,
 	"POST /v1/work/{assignment}/submit":   `{"answer": "yes"}`,
@@ -129,6 +134,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	draft, running := w.draft("thing\na dog\n").String(), w.launch("thing\na dog\n").String()
 	held := w.next(w.workers[0]).Assignment.String()
 	kept := strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
+	ok(t, w.store.CreateService(w.ctx, store.Service{Name: "theirs", URL: "https://x.example", Concurrency: 1, Tenants: []crowd.TenantID{w.b}}))
 	w.test()
 	w.invite(w.ann, "somebody@example.org")
 	loading, going := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
@@ -173,6 +179,8 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			pairs = []pair{{w.workers[1], []string{"{id}", "1"}, []string{"{id}", "999"}}}
 		case "push-subscriptions":
 			pairs = []pair{{w.workers[1], []string{"{id}", kept}, []string{"{id}", "999"}}}
+		case "services":
+			pairs = []pair{{w.ann, []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}, {w.workers[0], []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}}
 		case "work":
 			pairs = []pair{{w.workers[1], []string{"{assignment}", held}, []string{"{assignment}", "a999.1"}}}
 		default:

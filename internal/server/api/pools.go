@@ -22,6 +22,9 @@ func toPool(p control.PoolView) wire.Pool {
 	out := wire.Pool{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Called: p.Retainer.Called, Workers: p.Workers, OnDuty: p.OnDuty,
 		Coming: p.Coming, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches, Queue: p.Status.Queue,
 		ControlledBy: controlText(&p.Control), Advises: p.Control.Advise}
+	if g := p.GateNow; g.On {
+		out.Gate = &wire.Gate{Open: g.Open, Min: g.Min, Max: g.Max, Inside: g.Inside, Outside: g.Outside, Text: g.String()}
+	}
 	if !p.Status.At.IsZero() {
 		out.CStar = known(p.Status.CStar)
 	}
@@ -51,7 +54,7 @@ func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 			Elasticity: &c.Elasticity, Stability: &c.Stability, Balance: &c.Balance, Rules: &rules,
 			Target: &wire.Target{Eta: &c.Target.Eta, Salary: &c.Target.Salary, WaitSeconds: inSeconds(c.Target.Wait), Tail: &c.Target.Tail},
 			Expect: &wire.Expect{TaskTimeSeconds: inSeconds(c.Expect.TaskTime)},
-			Min:    &c.Min, Max: &c.Max, CooldownSeconds: inSeconds(c.Cooldown), WindowSeconds: inSeconds(c.Window), Advise: &c.Advise,
+			Min:    &c.Min, Max: &c.Max, Gate: &p.Gate, CooldownSeconds: inSeconds(c.Cooldown), WindowSeconds: inSeconds(c.Window), Advise: &c.Advise,
 		},
 		Calling: &wire.Calling{Ask: &k.Ask, AnswerSeconds: inSeconds(k.Answer), LifeSeconds: inSeconds(k.Life)},
 
@@ -90,6 +93,7 @@ func editPool(s *wire.PoolEdit, p *store.Pool) {
 		}
 		input.Set(&c.Min, in.Min)
 		input.Set(&c.Max, in.Max)
+		input.Set(&p.Gate, in.Gate)
 		putSeconds(&c.Cooldown, in.CooldownSeconds)
 		putSeconds(&c.Window, in.WindowSeconds)
 		input.Set(&c.Advise, in.Advise)
@@ -124,7 +128,7 @@ func ofSeconds(s float64) time.Duration {
 // poolFields are the places in JSON of what package control checks of a pool.
 var poolFields = map[string]string{
 	"silence": "retainer.silence_seconds", "rate": "retainer.rate_micros_per_minute", "promise": "retainer.promise_seconds", "training": "retainer.training",
-	"elasticity": "control.elasticity", "stability": "control.stability", "rules": "control.rules", "min": "control.min", "max": "control.max",
+	"elasticity": "control.elasticity", "stability": "control.stability", "rules": "control.rules", "min": "control.min", "max": "control.max", "gate": "control.gate",
 	"cooldown": "control.cooldown_seconds", "window": "control.window_seconds", "target.eta": "control.target.eta", "target.salary": "control.target.salary",
 	"target.wait": "control.target.wait_seconds", "target.tail": "control.target.tail", "expect.task_time": "control.expect.task_time_seconds",
 	"ask": "calling.ask", "answer": "calling.answer_seconds", "life": "calling.life_seconds",

@@ -1,8 +1,8 @@
 package api
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
@@ -16,7 +16,7 @@ import (
 )
 
 func toMetrics(m *pool.Metrics) wire.PoolMetrics {
-	out := wire.PoolMetrics{Queue: m.Queue, Workers: m.Workers, Busy: m.Busy, Idle: m.Idle, Training: m.Training, Coming: m.Coming, CStar: known(m.CStar),
+	out := wire.PoolMetrics{Queue: m.Queue, Workers: m.Workers, Busy: m.Busy, Idle: m.Idle, Training: m.Training, Coming: m.Coming, Lent: m.Lent, Borrowed: m.Borrowed, CStar: known(m.CStar),
 		Lambda: m.Lambda, Mu: positive(m.Mu), Abandonment: m.Abandonment, Recruitment: positive(m.Recruitment), Throughput: m.Throughput,
 		WaitP95: m.WaitP95, OldestWait: m.OldestWait, Backlog: m.Backlog, CostPerHour: m.CostPerHour, Preference: m.Preference}
 	if m.Mu != 0 {
@@ -50,13 +50,19 @@ func toPoolDetail(v control.PoolView) wire.PoolDetail {
 
 // placed names the field of an error by its place in the request.
 func placed(err error, places map[string]string) error {
-	var e *crowd.Error
-	if !errors.As(err, &e) || places[e.Field] == "" {
+	list := crowd.ErrorsOf(err)
+	if len(list) == 0 {
 		return err
 	}
-	there := *e
-	there.Field = places[e.Field]
-	return &there
+	moved := lists.Map(list, func(e *crowd.Error) *crowd.Error {
+		there := *e
+		there.Field = cmp.Or(places[e.Field], e.Field)
+		return &there
+	})
+	if len(moved) == 1 && moved[0].Field == list[0].Field {
+		return err
+	}
+	return crowd.Errors(moved).Err()
 }
 
 func toSample(s store.Sample) wire.PoolSample {
@@ -74,8 +80,8 @@ func toAction(x store.Action) wire.PoolAction {
 }
 
 func toPerson(x control.PoolPerson) wire.PoolPerson {
-	out := wire.PoolPerson{Worker: x.Worker, Name: x.Name, On: x.On, Since: x.Since, Waiting: x.Waiting, SeenAt: x.Seen, Leaves: string(x.Leaves),
-		Training: x.Training, Earned: x.Earned, Preference: x.Preference, Away: x.Away, Suspended: x.Suspended}
+	out := wire.PoolPerson{Worker: x.Worker, Name: x.Name, On: x.On, Since: x.Since, Waiting: x.Waiting, Outside: x.Outside, SeenAt: x.Seen, Leaves: string(x.Leaves),
+		Training: x.Training, Earned: x.Earned, Preference: x.Preference, Home: x.Home, Away: x.Away, Suspended: x.Suspended}
 	if x.On {
 		out.IdleSince = x.OnCall.Idle
 	}

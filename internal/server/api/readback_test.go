@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
 )
 
@@ -21,7 +22,7 @@ type written struct {
 	by   func(w *world) *client.Client // nil: the admin
 	get  string                        // where it is read back; "": the answer to the request
 	at   string                        // the part of what is got that the body became
-	as   map[string]string             // where a field is found that is not where it was; "": see why in elsewhere
+	as   map[string]string             // where a field is found that is not where it was; "": see why in elsewhere; "?" and a code: what the request is refused with unless the field is there
 }
 
 func asAnn(w *world) *client.Client    { return w.ann }
@@ -29,16 +30,16 @@ func asWorker(w *world) *client.Client { return w.workers[0] }
 
 const batchBody = `{"name": "cats", "tenant": "n1", "pool": "p2", "template": {"kind": "short_text", "question": "What?"}, "reward_micros": 70000, "budget_micros": 12500000,
 	"priority": 2.5, "deadline": "2031-02-03T04:05:06Z", "ends_at": "2032-02-03T04:05:06Z", "lease_seconds": 90, "task_time_seconds": 8.2, "production": true, "training": true,
-	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}}`
+	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}, "per_worker": 7, "enough": {"labels": 6, "share": 0.75, "confidence": 0.6, "spent_micros": 9000000}}`
 
 const otherBody = `{"name": "dogs", "pool": "p1", "template": {"kind": "number", "question": "How many?"}, "reward_micros": 80000, "budget_micros": 13500000,
 	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 4.1, "production": false, "training": false,
-	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}}`
+	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}, "per_worker": 8, "enough": {"labels": 5, "share": 0.5, "confidence": 0.7, "spent_micros": 8000000}}`
 
 const poolBody = `{"name": "daytime", "policy": "wcfs(wfs,k=3)", "stopped": true, "requesters_invite": true,
 	"retainer": {"called": true, "promise_seconds": 420, "rate_micros_per_minute": 50000, "silence_seconds": 65.1, "training": 4},
 	"calling": {"answer_seconds": 90, "ask": 3.5, "life_seconds": 1200},
-	"control": {"advise": true, "balance": true, "cooldown_seconds": 75, "elasticity": "rules", "stability": "average-rate", "min": 2, "max": 9, "window_seconds": 1800,
+	"control": {"advise": true, "balance": true, "cooldown_seconds": 75, "elasticity": "rules", "stability": "average-rate", "min": 2, "max": 9, "gate": true, "window_seconds": 1800,
 		"expect": {"task_time_seconds": 12}, "target": {"eta": 0.25, "salary": 0.5, "wait_seconds": 33.3, "tail": 0.05},
 		"rules": [{"when": "queue > 10", "do": "recruit 2"}]}}`
 
@@ -64,6 +65,10 @@ var requests = []written{
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"priority": 4.5, "deadline": "2031-04-03T04:05:06Z", "stopped": true}`, get: "/v1/batches/b2"},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"clear_deadline": true, "stopped": false}`, get: "/v1/batches/b2", as: map[string]string{"clear_deadline": "!deadline"}},
 	{op: "POST /v1/batches/{id}/top-up", path: "/v1/batches/b2/top-up", body: `{"amount_micros": 20000}`, get: "/v1/batches/b2", as: map[string]string{"amount_micros": "+budget_micros"}},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"reward_micros": 30000, "redundancy": {"agree": 5, "of": 6}, "production": true, "add_budget": true, "allow_small_crowd": true}`, get: "/v1/batches/b2",
+		as: map[string]string{"add_budget": "?budget_too_small", "allow_small_crowd": "?invalid"}},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"enough": {"labels": 600, "share": 1, "confidence": 1, "spent_micros": 7000000}}`, get: "/v1/batches/b2"},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"reward_micros": 20000, "redundancy": {"count": 3}, "production": false}`, get: "/v1/batches/b2"},
 	{op: "POST /v1/invitations", path: "/v1/invitations", body: `{"addresses": ["a@example.org"], "life_seconds": 7200, "note": "Do come.", "pool": "p2", "tenant": "n1", "test": 1}`, get: "/v1/invitations/1",
 		as: map[string]string{"addresses": "[address]", "life_seconds": ""}},
 	{op: "POST /v1/batches", path: "/v1/batches", body: strings.Replace(batchBody, `"agree": 3, "of": 5`, `"count": 7`, 1), get: "/v1/batches/b3"},
@@ -72,6 +77,8 @@ var requests = []written{
 	{op: "POST /v1/runs", path: "/v1/runs", body: `{"name": "March", "tenant": "n1", "budget_micros": 9000000, "workflow": "workflow: x\ninputs: {t: {columns: [name]}}\nsteps: {s: {from: t, sql: select name from t}}\n"}`, get: "/v1/runs/r1",
 		as: map[string]string{"workflow": ""}},
 	{op: "PUT /v1/tenants/{id}/secrets/{name}", path: "/v1/tenants/n1/secrets/KEY", body: `{"value": "x"}`, get: "/v1/tenants/n1/secrets", as: map[string]string{"value": ""}},
+	{op: "POST /v1/services", path: "/v1/services", body: `{"name": "scores", "url": "https://scores.example/v1", "concurrency": 7, "rate": "30/m", "all_tenants": true, "tenants": ["n1"]}`, get: "/v1/services/scores"},
+	{op: "PATCH /v1/services/{name}", path: "/v1/services/scores", body: `{"url": "https://scores.example/v2", "concurrency": 8, "rate": "40/h", "all_tenants": false, "tenants": ["n2", "n1"]}`, get: "/v1/services/scores"},
 	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": true}`, get: "/v1/tests/1"},
 	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": false}`, get: "/v1/tests/1"},
 	{op: "POST /v1/tokens", path: "/v1/tokens", by: asAnn, body: `{"name": "nightly", "tenant": "n1", "roles": ["requester"], "life_seconds": 7200}`, get: "/v1/tokens", at: "1", as: map[string]string{"life_seconds": ""}},
@@ -91,6 +98,7 @@ var testBody = written{
 var elsewhere = map[string]string{
 	"POST /v1/runs parent": "scripts of the command line: workflow run --from-run", "POST /v1/runs from": "scripts of the command line: workflow run --from-run",
 	"POST /v1/runs/{id}/top-up amount_micros": "TestARunFromItsFileToItsResults",
+	"POST /v1/runs open":                      "TestRowsOfOpenInputs",
 	"POST /v1/runs ask_again":                 "scripts of the command line: workflow run --ask-again",
 	"POST /v1/tokens for":                     "newWorld, for everybody",
 	"POST /v1/session name":                   "TestTheWholeWay",
@@ -166,6 +174,11 @@ func (x written) read(t *testing.T, w *world, seen map[string]bool) {
 		by = x.by(w)
 	}
 	method, _, _ := strings.Cut(x.op, " ")
+	for _, field := range slices.Sorted(maps.Keys(x.as)) {
+		if code, needed := strings.CutPrefix(x.as[field], "?"); needed {
+			x.refusedWithout(t, w, by, field, crowd.Code(code))
+		}
+	}
 	a := w.send(by, method, x.path, x.body)
 	if a.StatusCode >= 300 {
 		t.Fatalf("%s: status %d: %s", x.op, a.StatusCode, a.body)
@@ -184,7 +197,7 @@ func (x written) read(t *testing.T, w *world, seen map[string]bool) {
 		where, moved := x.as[path]
 		want := sent[path]
 		switch {
-		case moved && where == "":
+		case moved && (where == "" || strings.HasPrefix(where, "?")):
 			continue
 		case !moved:
 			where = path
@@ -210,6 +223,23 @@ func (x written) read(t *testing.T, w *world, seen map[string]bool) {
 		if !reflect.DeepEqual(have, want) {
 			t.Errorf("%s: %s is %v, was sent as %v, in\n%s", x.op, where, have, want, a.body)
 		}
+	}
+}
+
+// refusedWithout sends a request without a field that lets it be done, and reads that
+// nothing of it was done.
+func (x written) refusedWithout(t *testing.T, w *world, by *client.Client, field string, code crowd.Code) {
+	t.Helper()
+	body := decoded(t, []byte(x.body)).(map[string]any)
+	delete(body, field)
+	was := w.send(by, http.MethodGet, x.get, "")
+	method, _, _ := strings.Cut(x.op, " ")
+	a := w.send(by, method, x.path, string(must(json.Marshal(body))(t)))
+	if a.StatusCode < 400 || a.problem(t).Code != code {
+		t.Errorf("%s without %s: status %d, want it refused as %s: %s", x.op, field, a.StatusCode, code, a.body)
+	}
+	if is := w.send(by, http.MethodGet, x.get, ""); !reflect.DeepEqual(decoded(t, is.body), decoded(t, was.body)) {
+		t.Errorf("%s without %s is refused, and yet\n%s\nbecame\n%s", x.op, field, was.body, is.body)
 	}
 }
 

@@ -160,6 +160,9 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 			if e.Data, e.Last, err = look(ctx, p); e.Data != nil {
 				e.Name = name
 			}
+			if x, numbered := e.Data.(wire.PoolEvents); numbered {
+				e.ID = strconv.FormatUint(x.Last, 10)
+			}
 			return e, err
 		}}.Send(ctx.Context(), w)
 		httpkit.LogError(ctx.Context(), a.log, r, err) // the status is out already

@@ -30,15 +30,19 @@ func toRun(p *access.Principal) func(*orchestrator.View) wire.Run {
 
 func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
-		RunHead: toRunHead(v.Run), Needs: []string{}, Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
+		RunHead: toRunHead(v.Run), Needs: some(v.Needs()), Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
 		PredictedMicros: v.Predicted, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
+		Notes: v.Unkept,
+	}
+	if o := &v.Outlook; !o.None() {
+		out.Outlook = &wire.RunOutlook{Low: o.Low, Median: o.Median, High: o.High, Horizon: o.Horizon, Then: o.Then, Why: o.Why}
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		x := wire.RunNode{
-			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
+			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Open: v.OpenInput(i), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
 			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
-			AddBudget: runs.AddToBudget(v, n),
+			AddBudget: runs.AddToBudget(v, n), Blocked: v.Blocked(i),
 		}
 		if n.Crowd.TooSmall() {
 			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.EndStep)
@@ -47,8 +51,11 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent
 			x.Lift = batches.Lift(p, n.Batch, n.Stops)
 		}
-		if n.Step == nil && v.State == store.RunLoading && n.State != store.NodeDone {
-			out.Needs = append(out.Needs, n.Name)
+		if s := n.Service; s != nil {
+			x.Service = &wire.RunService{
+				Name: s.Name, Concurrency: s.Concurrency, Rate: s.Rate.String(), UnderWay: s.All.UnderWay, Waiting: s.All.Waiting,
+				OwnUnderWay: s.Own.UnderWay, OwnWaiting: s.Own.Waiting, Opens: s.Opens, Text: s.Text(),
+			}
 		}
 		out.Nodes = append(out.Nodes, x)
 	}
@@ -76,7 +83,8 @@ func (a *api) runs() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: access.RunsMake, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
-			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`."},
+			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`. " +
+			"Inputs that are `open` (in the workflow, or here) need no file if their columns are declared: rows are added to them while the run goes, until they are sealed."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
 			tenant, err := a.app.Tenants.Owner(ctx, p, b.Tenant)
@@ -84,13 +92,13 @@ func (a *api) runs() {
 				return out, err
 			}
 			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
-				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From, AskAgain: b.AskAgain,
+				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From, AskAgain: b.AskAgain, Open: b.Open,
 			})
 			if err != nil {
 				return out, err
 			}
 			out, err = as(toRun(p))(a.app.Runs.Get(ctx, p, made.Run.ID))
-			out.Notes = made.Notes
+			out.Notes = append(made.Notes, out.Notes...)
 			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/runs/{id}", summary: "Show a run as it stands", tag: runTag, access: signedIn},
@@ -143,10 +151,12 @@ func (a *api) runMoves() {
 		name, summary string
 		do            func(context.Context, *access.Principal, crowd.RunID) (store.Run, error)
 	}{
-		{"start", "Begin a run whose inputs are there", a.app.Runs.Start},
 		{"pause", "Hand out and call nothing more for now", a.app.Runs.Pause},
 		{"resume", "Go on with a paused run", a.app.Runs.Resume},
 		{"cancel", "Give a run up; what it has made stays to be read", a.app.Runs.Cancel},
+		{"seal", "Seal all open inputs of a run: no more rows come", func(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
+			return a.app.Runs.SealInputs(ctx, p, id, "")
+		}},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
@@ -155,6 +165,15 @@ func (a *api) runMoves() {
 				return after(ctx, p, r, err)
 			})
 	}
+	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/start", summary: "Begin a run whose inputs are there", tag: runTag, access: signedIn,
+		text: "Refused with 409 if nobody of a step's pool holds the qualifications that it asks for, unless `allow_small_crowd`."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			RunPath
+			AllowSmallCrowd bool `query:"allow_small_crowd" doc:"even if nobody holds a qualification that a step asks for"`
+		}) (wire.Run, error) {
+			r, err := a.app.Runs.Start(ctx, p, in.id, in.AllowSmallCrowd)
+			return after(ctx, p, r, err)
+		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/top-up", summary: "Add to what a run may spend", tag: runTag, access: access.RunsTopUp,
 		text: "Of a run that has a budget. No money moves: the run reserves it, task by task, from its tenant's account."},
 		func(ctx context.Context, p *access.Principal, in *struct {

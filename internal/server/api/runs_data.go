@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -16,16 +17,19 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
 func (a *api) checkWorkflows() {
-	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, maxBody: workflow.MaxFile + 1,
-		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started.", uploads: []string{"application/yaml"}},
-		func(ctx context.Context, p *access.Principal, in *struct{ Stream }) (out wire.Workflow, _ error) {
+	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, maxBody: workflow.MaxFile + 1, long: true,
+		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started. " +
+			"Services that it names must be declared and, with `tenant`, that tenant may use them; else one of yours, at least.", uploads: []string{"application/yaml"}},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			Stream
+			OfTenant
+		}) (out wire.Workflow, _ error) {
 			text, err := io.ReadAll(io.LimitReader(in.reader, workflow.MaxFile+1))
 			if err != nil {
 				return out, err
@@ -33,12 +37,14 @@ func (a *api) checkWorkflows() {
 			if len(text) > workflow.MaxFile {
 				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %s", format.Bytes(workflow.MaxFile))
 			}
-			got, err := a.app.Runs.Check(ctx, p, string(text))
+			got, err := a.app.Runs.Check(ctx, p, in.tenant, string(text))
 			if err != nil {
 				return out, err
 			}
-			limits.AtEnd(ctx, got.Done)
-			return wire.OfWorkflow(got.Workflow, got.Problems), nil
+			defer got.Done()
+			out = wire.OfWorkflow(got.Workflow, got.Problems)
+			out.Notes = got.Notes
+			return out, nil
 		})
 }
 
@@ -66,8 +72,52 @@ func (a *api) runData() {
 			}
 			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: lists.Map(r.Some, note), Needs: runFor(p, v).Needs}, nil
 		})
+	a.openInputs()
 	a.runResults()
 	a.runItems()
+}
+
+// openInputs registers what adds rows to a run that goes.
+func (a *api) openInputs() {
+	const rows = "/v1/runs/{id}/inputs/{input}/rows"
+	add(a, op{method: http.MethodPost, path: rows, summary: "Add rows to an open input", tag: runTag, access: access.RunsAddRows,
+		text: fmt.Sprintf("CSV with a header, TSV, JSON Lines or Parquet, with the input's columns; at most %d rows. All of them are added, or none: of rows that cannot be read each is told with its line. ", orchestrator.MaxAddedRows) +
+			"They are durable when the answer comes. With `feed`, a name for what the rows are from, and `after`, a request that is repeated adds no row twice.",
+		uploads: append(slices.Clone(tables), parquetType)},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			RunPath
+			Stream
+			Input  string `path:"input" doc:"its name"`
+			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
+			Feed   string `query:"feed" maxLength:"200" doc:"what the rows are from, such as a file that grows, or a key of one request; default: nothing, so that they are added however often they are sent"`
+			After  int64  `query:"after" minimum:"0" doc:"how many rows of the feed come before these"`
+		}) (wire.AddedRows, error) {
+			r, err := a.app.Runs.AddRows(ctx, p, in.id, orchestrator.NewRows{
+				Input: in.Input, File: a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}), Feed: in.Feed, After: in.After,
+			})
+			return wire.AddedRows{Input: in.Input, Added: r.Added, Known: r.Known, Feed: r.Feed}, err
+		})
+	add(a, op{method: http.MethodGet, path: rows, summary: "Say how many rows of a feed an input has", tag: runTag, access: access.RunsFeedRows,
+		text: "For a program that goes on where it, or its last request, broke off."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			RunPath
+			Input string `path:"input" doc:"its name"`
+			Feed  string `query:"feed" maxLength:"200" doc:"its name"`
+		}) (wire.Feed, error) {
+			n, err := a.app.Runs.FeedRows(ctx, p, in.id, in.Input, in.Feed)
+			return wire.Feed{Input: in.Input, Feed: in.Feed, Rows: n}, err
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/inputs/{input}/seal", summary: "Seal an open input: no more rows come", tag: runTag, access: access.RunsSealInputs,
+		text: "What waits for all of its rows goes on then, and the run may end. It is no error if that was said before."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			RunPath
+			Input string `path:"input" doc:"its name"`
+		}) (out wire.Run, _ error) {
+			if _, err := a.app.Runs.SealInputs(ctx, p, in.id, in.Input); err != nil {
+				return out, err
+			}
+			return as(toRun(p))(a.app.Runs.Get(ctx, p, in.id))
+		})
 }
 
 // runResults registers the downloads of what a run makes.

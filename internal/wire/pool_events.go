@@ -1,0 +1,27 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// PoolEvents are events of a pool, in order.
+type PoolEvents struct {
+	Events []PoolEvent `json:"events"`
+	Last   uint64      `json:"last" doc:"the number of the last of them"`
+	Missed uint64      `json:"missed,omitempty" doc:"how many before them are kept no more"`
+}
+
+// PoolEvent is one of the five events by which a job runs.
+type PoolEvent struct {
+	N        uint64          `json:"n" doc:"its number"`
+	Event    int             `json:"event" doc:"1 to 5"`
+	Name     string          `json:"name" doc:"such as ready_to_work"`
+	At       time.Time       `json:"at"`
+	Consumer string          `json:"consumer,omitempty" doc:"the operation that consumed it; left out while it waits in its queue"`
+	Worker   *crowd.WorkerID `json:"worker,omitempty" doc:"of events 1 and 2"`
+	Task     *crowd.TaskID   `json:"task,omitempty" doc:"of events 2 to 5"`
+	Number   int             `json:"number,omitempty" doc:"of event 4: answers wanted now"`
+	Label    string          `json:"label,omitempty" doc:"of event 5"`
+}
