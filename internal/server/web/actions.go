@@ -78,6 +78,14 @@ var runActions = []action[crowd.RunID]{
 			return err
 		},
 	},
+	{
+		Do: "seal", Did: "sealed", Verb: "Seal it", Question: "Seal this input?", Step: true,
+		Consequence: "No more rows can be added to it. Steps that wait for all of its rows go on, and the run ends when all is done. This cannot be undone.",
+		run: func(rq *request, id crowd.RunID, step string) error {
+			_, err := rq.App.Runs.SealInputs(rq.ctx(), rq.p, id, step)
+			return err
+		},
+	},
 	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(rq *request, id crowd.RunID, step string) error {
 		_, _, err := rq.App.Runs.Retry(rq.ctx(), rq.p, id, step)
 		return err
@@ -156,7 +164,7 @@ func aboutRun(rq *request, id crowd.RunID, step string) (subject, error) {
 func (rq *request) actRun(id crowd.RunID) error {
 	switch rq.r.PostForm.Get("do") {
 	case "start":
-		return rq.startRun(id)
+		return rq.startRun(id, rq.r.PostForm.Get("small_crowd") != "")
 	case "again":
 		made, err := rq.App.Runs.MakeAgain(rq.ctx(), rq.p, id)
 		return rq.done(err, "/runs/"+made.Run.ID.String(), "remade")

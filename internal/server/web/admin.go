@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/sched"
 )
 
 // peopleShown is the number of people on a page of the list.
@@ -38,7 +39,7 @@ func (rq *request) admin() error {
 		list[i] = poolRow{v, filled(v.Pool, bindPoolName)}
 	}
 	return rq.render("admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
-		"Tenants": rows, "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": control.DefaultPolicy,
+		"Tenants": rows, "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": sched.Default,
 	}})
 }
 

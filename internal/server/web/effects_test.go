@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
@@ -43,6 +44,21 @@ var effects = []struct {
 	}},
 	{"POST /tenants/{tenant}/stop", func(t *testing.T, c *company) {
 		stops(t, func() bool { return read(c.app.Tenants.List(t.Context(), c.boss.principal()))(t)[0].Stopped }, c.req, "/tenants/n1/stop")
+	}},
+	{"POST /admin/services", func(t *testing.T, c *company) {
+		c.boss.post("/admin/services", url.Values{"name": {"scores"}, "url": {"https://scores.example/v1"}, "concurrency": {"4"}, "rate": {"600/m"}, "tenants": {"n2", "n1"}}).want(200)
+		x := read(c.app.Services.Get(t.Context(), c.boss.principal(), "scores"))(t)
+		equal(t, x.URL, "https://scores.example/v1")
+		equal(t, x.Concurrency, 4)
+		equal(t, x.Rate.String(), "600/m")
+		equal(t, fmt.Sprint(x.Service.Tenants), "[n2 n1]")
+		equal(t, x.AllTenants, false)
+		c.boss.post("/admin/services", url.Values{"name": {"open"}, "url": {"https://o.example"}, "concurrency": {"1"}, "all_tenants": {"1"}}).want(200)
+		equal(t, read(c.app.Services.Get(t.Context(), c.boss.principal(), "open"))(t).AllTenants, true)
+	}},
+	{"POST /admin/services/{service}/remove", func(t *testing.T, c *company) {
+		c.boss.get("/admin/services/open/remove").want(200, "Remove this service?", "open").form("/admin/services/open/remove").send().want(200, "The service is removed.")
+		equal(t, len(read(c.app.Services.List(t.Context(), c.boss.principal()))(t)), 1)
 	}},
 	{"POST /admin/pools", func(t *testing.T, c *company) {
 		c.boss.get("/admin").form("/admin/pools").set("name", "Night").set("policy", "edf").send().want(200)
@@ -162,6 +178,18 @@ var effects = []struct {
 	{"POST /batches/{batch}/topup", func(t *testing.T, c *company) {
 		c.req.get("/batches/b1").form("/batches/b1/topup").set("amount", "1.25").send().want(200)
 		equal(t, c.view(t, 1).Progress.Escrow, 9_250_000)
+	}},
+	{"POST /batches/{batch}/tasks", func(t *testing.T, c *company) {
+		before := c.view(t, 1).Spec.Tasks
+		c.req.get("/batches/b1").form("/batches/b1/tasks").sendFile("x.csv", "other\n1\n").want(http.StatusUnprocessableEntity, "has no column")
+		c.req.get("/batches/b1").form("/batches/b1/tasks").set("add_budget", "1").sendFile("x.csv", c.view(t, 1).Columns[0]+"\n1\n2\n").want(200, "The tasks are added.")
+		equal(t, c.view(t, 1).Spec.Tasks, before+2)
+	}},
+	{"POST /batches/{batch}/takeout", func(t *testing.T, c *company) {
+		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t9.1").send().want(http.StatusUnprocessableEntity, "is not a task of this batch")
+		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "3").send().want(200, "The task is taken out", "1 taken out")
+		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t1.4").send().want(200, "2 taken out")
+		equal(t, c.view(t, 1).Progress.Removed, 2) // those that were added
 	}},
 	{"POST /batches/{batch}/do", func(t *testing.T, c *company) {
 		for _, x := range []struct {
@@ -283,6 +311,12 @@ var effects = []struct {
 		page.form("/invitation").set("name", "joe").set("full_name", "Joe J").set("password", password).set("again", password).press("do", "join").send().want(200)
 		x := c.personNamed(t, "joe")
 		equal(t, fmt.Sprint(x.FullName, x.Email, x.Pool), fmt.Sprint("Joe J", "joe@example.org", crowd.PoolID(2)))
+		for id := range crowd.PoolID(2) { // where pools lend people, they are asked which work they like
+			_ = read(c.app.Pools.Change(t.Context(), c.boss.principal(), id+1, func(p *store.Pool) error { p.Control.Balance = true; return nil }))(t)
+		}
+		n := read(c.app.Invitations.Invite(t.Context(), c.boss.principal(), accounts.NewInvitations{Pool: 2, Addresses: []string{"flo@example.org"}}))(t)
+		c.browser(t, "flo").get("/invitation?token="+n.Invited[0].Token).form("/invitation").set("name", "flo").set("password", password).set("again", password).press("do", "join").send().
+			want(200, "Which work do you like?", "Welcome!").at("/work/wishes")
 		c.browser(t, "moe").get("/invitation?token="+r.Invited[1].Token).form("/invitation").press("do", "decline").send().want(200)
 		equal(t, read(c.app.Invitations.Get(t.Context(), c.boss.principal(), r.Invited[1].ID))(t).State, store.InvitationDeclined)
 	}},
@@ -297,6 +331,13 @@ var effects = []struct {
 		f.sendFile("t.csv", "name\na\nb\n").want(200)
 		x := read(c.app.Runs.Get(t.Context(), c.boss.principal(), 1))(t).Nodes[0].Node
 		equal(t, fmt.Sprint(x.Columns, x.Last), fmt.Sprint([]string{"name"}, 2))
+	}},
+	{"POST /runs/{run}/rows", func(t *testing.T, c *company) {
+		id := read(c.app.Runs.Make(t.Context(), c.boss.principal(), orchestrator.NewRun{Tenant: 1, Text: oneQuery, Open: []string{"things"}}))(t).Run.ID
+		read(c.app.Runs.Start(t.Context(), c.boss.principal(), id, false))(t)
+		path := "/runs/" + id.String()
+		c.boss.get(path).form(path+"/rows").sendFile("t.csv", "name\na\nb\n").want(200, "The rows are added.")
+		equal(t, read(c.app.Runs.Get(t.Context(), c.boss.principal(), id))(t).Nodes[0].Node.OK, int64(2))
 	}},
 	{"POST /runs/{run}/do", func(t *testing.T, c *company) {
 		c.boss.get("/runs/r1").form("/runs/r1/do").send().want(200)

@@ -79,9 +79,7 @@ func newOutlook(now time.Time, b *batches.BatchView, f batches.BatchForecast) *o
 }
 
 // likely writes a probability that was counted: it is never quite 0 or 1.
-func likely(p float64) string {
-	return percent(min(max(p, 0.001), 0.999), 1.0)
-}
+func likely(p float64) string { return percent(min(max(p, 0.001), 0.999), 1.0) }
 
 // finished says of a batch that is over whether it was in time; nil if there
 // is nothing to say.

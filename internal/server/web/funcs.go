@@ -138,13 +138,19 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// ticks reports whether a tenant is ticked among those of a person, who may be nil.
-func ticks(f *form, u any, id crowd.TenantID) bool {
-	if typed := f.typed("person"); typed != nil {
+// ticks reports whether a tenant is ticked in a form: of a person, or among tenants, either
+// of which may be nil.
+func ticks(f *form, form string, of any, id crowd.TenantID) bool {
+	if typed := f.typed(form); typed != nil {
 		return slices.Contains(typed["tenants"], id.String())
 	}
-	person, ok := u.(store.User)
-	return ok && slices.Contains(person.Tenants, id)
+	switch x := of.(type) {
+	case store.User:
+		return slices.Contains(x.Tenants, id)
+	case []crowd.TenantID:
+		return slices.Contains(x, id)
+	}
+	return false
 }
 
 // choice is an option of a menu.

@@ -183,5 +183,8 @@ func (rq *request) answerInvitation() error {
 	if o.Test != nil {
 		return rq.seeOther("/qualify/"+strconv.FormatInt(o.Test.ID, 10), "joined")
 	}
+	if o.AsksWishes {
+		return rq.seeOther("/work/wishes", "joined")
+	}
 	return rq.seeOther("/", "")
 }

@@ -3,9 +3,12 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -55,7 +58,7 @@ func (rq *request) live(d batches.Details) *live {
 // launched shows a batch that is no draft. A form of its draft that was refused,
 // because it was launched meanwhile, has no place on this page.
 func (rq *request) launched(b batches.BatchView) error {
-	if f := rq.form; f != nil && len(f.Errs) > 0 && f.ID != "edit" && f.ID != "topup" {
+	if f := rq.form; f != nil && len(f.Errs) > 0 && !slices.Contains([]string{"edit", "topup", "add", "takeout"}, f.ID) {
 		return f.Errs[0]
 	}
 	d, err := rq.App.Batches.Details(rq.ctx(), rq.p, b.Spec.ID)
@@ -119,9 +122,47 @@ func gone(why string) httpkit.Event { return httpkit.Event{Name: "gone", Data: w
 func bindRunning(b binding, x *batches.RunningSettings) {
 	b.figure("priority", &x.Priority)
 	b.moment("deadline", &x.Deadline)
+	b.amount("reward", &x.Reward)
+	b.redundancy(&x.Redundancy)
+	b.tick("production", &x.Production)
+	b.enough(&x.Enough)
+	b.tick("add_budget", &x.AddBudget)
+	b.tick("small_crowd", &x.AllowSmallCrowd)
 }
 
-// editBatch changes priority and deadline of a running batch.
+// addTasks adds the tasks of a file to a running batch.
+func (rq *request) addTasks(id crowd.BatchID) error {
+	httpkit.Receiving(rq.w, rq.r)
+	defer drain(rq.r)
+	f, file, err := readFields(rq.r)
+	if err == nil && file == nil {
+		err = errFileless
+	}
+	if err != nil {
+		return err
+	}
+	_, err = rq.App.Batches.AddTasks(rq.ctx(), rq.p, id, file, batches.Addition{
+		Upload: batches.Upload{Format: table.FormatOf(file.FileName()), SkipBad: f.text("skip_bad") != ""}, AddBudget: f.text("add_budget") != "",
+	})
+	return rq.done(err, "/batches/"+id.String(), "added")
+}
+
+// takeOut takes a task out of a running batch, by its number or its id.
+func (rq *request) takeOut(id crowd.BatchID) error {
+	text := rq.sent().text("task")
+	if n, err := strconv.ParseUint(text, 10, 32); err == nil && n > 0 {
+		text = id.Task(uint32(n)).String()
+	}
+	task, err := crowd.ParseTaskID(text)
+	if err != nil || task.Batch() != id {
+		err = crowd.Fieldf("task", "%q is not a task of this batch, such as %s", text, id.Task(1))
+	} else {
+		_, err = rq.App.Batches.RemoveTask(rq.ctx(), rq.p, task)
+	}
+	return rq.done(err, "/batches/"+id.String(), "takenout")
+}
+
+// editBatch changes the settings of a running batch.
 func (rq *request) editBatch(id crowd.BatchID) error {
 	_, err := rq.App.Batches.Change(rq.ctx(), rq.p, id, saving(rq.sent(), bindRunning))
 	return rq.done(err, "/batches/"+id.String(), "saved")

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -200,6 +201,8 @@ func personOf(x control.PoolPerson) poolPerson {
 	switch {
 	case x.On && x.Idle.IsZero():
 		p.State = "at work"
+	case x.Outside > 0:
+		p.State = fmt.Sprintf("outside, number %d", x.Outside)
 	case x.On && x.Waiting:
 		p.State = "waiting"
 	case x.On:
@@ -210,6 +213,8 @@ func personOf(x control.PoolPerson) poolPerson {
 		p.Note = "suspended"
 	case x.Leaves != "":
 		p.Note = leaving[x.Leaves]
+	case x.Home != 0:
+		p.Note = "lent by " + x.Home.String()
 	case x.Training > 0:
 		p.Note = "in training, " + plural(x.Training, "task") + " left"
 	case !x.On && x.Away:

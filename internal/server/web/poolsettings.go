@@ -127,6 +127,7 @@ func bindPool(b binding, p *store.Pool) {
 	b.tick("advise", &c.Advise)
 	b.integer("min", &c.Min)
 	b.limit("max", &c.Max)
+	b.tick("gate", &p.Gate)
 	b.span("cooldown", &c.Cooldown, time.Second)
 	b.span("window", &c.Window, time.Minute)
 	b.figure("target.eta", &c.Target.Eta)

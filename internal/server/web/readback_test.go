@@ -34,13 +34,19 @@ var edits = map[string]edited{
 	"POST /batches/{batch}/template": {by: byReq, page: "/batches/b2", only: true, values: templates[0]},
 	"POST /batches/{batch}/settings": {by: byReq, page: "/batches/b2", press: [2]string{"then", "save"}, values: url.Values{
 		"name": {"Dogs"}, "pool": {"p2"}, "reward": {"0.07"}, "budget": {"12.5"}, "rule": {"agree"}, "agree": {"3"}, "of": {"5"}, "qualifications": {"french>=70\nlatin>=0\n"},
+		"enough.labels": {"6"}, "enough.share": {"0.75"}, "enough.confidence": {"0.6"}, "enough.spent": {"9"}, "per_worker": {"7"},
 		"count": nil, "small_crowd": nil, // of the other rule; and of the launch
 	}},
-	"POST /batches/{batch}/edit":        {by: byReq, page: "/batches/b1"},
+	"POST /batches/{batch}/edit": {by: byReq, page: "/batches/b1", values: url.Values{
+		"reward": {"0.01"}, "rule": {"agree"}, "agree": {"1"}, "of": {"2"},
+		"enough.labels": {"60"}, "enough.share": {"1"}, "enough.confidence": {"1"}, "enough.spent": {"9"},
+		"count": nil, "add_budget": nil, "small_crowd": nil, // of the other rule; and of the change
+	}},
 	"POST /admin/tenants/{tenant}":      {by: byBoss, page: "/admin", values: url.Values{"name": {"Acme Sons-2"}}},
 	"POST /admin/pools/{pool}":          {by: byBoss, page: "/admin", values: url.Values{"name": {"daytime"}, "policy": {"wcfs(wfs,k=3)"}}},
 	"POST /admin/people/{user}":         {by: byBoss, page: "/admin/people/u2", values: url.Values{"email": {"rita@example.org"}, "pool": {"p2"}, "tenants": {"n1", "n2"}, "qualifications": {"french 70\nlatin 100\n"}}},
 	"POST /admin/pools/{pool}/settings": {by: byBoss, page: "/admin/pools/p1/settings", values: poolValues},
+	"POST /admin/services/{service}":    {by: byBoss, page: "/admin/services", values: url.Values{"url": {"https://s.example/v2"}, "rate": {"30/h"}, "tenants": {"n1", "n2"}}},
 }
 
 // templates are of kinds with settings of their own, with all that the form has for them.
@@ -105,6 +111,7 @@ func TestFormsKeepWhatIsTyped(t *testing.T) {
 	c := newCompany(t, 3)
 	c.boss.post("/admin/tenants", url.Values{"name": {"Other"}, "weight": {"1"}, "max_priority": {"100"}}).want(200)
 	c.boss.post("/admin/pools", url.Values{"name": {"Night"}, "policy": {"edf"}}).want(200)
+	c.boss.post("/admin/services", url.Values{"name": {"scores"}, "url": {"https://s.example"}, "concurrency": {"2"}, "tenants": {"n2"}}).want(200)
 	c.launchCats("Cats")
 	c.req.get("/batches/new").form("/batches").set("name", "Draft").set("tenant", "n1").sendFile("cats.csv", cats).want(200).at("/batches/b2")
 	for _, pattern := range slices.Sorted(maps.Keys(edits)) {
@@ -119,7 +126,7 @@ func TestFormsKeepWhatIsTyped(t *testing.T) {
 
 func (x edited) try(t *testing.T, c *company, pattern string) {
 	t.Helper()
-	action := strings.NewReplacer("POST ", "", "/batches/{batch}", x.page, "{tenant}", "n1", "{pool}", "p1", "{user}", "u2").Replace(pattern)
+	action := strings.NewReplacer("POST ", "", "/batches/{batch}", x.page, "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{service}", "scores").Replace(pattern)
 	b := x.by(c)
 	opened := b.get(x.page).want(200)
 	f, before := opened.form(action), opened.form(action)

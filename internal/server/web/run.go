@@ -4,9 +4,11 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/batches"
@@ -44,9 +46,11 @@ func (rq *request) run(id crowd.RunID) error {
 		for _, n := range needs {
 			bad, loaded = bad+n.Failed, loaded || n.State == store.NodeDone
 		}
+		data["Lacking"] = lists.Filter(l.Nodes, func(n runNode) bool { return n.Lacking() })
 		data["Needs"], data["Picture"], data["Bad"], data["Loaded"] = needs, drawRun(l.V), bad, loaded
 		return rq.renderStatus(status, "loadrun", pg)
 	}
+	data["Open"] = lists.Filter(inputsOf(l.V), func(in inputView) bool { return in.TakesRows() })
 	data["Charts"], err = rq.runCharts(l.V)
 	rq.check(err)
 	if !l.V.State.Ended() {
@@ -58,13 +62,15 @@ func (rq *request) run(id crowd.RunID) error {
 // inputView is an input of a run that needs its files.
 type inputView struct {
 	orchestrator.NodeView
-	Wants []string // declared columns; nil: any
+	Wants    []string // declared columns; nil: any
+	Optional bool     // it needs no file
 }
 
 func inputsOf(v *orchestrator.View) []inputView {
 	var list []inputView
+	needs := v.Needs()
 	for i := range v.Flow.Inputs {
-		x := inputView{NodeView: v.Nodes[i]}
+		x := inputView{NodeView: v.Nodes[i], Optional: !slices.Contains(needs, v.Nodes[i].Name)}
 		for _, c := range v.Flow.Inputs[i].Columns {
 			x.Wants = append(x.Wants, c.Name)
 		}
@@ -81,18 +87,20 @@ type liveRun struct {
 	Nodes   []runNode
 	Slow    []orchestrator.SlowItem
 	Held    []heldItem
-	More    int64 // held items that are not listed
-	Going   int64 // items that are waiting or in work, summed over the steps
-	Came    int64 // items that came out at the end
-	Ends    time.Time
+	More    int64  // held items that are not listed
+	Going   int64  // items that are waiting or in work, summed over the steps
+	Came    int64  // items that came out at the end
+	Done    string // when it is done, in words; "" if nothing is on its way
+	DoneBy  string // with it: what that rests on
 }
 
 // runNode is a node of a run as it is listed.
 type runNode struct {
 	orchestrator.NodeView
-	In   int64
-	Sign string // of its state, as a shape
-	Word string // in words
+	In      int64
+	Blocked string // why it does not go on; "": it does
+	Sign    string // of its state, as a shape
+	Word    string // in words
 	// Remedy names what lets it finish for which its Crowd is too small.
 	Remedy string
 	// AddBudget names what adds to the budget for which it waits; "" if it waits for none.
@@ -105,9 +113,6 @@ type runNode struct {
 func (n *runNode) CanEnd() bool {
 	return n.WaitsForMoney() || n.Batch != nil && n.Batch.Progress.State.Open()
 }
-
-// Working is how many items are in work; those that are held are not.
-func (n *runNode) Working() int64 { return max(n.Inside-n.Faults, 0) }
 
 // heldItem is an item that a step holds after an error.
 type heldItem struct {
@@ -134,8 +139,8 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 	last := lastNodes(v.Flow)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		sign := signOf(v, n)
-		x := runNode{NodeView: *n, In: v.Taken(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep), AddBudget: runs.AddToBudget(v, n)}
+		sign := signOf(v, i)
+		x := runNode{NodeView: *n, In: v.Taken(i), Blocked: v.Blocked(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep), AddBudget: runs.AddToBudget(v, n)}
 		if n.Batch != nil {
 			x.Lift = batches.Lift(rq.p, n.Batch, n.Stops)
 		}
@@ -147,7 +152,7 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 			l.Came += n.Last
 		}
 	}
-	l.Ends = v.EarliestEnd(l.Now)
+	l.Done, l.DoneBy = doneWords(l.Now, &v.Outlook)
 	for _, f := range d.Faults {
 		l.Held = append(l.Held, heldItem{f, v.Flow.NodeName(f.Node)})
 	}
@@ -155,6 +160,40 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 		l.More = max(l.HeldAt()-int64(len(l.Held)), 0)
 	}
 	return l
+}
+
+// doneWords says when a run is done, and on what that rests.
+func doneWords(now time.Time, o *orchestrator.Outlook) (done, by string) {
+	switch {
+	case o.None():
+		return "", ""
+	case o.Why != "":
+		return "not known", o.Why
+	}
+	horizon := format.Clock(now, o.Horizon)
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return "after " + horizon
+		}
+		return format.Clock(now, t)
+	}
+	switch {
+	case o.Median.IsZero():
+		done = "after " + horizon
+	case len(o.Then) > 0:
+		done = "not before " + at(o.Median)
+	default:
+		done = "about " + at(o.Median)
+	}
+	if o.Horizon.IsZero() {
+		by = "if nothing has to queue"
+	} else {
+		by = "80 %: " + at(o.Low) + " to " + at(o.High)
+	}
+	if len(o.Then) > 0 {
+		by += "; further tasks come to " + strings.Join(o.Then, ", ")
+	}
+	return done, by
 }
 
 // runEvents sends the live part of a run's page whenever it changes.

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"io"
+	"mime/multipart"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func (rq *request) loadRun(id crowd.RunID) error {
 		rq.made = loading{Files: files}
 		return rq.run(id)
 	case start:
-		return rq.startRun(id)
+		return rq.startRun(id, false)
 	}
 	return rq.seeOther("/runs/"+id.String(), "loaded")
 }
@@ -58,33 +59,69 @@ func (rq *request) loadRun(id crowd.RunID) error {
 // readInputs reads the form of the inputs. What was read before something went
 // wrong is returned, too.
 func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, err error) {
+	err = rq.eachInput(func(input, name string, file table.Open) error {
+		loaded, err := rq.App.Runs.Load(rq.ctx(), rq.p, id, input, file)
+		if err == nil {
+			files = append(files, loadedFile{input, name, loaded})
+		}
+		return err
+	}, func(part *multipart.Part) error {
+		if part.FormName() != "then" {
+			return nil
+		}
+		text, err := io.ReadAll(io.LimitReader(part, 100))
+		start = string(text) == "start"
+		if err != nil {
+			return bodyError(err)
+		}
+		return nil
+	})
+	return files, start && err == nil, err
+}
+
+// addRows adds the rows of files to open inputs, each file whole or not at all.
+func (rq *request) addRows(id crowd.RunID) error {
+	httpkit.Receiving(rq.w, rq.r)
+	defer drain(rq.r)
+	files := 0
+	err := rq.eachInput(func(input, _ string, file table.Open) error {
+		files++
+		_, err := rq.App.Runs.AddRows(rq.ctx(), rq.p, id, orchestrator.NewRows{Input: input, File: file})
+		return err
+	}, func(*multipart.Part) error { return nil })
+	if err == nil && files == 0 {
+		err = errFileless
+	}
+	if f := refused("rows", nil, err); f != nil {
+		rq.form = f
+		return rq.run(id)
+	}
+	return rq.done(err, "/runs/"+id.String(), "rowsadded")
+}
+
+// eachInput reads a form: it calls file with each file that it has for an input, and other
+// with every other field.
+func (rq *request) eachInput(file func(input, name string, open table.Open) error, other func(*multipart.Part) error) error {
 	parts, err := rq.r.MultipartReader()
 	if err != nil {
-		return nil, false, &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
+		return &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
 	}
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return files, start, nil
+			return nil
 		}
 		if err != nil {
-			return files, false, bodyError(err)
+			return bodyError(err)
 		}
 		input, is := strings.CutPrefix(part.FormName(), inputField)
-		switch {
-		case part.FormName() == "then":
-			text, err := io.ReadAll(io.LimitReader(part, 100))
-			if err != nil {
-				return files, false, bodyError(err)
-			}
-			start = string(text) == "start"
-		case is && part.FileName() != "":
-			file := rq.Scratch.Table(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())})
-			loaded, err := rq.App.Runs.Load(rq.ctx(), rq.p, id, input, file)
-			if err != nil {
-				return files, false, inputError(input, err)
-			}
-			files = append(files, loadedFile{input, part.FileName(), loaded})
+		if !is || part.FileName() == "" {
+			err = other(part)
+		} else if err = file(input, part.FileName(), rq.Scratch.Table(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())})); err != nil {
+			err = inputError(input, err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
@@ -112,12 +149,17 @@ func (x partReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// startRun begins a run; files that do not fit its workflow are told on its page.
-func (rq *request) startRun(id crowd.RunID) error {
-	_, err := rq.App.Runs.Start(rq.ctx(), rq.p, id)
+// startRun begins a run; files that do not fit its workflow, and qualifications that nobody
+// holds, are told on its page.
+func (rq *request) startRun(id crowd.RunID, smallCrowd bool) error {
+	_, err := rq.App.Runs.Start(rq.ctx(), rq.p, id, smallCrowd)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
 		rq.made = loading{Wrong: wrong}
+		return rq.run(id)
+	}
+	var e *crowd.Error
+	if errors.As(err, &e) && e.Field == orchestrator.FieldSmallCrowd {
 		return rq.run(id)
 	}
 	return rq.done(err, "/runs/"+id.String(), "started")

@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -69,4 +71,52 @@ func TestInputFiles(t *testing.T) {
 	c.req.sendInputs(made.URL.Path, "start", "rows", "rows.jsonl", `{"name":"Rex"}`+"\n").want(200, "Started.")
 	c.req.becomes(made.URL.Path, "Go on from this run")
 	c.req.get(made.URL.Path+"/steps/big").want(200, "Rex")
+}
+
+// TestOpenInputsOnThePage: a run with an open input needs no file to start; its page adds
+// rows, whole files or nothing, and seals it.
+func TestOpenInputsOnThePage(t *testing.T) {
+	t.Parallel()
+	c, _, _ := flowCompany(t, 0)
+	const flow = "workflow: Cats\ninputs: {things: {columns: [{n: number}], open: true}, more: {columns: [id]}}\nsteps: {names: {from: [things, more], sql: select count(*) as many from things}}\n"
+	path := c.req.sendRun("", flow, "make").want(200, "The input is open", "so a file is not needed now").URL.Path
+	c.req.sendInputs(path, "start", "more", "more.csv", "id\n1\n").want(200, "Started.", "Open inputs", "Seal things").without("Seal more")
+	c.req.becomes(path, "things input ▷ open 0 0 0 0")
+	c.req.sendFiles(path+"/rows", "").want(http.StatusUnprocessableEntity, "choose a file")
+	c.req.sendFiles(path+"/rows", "", "things", "t.csv", "n\n1\nx\n").want(http.StatusUnprocessableEntity, "Line 3")
+	c.req.sendFiles(path+"/rows", "", "more", "t.csv", "id\n1\n").want(http.StatusConflict, "more is not open")
+	c.req.sendFiles(path+"/rows", "", "things", "t.csv", "n\n1\n2\n").want(200, "The rows are added.")
+	c.req.becomes(path, "things input ▷ open 2 2 0 0")
+	c.req.get(path+"/confirm?do=seal&step=things").want(200, "Seal this input?").form(path+"/do").send().want(200, "Sealed")
+	c.req.becomes(path, "things input ● done 2 2 0 0")
+	c.req.get(path).want(200).without("Open inputs")
+	c.req.sendFiles(path+"/rows", "", "things", "t.csv", "n\n1\n").want(http.StatusConflict)
+}
+
+// sendInputs sends files of inputs to a run, by pairs input, file name, content.
+func (b *browser) sendInputs(path, then string, files ...string) *pageOf {
+	b.t.Helper()
+	return b.sendFiles(path+"/inputs", then, files...)
+}
+
+// sendFiles is sendInputs to another address.
+func (b *browser) sendFiles(path, then string, files ...string) *pageOf {
+	b.t.Helper()
+	var body bytes.Buffer
+	m := multipart.NewWriter(&body)
+	for i := 0; i < len(files); i += 3 {
+		part, err := m.CreateFormFile(inputField+files[i], files[i+1])
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		_, _ = io.WriteString(part, files[i+2])
+	}
+	_ = m.WriteField("then", then)
+	_ = m.Close()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.site.URL+path, &body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", m.FormDataContentType())
+	return b.do(req)
 }

@@ -45,7 +45,7 @@ func (rq *request) runStep(id crowd.RunID) error {
 			columns = append(columns, c.Name)
 		}
 	}
-	data := map[string]any{"V": v, "N": n, "In": v.Taken(i), "Sign": signOf(v, n), "Columns": columns, "Rows": rows, "First": after == 0}
+	data := map[string]any{"V": v, "N": n, "In": v.Taken(i), "Sign": signOf(v, i), "Columns": columns, "Rows": rows, "First": after == 0}
 	if len(list) > 0 && list[len(list)-1].N < n.Last {
 		data["After"] = list[len(list)-1].N
 	}

@@ -28,11 +28,12 @@ var nodeSigns = map[store.NodeState]sign{
 
 var rowSigns = map[store.RowState]sign{store.RowOK: {"●", "ok"}, store.RowSkipped: {"◇", "skipped"}, store.RowFailed: {"✕", "failed"}}
 
-var heldSign = sign{"▲", "held"}
+var heldSign, blockedSign = sign{"▲", "held"}, sign{"▲", "blocked"}
 
 // signOf is the state of a node as it is shown: a run that does not run has no
 // node that does.
-func signOf(v *orchestrator.View, n *orchestrator.NodeView) sign {
+func signOf(v *orchestrator.View, node int) sign {
+	n := &v.Nodes[node]
 	is := nodeSigns[n.State]
 	switch {
 	case n.State == store.NodeDone || n.State == store.NodeFailed:
@@ -40,8 +41,12 @@ func signOf(v *orchestrator.View, n *orchestrator.NodeView) sign {
 		is = sign{"‖", "paused"}
 	case v.State == store.RunCancelled:
 		is = sign{"■", "cancelled"}
+	case n.TakesRows():
+		is = sign{"▷", "open"}
 	case n.Faults > 0 && n.Faults >= n.Inside:
 		is = heldSign
+	case v.Blocked(node) != "":
+		is = blockedSign
 	}
 	return is
 }
@@ -51,8 +56,9 @@ func drawRun(v *orchestrator.View) template.HTML {
 	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes)), Links: make([]string, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		is := signOf(v, n)
-		d.Counts[i] = diagram.Counts{In: v.Taken(i), Out: n.OK, Waiting: n.Waiting + max(n.Inside-n.Faults, 0), Failed: n.Failed + n.Faults, State: is.Shape + " " + is.Word}
+		is := signOf(v, i)
+		d.Counts[i] = v.Counts(i)
+		d.Counts[i].State = is.Shape + " " + is.Word
 		d.Links[i] = "/runs/" + v.ID.String() + "/steps/" + url.PathEscape(n.Name)
 	}
 	return inlined(diagram.Draw(v.Flow, d))
@@ -98,8 +104,8 @@ func stripOf(v *orchestrator.View) []stripCell {
 		case all > 0:
 			part = float64(x.Last) / float64(all)
 		}
-		is := signOf(v, x)
-		if is == heldSign || x.State == store.NodeFailed {
+		is := signOf(v, i)
+		if is == heldSign || is == blockedSign || x.State == store.NodeFailed {
 			part = 1 // to be seen
 		}
 		room := each * 0.92

@@ -13,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -108,6 +107,7 @@ type checkedFile struct {
 	Problems []workflow.Problem
 	Lines    []codeLine
 	Picture  template.HTML
+	Notes    []string // of pools that do not look at its SLA
 }
 
 // codeLine is a line of a file. N is 0 for a gap between lines.
@@ -124,13 +124,22 @@ const (
 	longLine    = 1000 // characters of a line
 )
 
-func (rq *request) checkFile(text string) (*checkedFile, error) {
-	got, err := rq.App.Runs.Check(rq.ctx(), rq.p, text)
+// checkFile checks a file for the tenant that is chosen; where none is, for any of the
+// caller's.
+func (rq *request) checkFile(values url.Values) (*checkedFile, error) {
+	text := values.Get("text")
+	tenant, err := crowd.ParseTenantID(values.Get("tenant"))
+	if err != nil {
+		tenant = 0
+	}
+	got, err := rq.App.Runs.Check(rq.ctx(), rq.p, tenant, text)
 	if err != nil {
 		return nil, err
 	}
-	limits.AtEnd(rq.ctx(), got.Done)
-	return newCheckedFile(text, got.Workflow, got.Problems), nil
+	defer got.Done()
+	c := newCheckedFile(text, got.Workflow, got.Problems)
+	c.Notes = got.Notes
+	return c, nil
 }
 
 func newCheckedFile(text string, flow *workflow.Workflow, wrong []workflow.Problem) *checkedFile {
@@ -230,7 +239,7 @@ func (rq *request) createRun() error {
 	}
 	text := values.Get("text")
 	if rq.wantsJSON() {
-		checked, err := rq.checkFile(text)
+		checked, err := rq.checkFile(values)
 		if err != nil {
 			return err
 		}
@@ -242,7 +251,7 @@ func (rq *request) createRun() error {
 	}
 	again := &form{ID: "run", Values: values}
 	if values.Get("then") != "make" {
-		checked, err := rq.checkFile(text)
+		checked, err := rq.checkFile(values)
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -92,28 +89,6 @@ func (b *browser) sendRun(query, text, then string) *pageOf {
 	return b.get("/runs/new"+query).want(200).form("/runs").set("text", text).press("then", then).send()
 }
 
-// sendInputs sends files of inputs to a run, by pairs input, file name, content.
-func (b *browser) sendInputs(path, then string, files ...string) *pageOf {
-	b.t.Helper()
-	var body bytes.Buffer
-	m := multipart.NewWriter(&body)
-	for i := 0; i < len(files); i += 3 {
-		part, err := m.CreateFormFile(inputField+files[i], files[i+1])
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		_, _ = io.WriteString(part, files[i+2])
-	}
-	_ = m.WriteField("then", then)
-	_ = m.Close()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.site.URL+path+"/inputs", &body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", m.FormDataContentType())
-	return b.do(req)
-}
-
 // startPets begins a run of pets, and returns its path.
 func (c *company) startPets(flow string) string {
 	c.req.t.Helper()
@@ -171,8 +146,8 @@ func TestRunFromFileToResults(t *testing.T) {
 
 	path := c.startPets(flow)
 	c.req.get("/runs").want(200, "Pets", "running", "started")
-	p = c.req.becomes(path, "kind crowd ▶ running 3 0 0 0 0 3 0 Batch b1").want(200, "Earliest end", "The slowest items")
-	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind running, risk waiting, sums waiting"`) {
+	p = c.req.becomes(path, "kind: 3 in · 0 out, 0 waiting · 3 in work, ▲ blocked").want(200, "Nobody is there to work on it", "The slowest items") // since nobody has come so far
+	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind blocked, risk waiting, sums waiting"`) {
 		t.Error("the list does not tell how far the steps are")
 	}
 	p.want(200, "At the steps 3", "Ended 0", "none late", "Spent 0.00 of 5.00", "for people")
@@ -313,7 +288,7 @@ func TestRunActions(t *testing.T) {
 	do("fly", "").want(404)
 
 	c.workers[0].answerAll(1, "cat")
-	p := c.req.becomes(path, "risk : 1 item").want(200, "Held after errors", "risk service ▲ held 1 0 0 0 0 0 1", "<b>not</b> now", "held", "Tries").without("<b>not</b>")
+	p := c.req.becomes(path, "risk : 1 item").want(200, "Held after errors", "risk service 1 item, all that is left here, held after an error. ▲ held 1 0 0 0 0 0 1", "<b>not</b> now", "held", "Tries").without("<b>not</b>")
 	if !links(p)[path+"/items/1"] {
 		t.Error("no link to the held item")
 	}

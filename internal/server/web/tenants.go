@@ -13,7 +13,7 @@ func (rq *request) tenant(id crowd.TenantID) error {
 	t := rq.findTenant(id)
 	balance, entries, err := rq.App.Tenants.Account(rq.ctx(), rq.p, id, 0, entriesShown)
 	rq.check(err)
-	return rq.render("tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries}})
+	return rq.render("tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries, "Services": rq.servicesOf(id)}})
 }
 
 func (rq *request) findTenant(id crowd.TenantID) store.Tenant {

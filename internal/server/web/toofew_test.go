@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -24,9 +25,14 @@ func TestTooFewPeople(t *testing.T) {
 	const says = "kind cannot finish: a task needs answers from 2 different people, but the pool has 1 who may do it"
 	c.req.becomes(path, "Batch b").want(200, says)
 	c.workers[0].answerAll(3, "cat")
-	c.req.get(path).want(200, says).without("<dt>Earliest end")
+	c.req.get(path).want(200, says).without("Done about")
 
-	path = c.startPets(strings.Replace(flow, "reward: 0.10", "qualifications: {skill: 80}\n      reward: 0.10", 1))
+	// Nobody is qualified: that is said before the start, which has to be meant.
+	made := c.req.sendRun("", strings.Replace(flow, "reward: 0.10", "qualifications: {skill: 80}\n      reward: 0.10", 1), "make").want(200, "kind cannot finish: nobody in the pool holds skill >= 80")
+	path = made.URL.Path
+	c.req.sendInputs(path, "start", "pets", "pets.csv", petFile).want(200, "kind cannot finish: nobody in the pool holds skill >= 80", "Start all the same").without("Started.")
+	c.req.post(path+"/do", url.Values{"do": {"start"}}).want(200, "Start all the same").without("Started.")
+	c.req.post(path+"/do", url.Values{"do": {"start"}, "small_crowd": {"yes"}}).want(200, "Started.")
 	c.req.becomes(path, "Batch b").want(200, "kind cannot finish: nobody in the pool holds skill >= 80; ask an administrator to give it to somebody with throng worker qualify NAME skill=80.")
 	c.boss.get(path).want(200, "skill >= 80; give it to somebody with throng worker qualify NAME skill=80.")
 }
@@ -37,7 +43,7 @@ func TestARunWhoseBudgetIsUsedUp(t *testing.T) {
 	t.Parallel()
 	c, _, flow := flowCompany(t, 1)
 	path := c.startPets(strings.Replace(flow, "budget: 5.00", "budget: 0.15", 1))
-	p := c.req.becomes(path, "not enough for one more task (0.10)").want(200, "Spent 0.00 of 0.15; 0.10 reserved for open tasks", "Add to the budget", "not known").without("<dt>Earliest end").without("throng workflow top-up")
+	p := c.req.becomes(path, "not enough for one more task (0.10)").want(200, "Spent 0.00 of 0.15; 0.10 reserved for open tasks", "Add to the budget", "not known").without("Done about").without("throng workflow top-up")
 	if !links(p)["#budget-head"] {
 		t.Error("no link to the form of the budget")
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -43,6 +44,8 @@ func TestEveryPageInChromium(t *testing.T) {
 	c := newCompany(t, 3)
 	c.boss.get("/admin").form("/admin/pools").set("name", "night shift").set("policy", "dafs").send().want(200)
 	c.boss.get("/admin/people/u3").form("/admin/people/u3").set("full_name", "Wanda Fish").set("qualifications", "french 80\nbirds 40").send().want(200)
+
+	c.boss.post("/admin/services", url.Values{"name": {"scores"}, "url": {"https://scores.example/v1"}, "concurrency": {"4"}, "rate": {"600/m"}, "tenants": {"n1"}}).want(200)
 
 	// A batch that is done, one that runs, one paused, drafts.
 	c.launchCats("Cats of the harbour")
@@ -91,6 +94,7 @@ func TestEveryPageInChromium(t *testing.T) {
 		{"not-found", rita, "/batches/b99"},
 		{"admin", boss, "/admin"},
 		{"people", boss, "/admin/people"},
+		{"services", boss, "/admin/services"},
 		{"person", boss, "/admin/people/u3"},
 		{"batches-all", boss, "/batches"},
 		{"new-admin", boss, "/batches/new"},

@@ -120,7 +120,7 @@ func (rq *request) work() error {
 
 func (rq *request) showWaiting(duty recruit.DutyView, notice string) error {
 	return rq.render("waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Why": rq.whyNothing(), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept()}})
+		Data: map[string]any{"Why": rq.whyNothing(&duty), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept()}})
 }
 
 func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err error) error {
@@ -144,7 +144,10 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 }
 
 // whyNothing says in words why the worker gets nothing.
-func (rq *request) whyNothing() []reasonCount {
+func (rq *request) whyNothing(duty *recruit.DutyView) []reasonCount {
+	if note := duty.GateNote(); note != "" {
+		return []reasonCount{{Text: note}}
+	}
 	why := ask(rq, rq.App.Work.WhyNothing)
 	for _, general := range []crowd.Reason{crowd.NoOpenBatch, crowd.WorkerSuspended} {
 		if why[general] > 0 {
@@ -194,7 +197,7 @@ func (rq *request) waitForWork() error {
 	if duty.Gone(past) {
 		return rq.sendJSON(map[string]any{"go": afterDuty(duty)})
 	}
-	html := rq.fragment("waiting", "why", rq.whyNothing())
+	html := rq.fragment("waiting", "why", rq.whyNothing(&duty))
 	return rq.sendJSON(map[string]any{"why": html, "earned": int64(duty.Earned)})
 }
 

@@ -14,6 +14,7 @@ async function check() {
   const mine = ++asked;
   const body = new FormData();
   body.set("text", text.value);
+  body.set("tenant", form.elements.tenant?.value ?? ""); // says which services it may call
   const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } }).catch(() => null);
   if (mine !== asked || !answer?.ok) return; // a newer question is on its way, or the button will say what is wrong
   checked.innerHTML = (await answer.json()).html; // made by the server, escaped there
