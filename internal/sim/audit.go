@@ -14,7 +14,7 @@ import (
 type audit struct {
 	hands    map[crowd.AssignmentID]engine.Handout // in somebody's hands
 	holder   map[crowd.WorkerID]crowd.AssignmentID
-	given    map[crowd.TaskID][]crowd.WorkerID // everybody who ever held an open task
+	given    map[crowd.TaskID][]crowd.WorkerID // who holds an open task, or must not get it again
 	answered map[crowd.AssignmentID]bool
 	balance  map[engine.Account]crowd.Money
 	labelled map[crowd.TaskID]bool
@@ -32,8 +32,12 @@ func newAudit() *audit {
 // read books what has changed.
 func (a *audit) read(c *engine.Changes) error {
 	for _, e := range c.Ends {
+		h := a.hands[e.Assignment]
 		if err := a.putDown(e.Assignment); err != nil {
 			return err
+		}
+		if e.State == crowd.Returned || e.State == crowd.Expired { // it may come back to them
+			a.given[h.Task] = slices.DeleteFunc(a.given[h.Task], func(w crowd.WorkerID) bool { return w == h.Worker })
 		}
 	}
 	for _, n := range c.Answers {

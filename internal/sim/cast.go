@@ -62,7 +62,7 @@ func (s *Setup) draw(seed uint64, rep int) (*Cast, error) {
 
 func (f *Flow) draw(seed uint64, rep, number int, horizon time.Duration) ([]Batch, error) {
 	name := fmt.Sprintf("flow %d ", number)
-	next := f.Arrive.times(NewStream(seed, rep, name+"arrivals"), horizon)
+	next := f.Arrive.Each(NewStream(seed, rep, name+"arrivals"), horizon)
 	sizes := NewStream(seed, rep, name+"sizes")
 	list := make([]Batch, 0, min(max(f.Arrive.Count, 0), 4096))
 	for at, ok := next(); ok; at, ok = next() {
@@ -104,8 +104,12 @@ func seconds(s float64) time.Duration {
 	return max(time.Duration(ns), 1)
 }
 
-// times returns a generator of the arrival times that are not a band's.
-func (a *Arrivals) times(stream Stream, horizon time.Duration) func() (time.Duration, bool) {
+// shortestGap keeps gaps of no length from making arrivals without end.
+const shortestGap = time.Microsecond
+
+// Each returns a generator of the arrival times that are not a band's, in order; false:
+// there are no more.
+func (a *Arrivals) Each(stream Stream, horizon time.Duration) func() (time.Duration, bool) {
 	n := 0
 	switch {
 	case a.Times != nil: // ascending
@@ -116,14 +120,18 @@ func (a *Arrivals) times(stream Stream, horizon time.Duration) func() (time.Dura
 			n++
 			return a.Times[n-1], true
 		}
-	case a.Rate > 0:
+	case a.Rate > 0 || a.Gap != nil:
 		at, until := a.From, a.Until
 		if until == 0 {
 			until = horizon
 		}
 		return func() (time.Duration, bool) {
 			r := stream.At(uint64(n))
-			at += seconds(3600 / a.Rate * r.Exp())
+			if a.Gap != nil {
+				at += max(seconds(a.Gap.Draw(&r)), shortestGap)
+			} else {
+				at += seconds(3600 / a.Rate * r.Exp())
+			}
 			n++
 			return at, at <= until && (a.Count == 0 || n <= a.Count)
 		}

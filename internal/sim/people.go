@@ -26,7 +26,7 @@ type gate struct {
 func newGate(w *world, group int) gate {
 	a := &w.setup.Groups[group].Arrive
 	g := gate{group: int32(group), min: a.Min, max: a.Max}
-	g.next = a.times(NewStream(w.run.Seed, w.run.Rep, fmt.Sprintf("arrivals of group %d", group)), time.Duration(w.horizon))
+	g.next = a.Each(NewStream(w.run.Seed, w.run.Rep, fmt.Sprintf("arrivals of group %d", group)), time.Duration(w.horizon))
 	return g
 }
 
@@ -308,7 +308,7 @@ func (w *world) answer(who int32) {
 			completed++
 		}
 		w.update(p.batch, running, completed, b.planned)
-		if out.Counted && (b.completed >= b.planned || b.perWorker) {
+		if b.endsItself || out.Counted && (b.completed >= b.planned || b.perWorker) {
 			w.unread = readEvery // it may be done, or want more: that must not wait
 		}
 	}
@@ -368,6 +368,9 @@ func (w *world) giveUp(who int32) {
 	if err := give(w.time(), p.id, p.holds.Assignment); err == nil {
 		w.release(p.batch)
 		w.out.GivenUp++
+		if w.batches[p.batch].endsItself {
+			w.unread = readEvery // nobody may be left at it
+		}
 	} else if code := crowd.CodeOf(err); code != crowd.NotFound && code != crowd.Conflict {
 		w.fail(err)
 		return
@@ -428,10 +431,14 @@ func (w *world) remove(who int32) {
 }
 
 // forget takes somebody who is gone out of the pool. Who was in the pool of a
-// Start stays in it.
+// Start stays in it, and leaves their place if it has a gate.
 func (w *world) forget(id crowd.WorkerID) {
-	if id >= w.firstID {
+	switch {
+	case id >= w.firstID:
 		w.fail(w.engine.RemoveWorker(w.time(), id))
+	case w.engine.Gate().On:
+		_, err := w.engine.EndDuty(w.time(), id, engine.Left)
+		w.fail(err)
 	}
 }
 
@@ -455,6 +462,7 @@ func (w *world) strike(f *Fault, number int32) {
 			r := s.At(w.workers[i].self)
 			if r.Float64() < f.Vanish && w.workers[i].doing != gone {
 				w.vanish(int32(i))
+				w.read() // a gate has let others in, who may be the next to go
 			}
 		}
 	}

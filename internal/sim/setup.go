@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -12,6 +13,10 @@ type Setup struct {
 	// Horizon is when a run ends. 0: when nothing is left to do, or after
 	// DefaultHorizon.
 	Horizon time.Duration
+
+	// Gate is the pool's, which the engine keeps; zero: none. Of a Start it is the
+	// snapshot's.
+	Gate engine.Gate
 
 	Tenants []Tenant
 	Kinds   []Kind
@@ -109,6 +114,9 @@ type Arrivals struct {
 	// Count if that is not 0.
 	Rate  float64
 	Until time.Duration
+	// A renewal process: Gap seconds between one and the next, from From until Until
+	// (0: the horizon), at most Count if that is not 0. The first comes after one gap.
+	Gap Dist
 	// Times: one at each, in order.
 	Times []time.Duration
 	// Band keeps between Min and Max workers, as in the controlled experiments
@@ -135,6 +143,8 @@ type Batch struct {
 	TaskTime   time.Duration // the requester's estimate; 0: the kind's mean
 	Lifetime   time.Duration // ended then with what there is; 0: never
 	Requires   map[string]int
+	PerWorker  int            // the most answers of one person; 0: any number
+	Enough     *engine.Enough // ends it by itself; nil: its last task does
 }
 
 // A Flow is a stream of batches.

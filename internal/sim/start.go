@@ -90,7 +90,7 @@ func (w *world) restoreBatch(s *Start, i int32) {
 	b := Batch{
 		Name: s.Batches[spec.ID].Name, ID: spec.ID, At: p.LaunchedAt.Sub(s.Now), Kind: s.Batches[spec.ID].Kind,
 		Tasks: int(spec.Tasks), Rule: spec.Rule, Priority: p.Priority, Production: spec.Production,
-		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime,
+		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime, PerWorker: spec.PerWorker, Enough: spec.Enough,
 	}
 	if !p.Deadline.IsZero() {
 		b.Deadline = p.Deadline.Sub(p.LaunchedAt)
@@ -138,7 +138,9 @@ func (a *audit) goOn(s *Start, holding []engine.Handout) {
 		a.balance[engine.Account{Kind: engine.Outside}] -= b.Progress.Escrow
 		for k := range b.Assignments {
 			x := &b.Assignments[k]
-			a.given[x.Task] = append(a.given[x.Task], x.Worker)
+			if x.State != crowd.Returned && x.State != crowd.Expired {
+				a.given[x.Task] = append(a.given[x.Task], x.Worker)
+			}
 			a.answered[x.ID] = x.State.Answered()
 		}
 		for _, n := range b.Labelled {

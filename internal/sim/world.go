@@ -66,6 +66,9 @@ func newWorld(r *Run) (*world, error) {
 		}
 	} else {
 		w.engine = engine.New(engine.Config{Policy: policy})
+		if err := w.engine.SetGate(w.epoch, r.Setup.Gate); err != nil {
+			return nil, err
+		}
 		for i, t := range r.Setup.Tenants {
 			if err := w.engine.SetTenant(w.epoch, engine.Tenant{ID: tenantID(i), Weight: cmp.Or(t.Weight, 1)}); err != nil {
 				return nil, err
@@ -234,6 +237,7 @@ func (w *world) launch() {
 		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: cmp.Or(b.Rule, label.Count(1)),
 		Reward: cmp.Or(b.Reward, DefaultReward), Priority: cmp.Or(b.Priority, 1), Production: b.Production,
 		Lease: cmp.Or(b.Lease, defaultLease), TaskTime: b.TaskTime, SmallCrowdOK: true,
+		PerWorker: b.PerWorker, Enough: b.Enough,
 	}
 	if spec.TaskTime == 0 {
 		spec.TaskTime = kind.meanTime()
@@ -266,7 +270,7 @@ func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32
 	i := int32(len(w.batches))
 	class := classOf(w.setup.SizeClasses(), b.Tasks)
 	w.batches = append(w.batches, batchState{
-		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perWorker: perWorker,
+		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perWorker: perWorker, endsItself: b.Enough != nil,
 		planned: planned, lease: int64(lease), id: b.ID, priority: cmp.Or(b.Priority, 1),
 	})
 	w.byID[b.ID] = i
@@ -287,6 +291,7 @@ func (w *world) batch(id crowd.BatchID) int32 {
 func (w *world) read() {
 	w.unread = 0
 	w.engine.Take(&w.changes)
+	left := false
 	for i := range w.changes.Ends {
 		end := &w.changes.Ends[i]
 		if end.State == crowd.Expired || end.State == crowd.Withdrawn {
@@ -297,6 +302,7 @@ func (w *world) read() {
 			if id, gone := w.missed[end.Assignment]; gone {
 				delete(w.missed, end.Assignment)
 				w.forget(id)
+				left = true
 			}
 		}
 	}
@@ -315,6 +321,9 @@ func (w *world) read() {
 		w.waiting--
 		w.out.Crowd.Waited += time.Duration(w.now - w.workers[who].since)
 		w.begin(who, h)
+	}
+	if left {
+		w.read() // a gate has let others in
 	}
 }
 
@@ -342,7 +351,7 @@ func (w *world) progress(p *engine.Progress) {
 	out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
 	if p.State.Open() {
 		out.Wanted = max(out.Wanted, p.Planned)
-	} else if p.State == crowd.BatchDone {
+	} else if p.State == crowd.BatchDone || p.HadEnough {
 		out.Wanted = p.Planned
 	}
 	if !p.FirstStarted.IsZero() {
@@ -352,7 +361,7 @@ func (w *world) progress(p *engine.Progress) {
 		return
 	}
 	out.Ended = p.EndedAt.Sub(w.epoch)
-	if p.State == crowd.BatchDone {
+	if p.State == crowd.BatchDone || p.HadEnough {
 		out.Completed = out.Ended
 	}
 	w.count(i, -1)

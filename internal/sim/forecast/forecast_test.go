@@ -313,7 +313,7 @@ func TestTraining(t *testing.T) {
 	b := &s.Snapshot.Batches[0]
 	b.Spec.Training, b.Assignments = true, nil
 	b.Spec.Tasks, b.Progress.Fresh, b.Progress.Issued, b.Progress.OldestOpen = 20, 1, 0, 1
-	b.Progress.Planned, b.Progress.Completed, b.Progress.Labelled, b.Progress.Worked = 20, 0, 0, 0
+	b.Progress.Planned, b.Progress.Completed, b.Progress.Labelled, b.Progress.Worked, b.Progress.Certainty = 20, 0, 0, 0, 0
 	raw := *s.Snapshot
 	s.Snapshot = &raw
 	s.Snapshot.Duties = []engine.Duty{{Worker: 2, On: true, Since: dawn, Why: engine.Left}}

@@ -38,6 +38,9 @@ func (s *State) Validate() error {
 	for _, t := range s.Snapshot.Tenants {
 		tenants[t.ID] = true
 	}
+	if err := s.Snapshot.Gate.Validate(); err != nil {
+		return err
+	}
 	seen := make(map[crowd.WorkerID]bool, len(s.Snapshot.Workers))
 	for _, w := range s.Snapshot.Workers {
 		if w.ID < 1 || seen[w.ID] {
@@ -83,16 +86,33 @@ func validBatch(b *engine.BatchSnapshot) error {
 		return bad("its priority is out of range")
 	case p.Fresh < 1 || p.Fresh > spec.Tasks+1:
 		return bad("there is no such task as the next fresh one")
-	case p.Planned < p.Completed || p.Completed < 0 || p.Planned > engine.MaxBatchAnswers || p.Labelled < 0 || p.Labelled > int(spec.Tasks):
+	case p.Planned < p.Completed || p.Completed < 0 || p.Planned > engine.MaxBatchAnswers || p.Labelled < 0 || p.Labelled+len(b.Removed) > int(spec.Tasks):
 		return bad("its counts cannot be")
+	case !(p.Certainty >= 0 && p.Certainty <= float64(p.Labelled)+1e-6):
+		return bad("its labels cannot be as certain as that")
 	case p.Worked < 0 || p.Escrow < 0 || p.Spent < 0 || p.Escrow > crowd.MaxMoney || p.Spent > crowd.MaxMoney:
 		return bad("its sums cannot be")
 	case p.LaunchedAt.IsZero():
 		return bad("it was never launched")
 	}
-	for _, n := range b.Labelled {
+	for _, n := range slices.Concat(b.Labelled, b.Removed) {
 		if n < 1 || n > spec.Tasks {
-			return bad("a label is of no task")
+			return bad("a label is of no task, or one was taken out that is not there")
+		}
+	}
+	for n := range b.NotBy {
+		if n < 1 || n > spec.Tasks {
+			return bad("somebody is excluded from a task that is not there")
+		}
+	}
+	for w, n := range b.Gave {
+		if w < 1 || n < 0 {
+			return bad("the answers of one person cannot be")
+		}
+	}
+	for i, x := range b.Past {
+		if x.Reward <= 0 || x.Reward > crowd.MaxMoney || i > 0 && x.Last <= b.Past[i-1].Last {
+			return bad("a past reward is none, or out of order")
 		}
 	}
 	if spec.SLA != nil && len(b.Items) != int(spec.Tasks)-p.Labelled {
@@ -145,7 +165,7 @@ func Hide(s *engine.Snapshot) {
 	}
 	s.Retainer, s.Funds, s.Duties = engine.Retainer{}, 0, training
 	s.Batches = slices.DeleteFunc(s.Batches, func(b engine.BatchSnapshot) bool {
-		return b.Spec.Open && int(b.Progress.Tasks) == b.Progress.Labelled
+		return b.Spec.Open && b.Progress.Wanted() == b.Progress.Labelled
 	})
 	for i := range s.Batches {
 		seal(&s.Batches[i])

@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/jsonform"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // Version is the version of a State's JSON form that this program writes. It
@@ -48,7 +49,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	}
 	for i := range s.Snapshot.Batches {
 		spec, p := &s.Snapshot.Batches[i].Spec, &s.Snapshot.Batches[i].Progress
-		p.Batch, p.Tasks = spec.ID, spec.Tasks
+		p.Batch, p.Tasks, p.Removed = spec.ID, spec.Tasks, len(s.Snapshot.Batches[i].Removed)
 		spec.Priority, spec.Deadline = p.Priority, p.Deadline
 	}
 	return s.Validate()
@@ -71,6 +72,7 @@ func (s *State) form() jsonform.Form {
 	}
 	return jsonform.Object(
 		"version", &version, "now", &s.Now, "pool", &s.Pool, "name", &s.Name, "policy", &s.Policy, "stopped,omitempty", &x.Stopped,
+		"gate,omitempty", jsonform.As(func() *gate { return gateOf(x) }, func(g *gate) { x.Gate, x.GateOpen = engine.Gate{On: true, Min: g.min, Max: g.max}, g.open }),
 		"tenants", jsonform.List(&x.Tenants, func(t *engine.Tenant) jsonform.Form {
 			return jsonform.Object("id", &t.ID, "weight", &t.Weight, "stopped,omitempty", &t.Stopped)
 		}),
@@ -97,13 +99,24 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 		"production,omitempty", &spec.Production, "training,omitempty", &spec.Training,
 		"lease_seconds", inSeconds(&spec.Lease), "task_time_seconds", inSeconds(&spec.TaskTime), "ends_at,omitempty", &spec.EndsAt,
 		"qualifications,omitempty", &spec.Requirements,
+		"enough,omitempty", &spec.Enough, "per_worker,omitempty", &spec.PerWorker, "not_by,omitempty", &spec.NotBy,
 		"invited,omitempty", jsonform.As(
 			func() map[int64][]uint32 { return keyed[int64](spec.Invited) },
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),
-		"fresh", &p.Fresh, "issued", &p.Issued, "oldest_open", &p.OldestOpen, "planned", &p.Planned, "completed", &p.Completed, "labelled", &p.Labelled,
+		"fresh", &p.Fresh, "issued", &p.Issued, "oldest_open", &p.OldestOpen, "planned", &p.Planned, "completed", &p.Completed, "labelled", &p.Labelled, "certainty,omitempty", &p.Certainty,
 		"escrow_micros", &p.Escrow, "spent_micros", &p.Spent, "worked_seconds", inSeconds(&p.Worked),
 		"launched_at", &p.LaunchedAt, "first_started,omitempty", &p.FirstStarted, "labelled_tasks,omitempty", &b.Labelled,
+		"removed_tasks,omitempty", &b.Removed,
+		"past_rewards,omitempty", jsonform.List(&b.Past, func(x *engine.PastReward) jsonform.Form {
+			return jsonform.Object("last", &x.Last, "reward_micros", &x.Reward)
+		}),
 		"sla,omitempty", jsonform.As(func() *terms { return (*terms)(spec.SLA) }, func(t *terms) { spec.SLA = (*engine.Terms)(t) }),
+		"excluded,omitempty", jsonform.As( // workers by task
+			func() map[uint32][]int64 { return numbers(b.NotBy) },
+			func(by map[uint32][]int64) { b.NotBy = workers(by) }),
+		"gave,omitempty", jsonform.As( // counted answers by worker
+			func() map[int64]int { return renamed[int64](b.Gave) },
+			func(by map[int64]int) { b.Gave = renamed[crowd.WorkerID](by) }),
 		// Of tasks without a label; items are there with an SLA.
 		"items,omitempty", jsonform.List(&b.Items, func(x *engine.ItemSnapshot) jsonform.Form {
 			return jsonform.Object("task", &x.N, "born", &x.Born, "bound,omitempty", &x.Bound)
@@ -128,12 +141,32 @@ func assignmentForm(of crowd.BatchID, a *engine.AssignmentSnapshot) jsonform.For
 }
 
 // terms are an SLA in JSON.
+// gate is the pool's gate, of a snapshot that has one.
+type gate struct {
+	min, max int
+	open     bool
+}
+
+func gateOf(x *engine.Snapshot) *gate {
+	if !x.Gate.On {
+		return nil
+	}
+	return &gate{x.Gate.Min, x.Gate.Max, x.GateOpen}
+}
+
+func (g *gate) form() jsonform.Form {
+	return jsonform.Object("min,omitempty", &g.min, "max,omitempty", &g.max, "open,omitempty", &g.open)
+}
+
+func (g *gate) MarshalJSON() ([]byte, error)    { return g.form().MarshalJSON() }
+func (g *gate) UnmarshalJSON(text []byte) error { return g.form().UnmarshalJSON(text) }
+
 type terms engine.Terms
 
 func (t *terms) form() jsonform.Form {
 	return jsonform.Object(
 		"penalty", &t.Penalty.Kind, "after_seconds", inSeconds(&t.Penalty.After), "cost_micros", &t.Penalty.Cost,
-		"every_seconds,omitempty", inSeconds(&t.Penalty.Every), "at_most_micros,omitempty", &t.Penalty.AtMost, "tail_seconds", inSeconds(&t.Tail),
+		"every_seconds,omitempty", inSeconds(&t.Penalty.Every), "at_most_micros,omitempty", &t.Penalty.AtMost, "tail_seconds", inSeconds(&t.Tail), "work_seconds,omitempty", inSeconds(&t.Work),
 	)
 }
 
@@ -194,6 +227,38 @@ func keyed[To, From ~int64](by map[From][]uint32) map[To][]uint32 {
 	out := make(map[To][]uint32, len(by))
 	for n, list := range by {
 		out[To(n)] = list
+	}
+	return out
+}
+
+// numbers and workers turn lists of workers into lists of numbers, and back; nil for nil.
+func numbers(by map[uint32][]crowd.WorkerID) map[uint32][]int64 {
+	return mapped(by, func(w crowd.WorkerID) int64 { return int64(w) })
+}
+
+func workers(by map[uint32][]int64) map[uint32][]crowd.WorkerID {
+	return mapped(by, func(n int64) crowd.WorkerID { return crowd.WorkerID(n) })
+}
+
+func mapped[From, To any](by map[uint32][]From, f func(From) To) map[uint32][]To {
+	if by == nil {
+		return nil
+	}
+	out := make(map[uint32][]To, len(by))
+	for n, list := range by {
+		out[n] = lists.Map(list, f)
+	}
+	return out
+}
+
+// renamed is a map by another type of number; nil for nil.
+func renamed[To, From ~int64](by map[From]int) map[To]int {
+	if by == nil {
+		return nil
+	}
+	out := make(map[To]int, len(by))
+	for n, x := range by {
+		out[To(n)] = x
 	}
 	return out
 }

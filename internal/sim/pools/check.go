@@ -10,7 +10,15 @@ import (
 // audit keeps books of its own from what the engines say has changed, and holds
 // them against the engines and the world.
 type audit struct {
-	pools []poolAudit
+	pools  []poolAudit
+	looked looked
+}
+
+// looked counts what the audit has looked at.
+type looked struct {
+	calls, loans, recalls, exchanges int
+	releases, returned               int // returned: of people who had moved before
+	quits                            int // of people who were lent
 }
 
 type poolAudit struct {

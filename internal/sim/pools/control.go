@@ -18,7 +18,6 @@ type controlState struct {
 	*pool.Control
 	random   sim.Rand
 	readings []pool.Reading
-	moving   map[crowd.WorkerID]bool
 	next     int64 // when the next sample is taken
 	series   []Series
 	actions  []Action
@@ -31,6 +30,9 @@ func (s *Setup) control() (*pool.Control, error) {
 		return nil, err
 	}
 	c := pool.NewControl(balancer)
+	if s.ForGood {
+		c = pool.NewPaperControl(balancer)
+	}
 	for i := range s.Pools {
 		if err := c.Set(crowd.PoolID(i+1), s.Pools[i].Name, s.settings(i)); err != nil {
 			return nil, err
@@ -46,7 +48,7 @@ func newControlState(w *world) (*controlState, error) {
 	}
 	return &controlState{
 		Control: control, random: w.stream("control").At(0), readings: make([]pool.Reading, len(w.pools)),
-		moving: map[crowd.WorkerID]bool{}, series: make([]Series, len(w.pools)),
+		series: make([]Series, len(w.pools)),
 	}, nil
 }
 
@@ -64,6 +66,9 @@ func (c *controlState) step(w *world) {
 		p.own = decisions[i].Saw.CStar
 	}
 	c.record(w, decisions)
+	if w.audit != nil {
+		w.fail(w.audit.decided(w, decisions))
+	}
 	c.act(w, decisions)
 }
 
@@ -85,23 +90,28 @@ func (w *world) reading(i int) {
 			r.Preference += x.prefers[i]
 		}
 	}
-	for k := range r.Idle {
-		who := w.people.at[r.Idle[k].ID]
-		r.Idle[k].Prefers, r.Idle[k].Knows = w.people.list[who].prefers, w.people.list[who].knows
+	for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going} {
+		for k := range list {
+			w.describe(&list[k])
+		}
 	}
 	w.control.readings[i] = r
 }
 
+// describe fills in what the engine does not know of a person.
+func (w *world) describe(p *pool.Person) {
+	x := &w.people.list[w.people.at[p.ID]]
+	p.Prefers, p.Knows = x.prefers, x.knows
+	if x.home != x.pool {
+		p.Home = crowd.PoolID(x.home + 1)
+	}
+	if x.moved != never {
+		p.Moved = epoch.Add(time.Duration(x.moved))
+	}
+}
+
 // act carries decisions out: calls first, then who is let go, then who moves.
 func (c *controlState) act(w *world, decisions []pool.Decision) {
-	clear(c.moving)
-	for i := range decisions {
-		if d := &decisions[i]; !d.Advice {
-			for _, m := range d.Moves {
-				c.moving[m.Worker] = true
-			}
-		}
-	}
 	for i := range decisions {
 		d := &decisions[i]
 		if d.Advice {
@@ -116,7 +126,7 @@ func (c *controlState) act(w *world, decisions []pool.Decision) {
 	}
 	for i := range decisions {
 		if d := &decisions[i]; !d.Advice && d.Release > 0 {
-			w.release(int32(i), d.Release, d.Go, c.moving)
+			w.release(int32(i), d.Go)
 		}
 	}
 	for i := range decisions {
@@ -132,7 +142,11 @@ func (c *controlState) act(w *world, decisions []pool.Decision) {
 func (w *world) move(m pool.Move) {
 	who, known := w.people.at[m.Worker]
 	from, to := int32(m.From-1), int32(m.To-1)
-	if !known || w.people.list[who].pool != from || from == to || w.people.list[who].leaving {
+	if !known || w.people.list[who].pool != from || w.people.list[who].leaving {
+		return
+	}
+	w.people.list[who].home = int32(m.Home - 1)
+	if from == to {
 		return
 	}
 	w.people.list[who].to = to

@@ -1,9 +1,7 @@
 package pools
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -18,6 +16,8 @@ type person struct {
 	pool    int32  // where they are on duty, or nowhere
 	place   int32  // in the list of that pool
 	to      int32  // where they go; nowhere: they do not move
+	home    int32  // the pool that they belong to
+	moved   int64  // when they last came from another pool; never: they did not
 	leaving bool   // as soon as the task in hand is finished
 	learns  bool   // the task in hand is of the training
 	holds   crowd.AssignmentID
@@ -64,7 +64,7 @@ func (w *world) join(pool int32, number, order uint64) {
 	}
 	x := &k.list[who]
 	k.ids++
-	*x = person{id: k.ids, number: number, visit: x.visit + 1, pool: nowhere, to: pool, prefers: x.prefers, knows: x.knows}
+	*x = person{id: k.ids, number: number, visit: x.visit + 1, pool: nowhere, to: pool, home: pool, moved: never, prefers: x.prefers, knows: x.knows}
 	w.like(x)
 	clear(x.knows)
 	x.knows[pool] = true
@@ -151,11 +151,15 @@ func (w *world) gone(pool int32, g engine.Shift) (who int32, moves bool) {
 	x.pool, x.leaving = nowhere, false
 	switch {
 	case g.Why == engine.Moved:
+		x.moved = w.now
 		p.books.moved(x.prefers[pool], x.prefers[x.to])
 		w.pools[x.to].books.out.MovedIn++
 		return who, true
 	case g.Why == engine.Left:
 		p.books.out.Abandoned++
+		if w.audit != nil && x.home != pool {
+			w.audit.looked.quits++
+		}
 	case g.Why == engine.Released:
 		p.books.out.Released++
 	default:
@@ -191,33 +195,11 @@ func (w *world) end(who int32, why engine.Departure) {
 	w.read(pool)
 }
 
-// release lets n people of a pool go: those who are named first, then who holds
-// nothing, then those at work, of either those who came last. Nobody goes who is
-// about to go already, or about to move.
-func (w *world) release(pool int32, n int, named []crowd.WorkerID, moving map[crowd.WorkerID]bool) {
-	p := &w.pools[pool]
-	let := func(who int32) {
-		x := &w.people.list[who]
-		if n > 0 && x.pool == pool && !x.leaving && !moving[x.id] {
+// release lets people of a pool go.
+func (w *world) release(pool int32, people []crowd.WorkerID) {
+	for _, id := range people {
+		if who, known := w.people.at[id]; known && w.people.list[who].pool == pool && !w.people.list[who].leaving {
 			w.end(who, engine.Released)
-			n--
 		}
-	}
-	for _, id := range named {
-		if who, known := w.people.at[id]; known {
-			let(who)
-		}
-	}
-	if n == 0 {
-		return
-	}
-	works := func(x *person) int { return min(int(x.holds), 1) }
-	rest := slices.Clone(p.list)
-	slices.SortFunc(rest, func(a, b int32) int {
-		x, y := &w.people.list[a], &w.people.list[b]
-		return cmp.Or(cmp.Compare(works(x), works(y)), cmp.Compare(y.id, x.id))
-	})
-	for _, who := range rest {
-		let(who)
 	}
 }

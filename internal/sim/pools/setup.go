@@ -24,6 +24,9 @@ type Setup struct {
 	// Balance is a balancer as pool.ParseBalance reads it; "": none. It moves people
 	// between those pools whose Settings.Balance is true.
 	Balance string
+	// ForGood has moves as in the paper: who moves belongs to the other pool from
+	// then on. Otherwise they are lent: see pool.NewPaperControl.
+	ForGood bool
 }
 
 // A Pool is one application of the paper: its work and its people.

@@ -135,7 +135,7 @@ func TestByHand(t *testing.T) {
 		},
 		// One of b moves at 1, learns until 6 and works 6 to 16 and 16 to 26.
 		"who moves learns first": {
-			Setup{Horizon: 30 * s, Pools: []Pool{byRule(learns(alone(0, 0, 0)), "workers == 0", "transfer 1 from b"), named("b", alone(2))}},
+			Setup{Horizon: 30 * s, Pools: []Pool{byRule(learns(alone(0, 0, 0)), "workers + borrowed == 0", "transfer 1 from b"), named("b", alone(2))}},
 			map[string]float64{"moved_in": 1, "moved_out": 1, "completed": 2, "mean_wait": 11},
 			func(t *testing.T, o *Outcome) {
 				a, b := o.Pools[0], o.Pools[1]
@@ -145,7 +145,7 @@ func TestByHand(t *testing.T) {
 			},
 		},
 		"nobody abandons for having learned": {
-			Setup{Horizon: 30 * s, People: People{Abandon: 1}, Pools: []Pool{byRule(learns(alone(0, 0)), "workers == 0", "transfer 1 from b"), named("b", alone(1))}},
+			Setup{Horizon: 30 * s, People: People{Abandon: 1}, Pools: []Pool{byRule(learns(alone(0, 0)), "workers + borrowed == 0", "transfer 1 from b"), named("b", alone(1))}},
 			map[string]float64{"moved_in": 1, "completed": 1, "abandoned": 1, "size": 16.0 / 30},
 			nil,
 		},
@@ -181,7 +181,7 @@ func TestByHand(t *testing.T) {
 		},
 		"preferences as given": {
 			Setup{Horizon: 30 * s, People: People{Prefers: []float64{0.25, 0.75}},
-				Pools: []Pool{byRule(alone(0, 0), "workers == 0", "transfer 1 from b"), named("b", alone(2, 0))}},
+				Pools: []Pool{byRule(alone(0, 0), "workers + borrowed == 0", "transfer 1 from b"), named("b", alone(2, 0))}},
 			// b: one of two works at b until 10; the other one moves at 1.
 			map[string]float64{"moved_from_preference": 0.75, "moved_to_preference": 0.25, "work_preference": 0.5,
 				"preference": (29*0.25 + 31*0.75) / 60},
@@ -221,16 +221,20 @@ func TestReleaseOrder(t *testing.T) {
 	if o.Total.Released != 2 || o.Total.EndSize != 1 || !near(o.Total.OnDuty, 22) || o.Total.Completed != 1 {
 		t.Errorf("%+v", o.Total)
 	}
-	// Two at work, until 4 and until 8: who came last goes.
+	// Two at work, until 4 and until 8: who has been there longest goes, and in the
+	// paper's control who came last.
 	p = byRule(Pool{Name: "a", Times: at(0, 0), Start: 2}, "workers == 2", "release 1")
 	trace := &Trace{Recruitments: []float64{1}, Tasks: []float64{4, 8}, Stays: []float64{1000}}
-	if o := mustDo(t, Run{Setup: Setup{Horizon: 20 * s, Pools: []Pool{p}, People: People{Trace: trace}}, Check: true}); o.Total.Released != 1 || !near(o.Total.OnDuty, 28) {
-		t.Errorf("%+v", o.Total)
+	for forGood, onDuty := range map[bool]float64{false: 24, true: 28} {
+		o := mustDo(t, Run{Setup: Setup{Horizon: 20 * s, ForGood: forGood, Pools: []Pool{p}, People: People{Trace: trace}}, Check: true})
+		if o.Total.Released != 1 || !near(o.Total.OnDuty, onDuty) {
+			t.Errorf("for good: %t: %+v", forGood, o.Total)
+		}
 	}
 }
 
-// TestReleaseOfTheUnnamed: who is named goes first, then who holds nothing.
-func TestReleaseOfTheUnnamed(t *testing.T) {
+// TestReleaseOfThoseWhoAreNotThere: it is done what can be done.
+func TestReleaseOfThoseWhoAreNotThere(t *testing.T) {
 	t.Parallel()
 	w, err := newWorld(&Run{Setup: Setup{Horizon: 20 * s, Pools: []Pool{alone(4, 0)}}, Check: true}) // u1 works
 	if err != nil {
@@ -239,17 +243,12 @@ func TestReleaseOfTheUnnamed(t *testing.T) {
 	for w.people.list[0].holds == 0 {
 		w.happen(w.queue.Pop())
 	}
-	moving := map[crowd.WorkerID]bool{4: true}
-	w.release(0, 2, []crowd.WorkerID{2, 4, 99}, moving)
-	if _, there := w.people.at[3]; there || len(w.people.at) != 2 || w.pools[0].books.out.Released != 2 {
-		t.Errorf("%v are there", w.people.at)
-	}
-	w.release(0, 2, nil, moving)
-	if !w.people.list[0].leaving || len(w.people.at) != 2 {
+	w.release(0, []crowd.WorkerID{1, 3, 3, 99})
+	if _, there := w.people.at[3]; there || !w.people.list[0].leaving || len(w.people.at) != 3 || w.pools[0].books.out.Released != 1 {
 		t.Errorf("%v are there", w.people.at)
 	}
 	w.loop(context.Background())
-	if o := w.finish(); w.err != nil || o.Total.Completed != 1 || o.Total.Released != 3 || o.Total.EndSize != 1 {
+	if o := w.finish(); w.err != nil || o.Total.Completed != 1 || o.Total.Released != 2 || o.Total.EndSize != 2 {
 		t.Errorf("%v: %+v", w.err, o.Total)
 	}
 }
@@ -343,7 +342,7 @@ func TestWhoMovesFinishesFirst(t *testing.T) {
 		for w.people.list[0].holds == 0 {
 			w.happen(w.queue.Pop())
 		}
-		w.move(pool.Move{Worker: 1, From: 1, To: 2})
+		w.move(pool.Move{Worker: 1, From: 1, To: 2, Home: 2})
 		w.loop(context.Background())
 		o := w.finish()
 		got := fmt.Sprint(o.Total.Completed, o.Total.MovedOut, o.Total.Abandoned, o.Pools[0].EndSize, o.Pools[1].EndSize)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,10 +21,11 @@ import (
 const (
 	scenarioMark = `<meta name="generator" content="throng sim run">`
 	poolsMark    = `<meta name="generator" content="throng pool simulate">`
+	workflowMark = `<meta name="generator" content="throng workflow simulate">`
 )
 
 // ours are the names of a report's files. Reports of earlier versions have PNGs.
-var ours = regexp.MustCompile(`^(report\.html|report\.json|summary\.csv|runs\.csv|batches\.csv|alpha\.csv|series\.csv|actions\.csv|charts(/[a-z]+\.(svg|png))?)$`)
+var ours = regexp.MustCompile(`^(report\.html|report\.json|summary\.csv|runs\.csv|batches\.csv|alpha\.csv|series\.csv|steps\.csv|actions\.csv|charts(/[a-z]+\.(svg|png))?)$`)
 
 // CheckDir returns an error unless a report may be written to a folder: to one that
 // does not exist, is empty, or holds a report and nothing else, which would be
@@ -57,7 +59,7 @@ func CheckDir(dir string) error {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && err != io.EOF {
 		return err
 	}
-	if !bytes.Contains(begin[:n], []byte(scenarioMark)) && !bytes.Contains(begin[:n], []byte(poolsMark)) {
+	if !slices.ContainsFunc([]string{scenarioMark, poolsMark, workflowMark}, func(mark string) bool { return bytes.Contains(begin[:n], []byte(mark)) }) {
 		return crowd.Fieldf("out", "%s is not empty, and its report.html is none of ours: name a new folder", dir)
 	}
 	if err := canMake(dir); err != nil {

@@ -52,20 +52,27 @@ func tableWidth(columns int) int {
 
 // reading explains the figures.
 func (r *Report) reading() string {
-	several := r.Reps > 1
+	text := reading(r.Reps, len(r.Policies), r.Policies[0].Name)
+	if r.Partly() {
+		text += " Where n stands behind a figure only so many repetitions have one: means of different repetitions may lie the other way round than the difference, which is of those that both policies have."
+	}
+	return text
+}
+
+// reading explains figures of so many repetitions, and of so many policies, which are
+// compared with the first one.
+func reading(reps, policies int, first string) string {
+	several := reps > 1
 	text := "One repetition: there are no intervals, and nothing says how far another one would differ."
 	if several {
 		text = "Means of all repetitions, ± half the width of their 95 % interval."
 	}
-	if len(r.Policies) > 1 {
-		text += " Below, in small print, how far a policy differs from " + r.Policies[0].Name
+	if policies > 1 {
+		text += " Below, in small print, how far a policy differs from " + first
 		if several {
 			text += " on the same repetitions; bold, with an asterisk, where that is more than chance would make it (0 lies outside of the interval)"
 		}
 		text += "."
-	}
-	if r.Partly() {
-		text += " Where n stands behind a figure only so many repetitions have one: means of different repetitions may lie the other way round than the difference, which is of those that both policies have."
 	}
 	return text
 }

@@ -40,8 +40,11 @@ func (r *reader) load(o *object) {
 func (r *reader) common(o *object, b *sim.Batch, elsewhere func(field string) bool) {
 	b.Tenant = r.index(o, "tenant", r.tenantNames, "tenants", elsewhere)
 	b.Kind = r.index(o, "kind", r.kindNames, "kinds", elsewhere)
-	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "estimate", "lifetime"} {
+	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "estimate", "lifetime", "per_worker", "enough"} {
 		r.set(o, b, f)
+	}
+	if least := cmp.Or(b.Reward, sim.DefaultReward); b.Enough != nil && b.Enough.Spent > 0 && b.Enough.Spent < least {
+		r.errorf(o.Value("enough"), "%s cannot pay one answer (%s)", b.Enough.Spent, least)
 	}
 	if o.Has("redundancy") {
 		b.Rule = r.redundancy(o.Value("redundancy"))
@@ -85,7 +88,7 @@ func (r *reader) set(o *object, b *sim.Batch, field string) {
 var wants = map[string]string{
 	"at": yamlfile.WantDuration, "deadline": yamlfile.WantDuration, "lease": yamlfile.WantDuration, "estimate": yamlfile.WantDuration, "lifetime": yamlfile.WantDuration,
 	"tasks": yamlfile.WantCount, "priority": "a priority is a number of more than 0, like 5", "reward": yamlfile.WantMoney,
-	"production": "production is true or false",
+	"production": "production is true or false", "per_worker": yamlfile.WantCount, "enough": "what is enough, like labels=500 or share=0.9,spent=20.00",
 }
 
 // setBatch sets a field of a batch that is one value; moment reads durations.
@@ -101,6 +104,14 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 			err = fmt.Errorf("%s is not a priority (from %s to %s)", yamlfile.Quote(text), format.Number(engine.MinPriority), format.Number(engine.MaxPriority))
 		}
 		b.Priority = f
+		return err
+	case "per_worker":
+		n, err := yamlfile.Count(text, 1, engine.MaxPerWorker)
+		b.PerWorker = int(n)
+		return err
+	case "enough":
+		x, err := engine.ParseEnough(text)
+		b.Enough = &x
 		return err
 	case "production":
 		on, err := yamlfile.Bool(text)

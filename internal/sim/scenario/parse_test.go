@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 	"github.com/throng-dev/throng/label"
@@ -166,7 +167,7 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("crowd: [{}]\n"), "1:9: arrive is missing"},
 		{with("crowd: [{arrive: {count: 0}}]\n"), `1:26: "0" is too little`},
 		{with("crowd: [{arrive: {count: 10_000_001}}]\n"), `1:26: "10_000_001" is too much (at most 10000000)`},
-		{with("crowd: [{arrive: {}}]\n"), `1:18: when they come is missing: one of count, rate, times, band`},
+		{with("crowd: [{arrive: {}}]\n"), `1:18: when they come is missing: one of count, rate, every, times, band`},
 		{with("crowd: [{arrive: {rate: -3/h}}]\n"), `1:25: "-3/h": a rate is more than 0`},
 		{with("crowd: [{arrive: {rate: 0/h}}]\n"), `1:25: "0/h": a rate is more than 0`},
 		{with("crowd: [{arrive: {rate: 30}}]\n"), `1:25: "30" lacks a unit: a rate is a number for each s, m, h or d, like 2/s`},
@@ -350,7 +351,7 @@ func TestEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Setup.Flows) != 4 || len(s.Setup.Groups) != 6 || len(s.Setup.Batches) != 5 || len(s.Setup.Faults) != 3 || len(s.Expect) != 1+4+8+8 {
+	if len(s.Setup.Flows) != 4 || len(s.Setup.Groups) != 7 || len(s.Setup.Batches) != 5 || len(s.Setup.Faults) != 3 || len(s.Expect) != 1+4+8+8 {
 		t.Errorf("%d flows, %d groups, %d batches, %d faults, %d expectations", len(s.Setup.Flows), len(s.Setup.Groups), len(s.Setup.Batches), len(s.Setup.Faults), len(s.Expect))
 	}
 	var doc yaml.Node
@@ -477,27 +478,25 @@ func TestWhatIsRead(t *testing.T) {
 	}
 	for i, want := range []sim.Arrivals{
 		1: {Rate: 30, From: 5 * time.Minute, Until: time.Hour, Count: 40},
-		2: {Times: []time.Duration{0, time.Minute}},
-		3: {Times: []time.Duration{9 * time.Second, 12500 * time.Millisecond, 30 * time.Second}},
-		4: {Min: 2, Max: 5, Rate: 60},
-		5: {Count: 20, From: 70 * time.Minute},
+		2: {Gap: sim.Exponential(300), Until: time.Hour}, 3: {Times: []time.Duration{0, time.Minute}},
+		4: {Times: []time.Duration{9 * time.Second, 12500 * time.Millisecond, 30 * time.Second}},
+		5: {Min: 2, Max: 5, Rate: 60},
+		6: {Count: 20, From: 70 * time.Minute},
 	} {
 		if i > 0 && !reflect.DeepEqual(x.Groups[i].Arrive, want) {
 			t.Errorf("group %s arrives %+v", x.Groups[i].Name, x.Groups[i].Arrive)
 		}
 	}
-	first := sim.Batch{
-		Name: "first", At: time.Minute, Tasks: 100, Rule: label.Agree(2, 3), Priority: 2, Deadline: 30 * time.Minute, Production: true,
-		Reward: 50_000, Lease: 5 * time.Minute, TaskTime: 20 * time.Second, Lifetime: time.Hour, Requires: map[string]int{"english": 60},
-	}
+	first := sim.Batch{Name: "first", At: time.Minute, Tasks: 100, Rule: label.Agree(2, 3), Priority: 2, Deadline: 30 * time.Minute, Production: true, PerWorker: 50, Reward: 50_000, Lease: 5 * time.Minute,
+		TaskTime: 20 * time.Second, Lifetime: time.Hour, Requires: map[string]int{"english": 60}, Enough: &engine.Enough{Labels: 30, Spent: 2 * crowd.Unit}}
 	if !reflect.DeepEqual(x.Batches[0], first) {
 		t.Errorf("the first batch is %+v", x.Batches[0])
 	}
-	needs := map[string]int{"english": 10}
+	needs, most := map[string]int{"english": 10}, &engine.Enough{Share: 0.9}
 	rows := []sim.Batch{
-		{Name: "a", Tasks: 10, Rule: label.Count(3), Priority: 2, Deadline: 10 * time.Minute, Production: true, Reward: 40_000, Lease: time.Minute, TaskTime: 10 * time.Second, Lifetime: 30 * time.Minute, Requires: needs},
-		{Name: "b", At: 90 * time.Second, Tenant: 1, Kind: 1, Tasks: 20, Rule: label.Agree(2, 3), Priority: 1, Deadline: 15 * time.Minute, Reward: 10_000, Lease: 2 * time.Minute, TaskTime: 30 * time.Second, Lifetime: time.Hour, Requires: needs},
-		{Name: "row-3", At: 30 * time.Second, Tenant: 1, Tasks: 5, Rule: label.Agree(2, 3), Priority: 1, Deadline: 20 * time.Minute, Reward: 10_000, Lease: 10 * time.Minute, TaskTime: 30 * time.Second, Lifetime: 90 * time.Minute, Requires: needs},
+		{Name: "a", Tasks: 10, Rule: label.Count(3), Priority: 2, Deadline: 10 * time.Minute, Production: true, Reward: 40_000, Lease: time.Minute, TaskTime: 10 * time.Second, Lifetime: 30 * time.Minute, Requires: needs, PerWorker: 20, Enough: &engine.Enough{Labels: 9}},
+		{Name: "b", At: 90 * time.Second, Tenant: 1, Kind: 1, Tasks: 20, Rule: label.Agree(2, 3), Priority: 1, Deadline: 15 * time.Minute, Reward: 10_000, Lease: 2 * time.Minute, TaskTime: 30 * time.Second, Lifetime: time.Hour, Requires: needs, PerWorker: 60, Enough: most},
+		{Name: "row-3", At: 30 * time.Second, Tenant: 1, Tasks: 5, Rule: label.Agree(2, 3), Priority: 1, Deadline: 20 * time.Minute, Reward: 10_000, Lease: 10 * time.Minute, TaskTime: 30 * time.Second, Lifetime: 90 * time.Minute, Requires: needs, PerWorker: 60, Enough: most},
 	}
 	for i, want := range rows {
 		if got := x.Batches[2+i]; !reflect.DeepEqual(got, want) {

@@ -174,17 +174,18 @@ func (r *reader) habits(g *object, group *sim.Group) {
 func (r *reader) arrivals(o *object, people bool) sim.Arrivals {
 	var a sim.Arrivals
 	form := ""
-	for _, f := range []string{"band", "times", "rate", "count"} {
+	for _, f := range []string{"band", "times", "rate", "every", "count"} {
 		if o.Has(f) {
 			form = f
 			break
 		}
 	}
 	allowed := map[string][]string{
-		"": {"count"}, "count": {"count", "at"}, "rate": {"rate", "from", "until", "count"}, "times": {"times"}, "band": {"band"},
+		"": {"count"}, "count": {"count", "at"}, "rate": {"rate", "from", "until", "count"}, "every": {"every", "from", "until", "count"},
+		"times": {"times"}, "band": {"band"},
 	}[form]
 	if form == "" {
-		r.errorf(o.Node, "when they come is missing: one of count, rate, times%s", map[bool]string{true: ", band"}[people])
+		r.errorf(o.Node, "when they come is missing: one of count, rate, every, times%s", map[bool]string{true: ", band"}[people])
 	}
 	for _, f := range sections["arrive"].Keys() {
 		if o.Has(f) && form != "" && !slices.Contains(allowed, f) {
@@ -194,14 +195,15 @@ func (r *reader) arrivals(o *object, people bool) sim.Arrivals {
 	switch form {
 	case "band":
 		if !people {
-			r.errorf(o.Value("band"), "a band is for people; batches come by count, rate or times")
+			r.errorf(o.Value("band"), "a band is for people; batches come by count, rate, every or times")
 			return a
 		}
 		return r.band(o)
 	case "times":
 		a.Times = r.times(o.Value("times"))
-	case "rate":
+	case "rate", "every":
 		set(o, "rate", &a.Rate)
+		a.Gap = o.dist("every", ofTime)
 		set(o, "from", &a.From)
 		set(o, "until", &a.Until)
 		if a.Until > 0 && a.Until <= a.From {
@@ -234,7 +236,7 @@ func bound(people bool) uint64 {
 	return maxBatches
 }
 
-// bounded checks that a Poisson stream ends, and does not bring too much.
+// bounded checks that a stream of arrivals ends, and does not bring too much.
 func (r *reader) bounded(o *object, a *sim.Arrivals, people bool) {
 	until := a.Until
 	if until == 0 {
@@ -244,8 +246,12 @@ func (r *reader) bounded(o *object, a *sim.Arrivals, people bool) {
 		r.errorf(o.Node, "the batches never end: say until, count, or the scenario's horizon")
 	}
 	if a.Count == 0 && until > a.From {
-		if n := a.Rate * (until - a.From).Hours(); n > float64(bound(people))*0.9 {
-			r.errorf(o.Value("rate"), "this brings some %.3g until %s (at most %d)", n, yamlfile.Words(until), bound(people))
+		perHour, said := a.Rate, "rate"
+		if a.Gap != nil {
+			perHour, said = 3600/a.Gap.Mean(), "every"
+		}
+		if n := perHour * (until - a.From).Hours(); n > float64(bound(people))*0.9 {
+			r.errorf(o.Value(said), "this brings some %.3g until %s (at most %d)", n, yamlfile.Words(until), bound(people))
 		}
 	}
 }

@@ -102,6 +102,14 @@ func (r *poolsReader) head(o *object) {
 	r.setup.Salary = 50_000
 	set(o, "salary", &r.setup.Salary)
 	r.setup.Balance = r.balance(o)
+	r.lend(o, &r.setup)
+}
+
+// lend reads whether who moves is lent.
+func (r *poolsReader) lend(o *object, s *pools.Setup) {
+	lend := !s.ForGood
+	set(o, "lend", &lend)
+	s.ForGood = !lend
 }
 
 // balance reads a balancer; "" where none is said.
@@ -299,6 +307,7 @@ func (r *poolsReader) compare(o *object) {
 		if c.Has("balance") {
 			v.Setup.Balance = r.balance(c)
 		}
+		r.lend(c, &v.Setup)
 		for i := range v.Setup.Pools {
 			p := &v.Setup.Pools[i]
 			set(c, "start", &p.Start)

@@ -82,19 +82,33 @@ func (r *poolsReader) rules(o *object) []pool.Rule {
 		if rule.When == "" || rule.Do == "" {
 			continue
 		}
-		err := pool.CheckRules([]pool.Rule{rule}, lookup)
-		var wrong *pool.RuleError
-		switch {
-		case errors.As(err, &wrong):
-			r.notes.Add(c.Value(wrong.Part).At(wrong.Line, wrong.Column), "%s: %s", wrong.Part, wrong.Message)
-			continue
-		case err != nil:
-			r.errorf(c.Node, "%s", yamlfile.Message(err))
+		if err := pool.CheckRules([]pool.Rule{rule}, lookup); err != nil {
+			r.badRule(c, err)
 			continue
 		}
 		list = append(list, rule)
 	}
 	return list
+}
+
+// badRule notes all that is wrong with a rule, each at its place.
+func (r *poolsReader) badRule(c *object, err error) {
+	var several crowd.Errors
+	if !errors.As(err, &several) {
+		r.badPart(c, err)
+	}
+	for _, err := range several {
+		r.badPart(c, err)
+	}
+}
+
+func (r *poolsReader) badPart(c *object, err error) {
+	var wrong *pool.RuleError
+	if !errors.As(err, &wrong) {
+		r.errorf(c.Node, "%s", yamlfile.Message(err))
+		return
+	}
+	r.notes.Add(c.Value(wrong.Part).At(wrong.Line, wrong.Column), "%s: %s", wrong.Part, wrong.Message)
 }
 
 func (r *poolsReader) target(n *node, base pool.Target) pool.Target {

@@ -41,6 +41,7 @@ seed: 7
 repetitions: 3
 salary: 0.1
 balance: paper(omega=1)
+lend: false
 control:
   stability: hybrid
   window: 2m
@@ -77,6 +78,7 @@ compare:
   - name: plain
   - name: other
     balance: none
+    lend: true
     start: 3
     control: {stability: none, target: {wait: 10s, tail: 5%}, advise: true}
     pools:
@@ -97,7 +99,7 @@ func TestParsePools(t *testing.T) {
 	a.Elasticity, a.Min, a.Max, a.Cooldown, a.Expect.TaskTime, a.Balance = "rules", 2, 80, 30*time.Second, 3*time.Second, false
 	a.Rules = []pool.Rule{{When: "queue > 10 || c_star - workers > 5", Do: "recruit 1"}, {When: "idle > 3", Do: "transfer 2 from b"}}
 	want := pools.Setup{
-		Horizon: 2 * time.Hour, Step: 500 * time.Millisecond, Salary: 100_000, Balance: "paper(omega=1)",
+		Horizon: 2 * time.Hour, Step: 500 * time.Millisecond, Salary: 100_000, Balance: "paper(omega=1)", ForGood: true,
 		People: pools.People{Abandon: 0.1, Stay: sim.Exponential(300), Recruitment: sim.Exponential(50), Recruiting: pools.Process, Outside: 500, Prefers: []float64{0.75, 0.25}},
 		Pools: []pools.Pool{
 			{Name: "a", Arrivals: []pools.Phase{{Rate: 2}, {From: 20 * time.Minute, Rate: 4}, {From: time.Hour}}, Service: sim.Exponential(2), Training: sim.Constant(30), Start: pools.StartMean, Settings: a},
@@ -112,7 +114,7 @@ func TestParsePools(t *testing.T) {
 		s.Stability, s.Target, s.Advise = "none", pool.Target{Eta: 0.25, Salary: 0.2, Wait: 10 * time.Second, Tail: 0.05}, true
 		want.Pools[i].Start = 3
 	}
-	want.Balance = "none"
+	want.Balance, want.ForGood = "none", false
 	want.Pools[0].Start, want.Pools[0].Settings.Elasticity, want.Pools[0].Settings.Max = pools.StartOptimal, "ct-p", 90
 	if got := p.Variants[1]; got.Name != "other" || fmt.Sprintf("%+v", got.Setup) != fmt.Sprintf("%+v", want) {
 		t.Errorf("%+v\nwant\n%+v", got.Setup, want)
@@ -198,7 +200,7 @@ func TestWrongPools(t *testing.T) {
 		"an unknown stability":      {head + "control: {stability: firm}\n" + pools, []string{"x.yaml:3:22: "}},
 		"rules without rules":       {head + "pools:\n  - name: a\n    arrivals: 1/s\n    service: 1s\n    control: {elasticity: rules}\n", []string{"x.yaml:7:14: the elasticity \"rules\" needs a rule"}},
 		"an unknown name in a rule": {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queu > 1, do: recruit 1}\n" + pools, []string{"x.yaml:6:14: when: "}},
-		"no condition":              {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue, do: hire 1}\n" + pools, []string{"x.yaml:6:14: "}},
+		"no condition":              {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue, do: hire 1}\n" + pools, []string{"x.yaml:6:14: ", "x.yaml:6:25: do: "}},
 		"no action":                 {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue > 1, do: hire 1}\n" + pools, []string{"x.yaml:6:29: do: "}},
 		"an action from nowhere":    {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue > 1, do: transfer 1 from z}\n" + pools, []string{`x.yaml:6:45: do: there is no pool "z"`}},
 		"half a rule":               {head + "control: {elasticity: rules, rules: [{when: queue > 1}]}\n" + pools, []string{"x.yaml:3:38: do is missing"}},

@@ -168,11 +168,31 @@ func (r *reader) scenario(top *node) {
 	r.expectations(o)
 }
 
+// gate reads the gate of the pool.
+func (r *reader) gate(o *object) {
+	g := r.section(o, "gate")
+	if g == nil {
+		return
+	}
+	gate := &r.s.Setup.Gate
+	gate.On = true
+	set(g, "min", &gate.Min)
+	if set(g, "max", &gate.Max); gate.Max > 0 && gate.Max < gate.Min {
+		r.errorf(g.Value("max"), "max (%d) is less than min (%d)", gate.Max, gate.Min)
+	}
+	if !g.Has("min") && !g.Has("max") {
+		r.errorf(o.Value("gate"), "a gate needs min, how many people open it, or max, how many are served, or both")
+	}
+}
+
 // head reads what stands in no list.
 func (r *reader) head(o *object) {
 	s := r.s
 	r.title(o)
 	set(o, "horizon", &s.Setup.Horizon)
+	if o.Has("gate") {
+		r.gate(o)
+	}
 	if !o.Has("policies") {
 		s.Policies = []string{"fs"}
 		return

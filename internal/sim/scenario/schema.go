@@ -22,11 +22,12 @@ var sections = map[string]fields.Fields{
 	"scenario": fields.Of(
 		text.As("scenario").Needed("a name, like "+scenarioFile.Begin), text.As("about"),
 		fields.Duration(time.Nanosecond, maxDuration).As("horizon"), seed.As("seed"), fields.Count(1, maxReps).As("repetitions"),
-		listOf(50).As("policies"), listOf(1000).As("tenants"),
+		fields.Any.As("gate"), listOf(50).As("policies"), listOf(1000).As("tenants"),
 		listOf(1000).As("kinds").Needed("what people do, like kinds: [{name: tag, service: 11s}]"),
 		listOf(1000).As("crowd"), listOf(100_000).As("batches"), fields.Any.As("trace"),
 		listOf(1000).As("flows", "faults"), listOf(100).As("classes"), fields.Any.As("sweep"), listOf(500).As("expect"),
 	),
+	"gate":    fields.Of(fields.Count(1, maxPeople).As("min", "max")),
 	"tenants": fields.Of(text.As("name"), fields.Number(engine.MinPriority, engine.MaxPriority).As("weight")),
 	"kinds": fields.Of(
 		text.As("name"),
@@ -39,7 +40,7 @@ var sections = map[string]fields.Fields{
 		text.As("name"), fields.Any.As("arrive").Needed("how people come, like arrive: {count: 20} or arrive: {rate: 30/h}"), habits),
 	"arrive": fields.Of(
 		fields.Any.As("count"), fields.Duration(0, maxDuration).As("at"), fields.Scalar(yamlfile.WantRate, parsePerHour).As("rate"),
-		fields.Duration(0, maxDuration).As("from"), fields.Duration(time.Nanosecond, maxDuration).As("until"), fields.Any.As("times", "band"),
+		fields.Duration(0, maxDuration).As("from"), fields.Duration(time.Nanosecond, maxDuration).As("until"), fields.Any.As("every", "times", "band"),
 	),
 	"times": columnOfFile,
 	"band": fields.Of(fields.Count(1, maxPeople).As("min", "max"), fields.Scalar(yamlfile.WantRate, parsePerHour).As("rate")).
@@ -97,13 +98,13 @@ var (
 	habits = fields.Any.As("session", "patience", "pause", "speed", "accuracy", "qualifications")
 
 	// batchFields are what batches of all origins have in common.
-	batchFields = fields.Any.As("tenant", "kind", "redundancy", "priority", "deadline", "production", "reward", "lease", "estimate", "lifetime", "requires")
+	batchFields = fields.Any.As("tenant", "kind", "redundancy", "priority", "deadline", "production", "reward", "lease", "estimate", "lifetime", "per_worker", "enough", "requires")
 )
 
 // traceColumns are what a trace's file may say of a batch.
 var traceColumns = []string{
 	"tasks", "at", "name", "kind", "tenant", "redundancy", "priority", "deadline", "production", "reward",
-	"lease", "estimate", "lifetime",
+	"lease", "estimate", "lifetime", "per_worker", "enough",
 }
 
 // poolSections are the fields of every kind of mapping in a file of pools that
@@ -113,7 +114,7 @@ var poolSections = map[string]fields.Fields{
 		text.As("scenario").Needed("a name, like "+poolsFile.Begin), text.As("about"),
 		fields.Duration(pools.MinStep, pools.MaxHorizon).As("horizon").Needed("when a run ends, like horizon: 2h"),
 		fields.Duration(pools.MinStep, pools.MaxHorizon).As("step", "record"), seed.As("seed"), fields.Count(1, maxReps).As("repetitions"),
-		fields.Scalar(yamlfile.WantMoney, parseSalary).As("salary"), text.As("balance"), fields.Any.As("control", "people"),
+		fields.Scalar(yamlfile.WantMoney, parseSalary).As("salary"), text.As("balance"), fields.Bool.As("lend"), fields.Any.As("control", "people"),
 		listOf(pools.MaxPools).As("pools").Needed("the applications, each with a name, its arrivals and its service"), listOf(50).As("compare"),
 	),
 	"a pool": fields.Of(
@@ -136,7 +137,7 @@ var poolSections = map[string]fields.Fields{
 	"people": fields.Of(
 		fields.Share.As("abandon"), fields.Any.As("stay", "recruitment", "recruiting"), fields.Count(1, maxPeople).As("outside"), fields.Any.As("prefers", "trace")),
 	"its trace": fields.Of(fields.Any.As("file"), seed.As("generated")),
-	"compare":   fields.Of(text.As("name", "balance"), startSize, fields.Any.As("control", "pools")),
+	"compare":   fields.Of(text.As("name", "balance"), fields.Bool.As("lend"), startSize, fields.Any.As("control", "pools")),
 	"its pool":  fields.Of(startSize, fields.Any.As("control")),
 }
 
@@ -149,10 +150,12 @@ var startSize = fields.Scalar("start is a number of people, optimal or mean", pa
 
 // fieldsOf are the fields of a kind of mapping.
 func fieldsOf(section string) fields.Fields {
-	if known, ok := sections[section]; ok {
-		return known
+	for _, of := range []map[string]fields.Fields{sections, poolSections} {
+		if known, ok := of[section]; ok {
+			return known
+		}
 	}
-	return poolSections[section]
+	return modelSections[section]
 }
 
 // parsePerHour reads a rate of more than 0 as arrivals an hour.

@@ -52,6 +52,14 @@ func (f *flaky) Commit(ctx context.Context, c *engine.Changes) error {
 	return f.Store.Commit(ctx, c)
 }
 
+func (f *flaky) UseService(ctx context.Context, name string, used store.ServiceUse) error {
+	if f.fails() {
+		f.failed++
+		return errFlaky
+	}
+	return f.Store.UseService(ctx, name, used)
+}
+
 // meddle now and then does what a requester may do to a run. What fails is done
 // again later, or not.
 func meddle(w *world, random *rand.Rand) bool {
@@ -106,7 +114,7 @@ func TestAnyWorkflowThroughCrashes(t *testing.T) {
 			f := &flaky{Store: st, random: random}
 			w, err := Run(t.Context(), Setup{
 				Text: p.text.String(), Inputs: map[string]table.Rows{"items": rows(t, in.String())}, Workers: 4, Seed: uint64(round),
-				Store: f, Services: httpstep.NewClient(httpstep.Options{AllowPrivate: true}),
+				Store: f, Services: httpstep.NewClient(httpstep.Options{AllowPrivate: true}), Declared: p.declared,
 				meddle: func(w *world) bool { return meddle(w, random) },
 				crash: func() bool {
 					f.on = round%2 == 1
@@ -131,7 +139,7 @@ func TestAnyWorkflowThroughCrashes(t *testing.T) {
 	if crashes < rounds || failures < rounds/2 {
 		t.Errorf("only %d crashes and %d failures", crashes, failures)
 	}
-	for _, kind := range []string{"crowd", "service", "all rows", "one row", "few rows", "two sources", "lookup", "wrong", "join", "join all"} {
+	for _, kind := range []string{"crowd", "service", "all rows", "one row", "few rows", "two sources", "lookup", "wrong", "join", "join all", "declared"} {
 		if kinds[kind] == 0 && !testing.Short() {
 			t.Errorf("no workflow had a step of the kind %q: %v", kind, kinds)
 		}

@@ -69,16 +69,16 @@ func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
 
 func (w *world) Able(_ context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
 	list := lists.Map(steps, func(step *workflow.Crowd) engine.Crowd {
-		return w.pools[pool].Able(tenant, step.Redundancy.Fewest(), step.Requirements)
+		return orchestrator.Able(w.pools[pool], tenant, step)
 	})
 	return list, nil
 }
 
-func (w *world) Status(_ context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]engine.Status, error) {
-	running := make(map[crowd.BatchID]engine.Status)
+func (w *world) Status(_ context.Context, pool crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]orchestrator.BatchStatus, error) {
+	running := make(map[crowd.BatchID]orchestrator.BatchStatus)
 	for _, id := range ids {
 		if st, ok := w.pools[pool].Status(id); ok {
-			running[id] = st
+			running[id] = orchestrator.BatchStatus{Status: st}
 		}
 	}
 	return running, nil
@@ -102,6 +102,9 @@ func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 		return err
 	}
 	j := &job{Batch: b, shape: shape}
+	if b.Run != w.out.Run { // items of other runs have the same numbers
+		j.stream = " of " + b.Run.String()
+	}
 	for _, step := range w.out.Flow.Steps {
 		if step.Node == b.Node && step.Crowd() != nil {
 			j.name = step.Name
@@ -142,8 +145,8 @@ func (w *world) Seal(ctx context.Context, id crowd.BatchID) error {
 	return w.command(ctx, id, func(e *engine.Engine) error { return e.Seal(w.now, id) })
 }
 
-func (w *world) SetTail(ctx context.Context, id crowd.BatchID, tail time.Duration) error {
-	return w.command(ctx, id, func(e *engine.Engine) error { return e.SetTail(w.now, id, tail) })
+func (w *world) SetRest(ctx context.Context, id crowd.BatchID, rest engine.Rest) error {
+	return w.command(ctx, id, func(e *engine.Engine) error { return e.SetRest(w.now, id, rest) })
 }
 
 func (w *world) Pause(ctx context.Context, id crowd.BatchID) error {
@@ -195,23 +198,21 @@ func (w *world) work(h engine.Handout) {
 	if w.note(err); err != nil {
 		return
 	}
-	chance := sim.NewStream(w.Seed, int(task.Item), "work "+j.name).At(uint64(h.Worker))
-	mean, spread := j.model.Time, j.model.Spread
-	if mean <= 0 {
-		mean = j.Spec.TaskTime
-	}
-	took := mean
-	if spread > 0 {
-		took = time.Duration(sim.LogNormalByMean(mean.Seconds(), spread*mean.Seconds()).Draw(&chance) * float64(time.Second))
-	}
+	chance := sim.NewStream(w.Seed, int(task.Item), "work "+j.name+j.stream).At(uint64(h.Worker))
+	took := max(w.taskTime(j, &chance), time.Millisecond)
 	// Where the task has no known answer, the truth is drawn for the item.
-	truth := sim.NewStream(w.Seed, int(task.Item), "truth "+j.name).At(0)
-	raw := j.shape.Simulate(task.Gold, chance.Float64() < j.model.Accuracy, &truth, &chance)
+	truth := sim.NewStream(w.Seed, int(task.Item), "truth "+j.name+j.stream).At(0)
+	gold, accuracy, err := w.truth(j, task.Gold, &truth)
+	if w.note(err); err != nil {
+		return
+	}
+	raw := j.shape.Simulate(gold, chance.Float64() < accuracy, &truth, &chance)
 	body, key, err := j.shape.Check(raw)
 	if w.note(err); err != nil {
 		return
 	}
-	w.schedule(w.now.Add(max(took, time.Millisecond)), func() {
+	w.schedule(w.now.Add(took), func() {
+		w.busy[w.place[h.Worker]] += took
 		e := w.pools[w.place[h.Worker]]
 		delete(w.held, h.Worker)
 		if _, err := e.Submit(w.now, h.Worker, h.Assignment, body, key); err != nil && err != engine.ErrForgotten && crowd.CodeOf(err) != crowd.Conflict {
@@ -227,10 +228,48 @@ func (w *world) work(h engine.Handout) {
 	})
 }
 
+// taskTime draws how long an answer takes.
+func (w *world) taskTime(j *job, chance *sim.Rand) time.Duration {
+	if dist := w.Models[j.name].Time; dist != nil {
+		return time.Duration(min(dist.Draw(chance), longest.Seconds()) * float64(time.Second))
+	}
+	mean, spread := j.model.Time, j.model.Spread
+	if mean <= 0 {
+		mean = j.Spec.TaskTime
+	}
+	if spread <= 0 {
+		return mean
+	}
+	return time.Duration(sim.LogNormalByMean(mean.Seconds(), spread*mean.Seconds()).Draw(chance) * float64(time.Second))
+}
+
+// truth returns the key of the true answer, "" where it is not said, and the share of
+// people's answers that are true.
+func (w *world) truth(j *job, gold string, chance *sim.Rand) (key string, accuracy float64, err error) {
+	m := w.Models[j.name]
+	accuracy = j.model.Accuracy
+	if m.Accuracy != nil {
+		accuracy = *m.Accuracy
+	}
+	if gold != "" || m.Truth == nil {
+		return gold, accuracy, nil
+	}
+	text := m.Truth.Draw(chance)
+	if key, err = j.shape.Known(text); err != nil {
+		err = crowd.Fieldf("steps", "line %d: %q is no answer that a worker could give at %s: %s", m.Line, text, j.name, err)
+	}
+	return key, accuracy, err
+}
+
 // call makes a try of a call now, and has it end after about the time that is
 // expected.
 func (w *world) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 	w.calls++
+	if w.Services == nil {
+		reply, took, err := w.modelCall(t)
+		w.schedule(w.now.Add(took), func() { done(reply, err) })
+		return
+	}
 	chance := sim.NewStream(w.Seed, t.N, "call "+t.Call.Key).At(0)
 	t.Call.Key = w.apart + t.Call.Key
 	reply, err := w.Services.Do(w.ctx, t.Service, t.Call, t.N)

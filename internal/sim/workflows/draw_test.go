@@ -14,7 +14,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -27,6 +29,8 @@ type plan struct {
 	items int
 	kinds map[string]int // of steps, and how often
 	url   string
+
+	declared []store.Service // that its steps name
 }
 
 // planned is an input or a step, and what becomes of each item at it. An item is
@@ -147,8 +151,14 @@ func (p *plan) byItem(random *rand.Rand, s *planned, from []int) {
 		if strict {
 			path += "/strict"
 		}
-		fmt.Fprintf(&p.text, "    service: {url: %q, send: [id], timeout: 5s, tries: 3, backoff: 100ms, concurrency: %d, response: {type: object, required: [d_%s], properties: {d_%s: {type: number}}}}\n    on_error: %s\n",
-			p.url+"/"+path, 1+random.IntN(4), s.name, s.name, []string{"hold", "drop"}[random.IntN(2)])
+		where := fmt.Sprintf("url: %q, concurrency: %d", p.url+"/"+path, 1+random.IntN(4))
+		if len(p.steps)%2 == 0 {
+			where = "name: doubler, path: " + path
+			p.declared = []store.Service{{Name: "doubler", URL: p.url, Concurrency: 2, Rate: crowd.Rate{Calls: 120, Per: time.Minute}, AllTenants: true}}
+			p.kinds["declared"]++
+		}
+		fmt.Fprintf(&p.text, "    service: {%s, send: [id], timeout: 5s, tries: 3, backoff: 100ms, response: {type: object, required: [d_%s], properties: {d_%s: {type: number}}}}\n    on_error: %s\n",
+			where, s.name, s.name, []string{"hold", "drop"}[random.IntN(2)])
 		s.checks = "service"
 	} else {
 		fmt.Fprintf(&p.text, "    crowd:\n      template: {kind: choose_one, question: \"Which?\", options: [\"yes\", \"no\"], show: [id]}\n      redundancy: {count: %d}\n      reward: 0.01\n      truth: known\n      simulate: {accuracy: 1, time: %ds, spread: 0.5}\n",

@@ -1,0 +1,147 @@
+package pools
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/pool"
+)
+
+// decided holds what the control wants to be done against the world: elasticity
+// and balance must not fight. It counts people by itself, from where they are and
+// where they belong. Where moves are for good nothing is promised.
+func (a *audit) decided(w *world, decisions []pool.Decision) error {
+	if w.run.ForGood {
+		return nil
+	}
+	going := map[crowd.WorkerID]bool{} // let go, or moved, in this step
+	for i := range decisions {
+		if d := &decisions[i]; !d.Advice {
+			for _, m := range d.Moves {
+				going[m.Worker] = true
+			}
+			for _, id := range d.Go {
+				going[id] = true
+			}
+		}
+	}
+	own := w.belong()
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Advice {
+			continue
+		}
+		if len(d.Go) != d.Release {
+			return fmt.Errorf("%d are let go, and %d are named", d.Release, len(d.Go))
+		}
+		for _, id := range d.Go {
+			who, known := w.people.at[id]
+			if !known {
+				return fmt.Errorf("%s is let go, and is not there", id)
+			}
+			if err := a.letGo(w, &w.people.list[who], going); err != nil {
+				return fmt.Errorf("%s is let go of %s: %w", id, w.pools[i].Name, err)
+			}
+			own[w.people.list[who].home]--
+		}
+		for _, m := range d.Moves {
+			if err := a.moves(w, m, own); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range decisions {
+		if err := a.calls(w, i, &decisions[i], own[i]); err != nil {
+			return fmt.Errorf("%s: %w", w.pools[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// belong counts the people of each pool, wherever they are.
+func (w *world) belong() []int {
+	own := make([]int, len(w.pools))
+	for _, who := range w.people.at {
+		if x := &w.people.list[who]; !x.leaving {
+			own[x.home]++
+		}
+	}
+	return own
+}
+
+// letGo checks that x may be let go: neither did they come from another pool
+// within the cool-down, nor are they in training, nor does anybody stay who likes
+// the pool less, holds as little, and might be let go as well.
+func (a *audit) letGo(w *world, x *person, going map[crowd.WorkerID]bool) error {
+	a.looked.releases++
+	if x.moved != never {
+		a.looked.returned++
+	}
+	if err := w.mayGo(x); err != nil {
+		return err
+	}
+	for _, who := range w.people.at {
+		y := &w.people.list[who]
+		if y.home != x.home || going[y.id] || y.leaving || w.mayGo(y) != nil ||
+			w.run.Pools[y.pool].Settings.Advise != w.run.Pools[x.home].Settings.Advise {
+			continue
+		}
+		switch idle, stays := x.holds == 0, y.holds == 0; {
+		case stays && !idle:
+			return fmt.Errorf("they hold a task, and %s is idle", y.id)
+		case idle == stays && y.prefers[x.home] < x.prefers[x.home]:
+			return fmt.Errorf("%s likes the pool less, and stays", y.id)
+		}
+	}
+	return nil
+}
+
+// mayGo says why somebody may not be let go.
+func (w *world) mayGo(x *person) error {
+	span := max(w.run.Pools[x.home].Settings.Cooldown, time.Minute)
+	switch since := time.Duration(w.now - x.moved); {
+	case x.learns && x.holds != 0:
+		return fmt.Errorf("they are in training")
+	case x.moved != never && since < span:
+		return fmt.Errorf("they came from another pool %s ago, less than %s", since, span)
+	}
+	return nil
+}
+
+// moves checks a move, and counts whom it makes belong elsewhere.
+func (a *audit) moves(w *world, m pool.Move, own []int) error {
+	x := &w.people.list[w.people.at[m.Worker]]
+	home, to, at := int(x.home), int(m.To)-1, int(m.Home)-1
+	switch {
+	case at == to && home == to: // also by the random balance
+		a.looked.recalls++
+	case at == to:
+		a.looked.exchanges++
+		own[home]--
+		own[to]++
+	case at == home:
+		a.looked.loans++
+	default:
+		return fmt.Errorf("%s belongs to %d, is lent to %d, and would belong to %d", m.Worker, home, to, at)
+	}
+	return nil
+}
+
+// calls checks that nobody is called for whom somebody is lent: in a pool of a
+// fixed size, that all who belong to it and who come are no more than that.
+func (a *audit) calls(w *world, i int, d *pool.Decision, own int) error {
+	if d.Advice || d.Recruit == 0 {
+		return nil
+	}
+	a.looked.calls++
+	s := &w.pools[i].Settings
+	n, least := 0, s.Min
+	if _, err := fmt.Sscanf(s.Elasticity, "static(n=%d)", &n); err != nil || s.Stability != "none" {
+		return nil
+	}
+	if all := own + w.pools[i].coming + d.Recruit; all > max(n, least) {
+		return fmt.Errorf("%d are called to %d and %d coming, and %d are wanted", d.Recruit, own, w.pools[i].coming, n)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/pool"
+)
+
+// lending is a world of pools that are sized in different ways, of unequal load
+// and with balance, so that people move.
+func lending(seed uint64, controllers ...string) Run {
+	d := &draw{sim.NewStream(seed, 0, "lending").At(0)}
+	setup := Setup{
+		Horizon: 20 * time.Minute, Step: pick(d, time.Second, 5*time.Second), Salary: 50_000,
+		Balance: pick(d, "search", "search", "paper", "paper(omega=0)", "random(cap=2)"),
+		People:  People{Recruitment: d.maybe(0.8, 30), Abandon: pick(d, 0, 0, 0.02), Recruiting: Each},
+	}
+	for i := range d.between(2, 5) {
+		size := d.between(2, 12)
+		s := pool.Settings{
+			Elasticity: pick(d, controllers...), Stability: "none", Balance: true, Window: 2 * time.Minute,
+			Cooldown: pick(d, 0, 30*time.Second, 2*time.Minute), Min: pick(d, 0, 1), Target: pool.Target{Wait: 10 * time.Second},
+			Expect: pool.Expect{TaskTime: 20 * time.Second},
+		}
+		switch s.Elasticity {
+		case "static":
+			s.Elasticity = fmt.Sprintf("static(n=%d)", size)
+		case "rules":
+			s.Rules = []pool.Rule{
+				{When: fmt.Sprintf("workers + coming < %d", size), Do: "recruit 1"},
+				{When: fmt.Sprintf("workers > %d", size+d.between(0, 2)), Do: "release 1"},
+			}
+			if d.chance(0.5) {
+				s.Rules = append(s.Rules, pool.Rule{When: "queue > 3", Do: "transfer 1 from pool 0"})
+			}
+		}
+		setup.Pools = append(setup.Pools, Pool{
+			Name: fmt.Sprint("pool ", i), Service: sim.Exponential(20), Training: d.maybe(0.5, 15), Start: d.between(0, 12),
+			Arrivals: []Phase{{Rate: float64(size) / 20 * pick(d, 0.3, 0.8, 1.1)}}, Settings: s,
+		})
+	}
+	return Run{Setup: setup, Seed: seed, Check: true, Record: time.Second}
+}
+
+// watched runs a world and returns what its audit has looked at, too.
+func watched(t *testing.T, run Run) (*Outcome, looked) {
+	t.Helper()
+	w, err := newWorld(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.loop(context.Background())
+	o := w.finish()
+	if w.err != nil {
+		t.Fatalf("seed %d, at %s: %v\n%+v", run.Seed, time.Duration(w.now), w.err, run.Setup)
+	}
+	return o, w.audit.looked
+}
+
+func (l *looked) add(m looked) {
+	l.calls, l.loans, l.recalls, l.exchanges = l.calls+m.calls, l.loans+m.loans, l.recalls+m.recalls, l.exchanges+m.exchanges
+	l.releases, l.returned, l.quits = l.releases+m.releases, l.returned+m.returned, l.quits+m.quits
+}
+
+// TestElasticityAndBalanceDoNotFight: in no world is anybody let go who moved
+// within the cool-down or is in training, nor called in place of somebody lent,
+// and whoever likes a pool best leaves it last. The audit checks it at every step.
+func TestElasticityAndBalanceDoNotFight(t *testing.T) {
+	t.Parallel()
+	n := uint64(60)
+	if testing.Short() {
+		n = 15
+	}
+	var all looked
+	for seed := range n {
+		_, l := watched(t, lending(seed, "static", "rules", "ct-p", "ct-t", "feed-forward", "ct-t-paper", "rules-paper"))
+		all.add(l)
+	}
+	t.Logf("%+v", all)
+	if least := int(n); all.calls < least || all.loans < least || all.recalls < least || all.releases < least || all.returned < least/10 || all.exchanges == 0 || all.quits == 0 {
+		t.Errorf("too little was looked at: %+v", all)
+	}
+}
+
+// TestConstantTargetsComeToRest: where the targets do not change, each call and
+// each release brings a pool nearer to its own, so there are no more of them than
+// people were too many or too few at the start, and than left since.
+func TestConstantTargetsComeToRest(t *testing.T) {
+	t.Parallel()
+	n := uint64(40)
+	if testing.Short() {
+		n = 20
+	}
+	var all looked
+	for seed := range n {
+		run := lending(seed, "static", "rules")
+		off := 0
+		for i := range run.Pools {
+			p := &run.Pools[i]
+			low, high := 0, 0
+			if _, err := fmt.Sscanf(p.Settings.Elasticity, "static(n=%d)", &low); err == nil {
+				high = low
+			} else {
+				_, _ = fmt.Sscanf(p.Settings.Rules[0].When, "workers + coming < %d", &low)
+				_, _ = fmt.Sscanf(p.Settings.Rules[1].When, "workers > %d", &high)
+			}
+			off += max(0, low-p.Start) + max(0, p.Start-high)
+		}
+		o, l := watched(t, run)
+		all.add(l)
+		if sum := &o.Total; sum.Asked-sum.Withdrawn+sum.Released+int64(l.exchanges) > int64(off)+sum.Abandoned {
+			t.Errorf("seed %d: %d called, %d let go and %d exchanged, %d off at the start, %d left: %+v", seed, sum.Asked, sum.Released, l.exchanges, off, sum.Abandoned, run.Setup)
+		}
+	}
+	t.Logf("%+v", all)
+	if least := int(n); all.calls < least || all.loans < least || all.recalls < least || all.releases < least {
+		t.Errorf("too little was looked at: %+v", all)
+	}
+}
+
+// TestConstantLoadHardlyCalls: with a load that does not change, c* moves by the
+// chance of its estimate only. The band and the queue of chance keep that from
+// calling and releasing by turns.
+func TestConstantLoadHardlyCalls(t *testing.T) {
+	t.Parallel()
+	for _, elasticity := range []string{"feed-forward", "ct-p"} {
+		count := func(of string) (calls, releases, moves int64) {
+			run := Run{Setup: Setup{Horizon: 2 * time.Hour, Step: 10 * time.Second, Salary: 50_000, Balance: "search"}, Seed: 1}
+			for i, busy := range []float64{8, 12, 16, 20} {
+				run.Pools = append(run.Pools, Pool{
+					Name: fmt.Sprint("pool ", i), Service: sim.Exponential(20), Training: sim.Exponential(10), Start: StartOptimal, Arrivals: []Phase{{Rate: busy / 20}},
+					Settings: pool.Settings{Elasticity: of, Balance: true, Window: 5 * time.Minute, Target: pool.Target{Wait: 30 * time.Second}, Expect: pool.Expect{TaskTime: 20 * time.Second}},
+				})
+			}
+			run.People.Recruitment = sim.Exponential(50)
+			o := mustDo(t, run)
+			return o.Total.Asked - o.Total.Withdrawn, o.Total.Released, o.Total.MovedIn
+		}
+		bare := "(band=0)"
+		if elasticity == "feed-forward" {
+			bare = "(band=0,chance=0)"
+		}
+		calls, releases, moves := count(elasticity)
+		c0, r0, _ := count(elasticity + bare)
+		t.Logf("%s: %d calls, %d releases, %d moves; bare %d, %d", elasticity, calls, releases, moves, c0, r0)
+		if moves == 0 || r0 == 0 || 2*(calls+releases) > c0+r0 {
+			t.Errorf("%s: %d calls, %d releases, %d moves; without the band %d and %d", elasticity, calls, releases, moves, c0, r0)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/sim/workflows"
+)
+
+// twoOrders are the outcomes of two policies in two repetitions, of which the second
+// always costs 3 less.
+func twoOrders() *WorkflowReport {
+	outcome := func(penalty int, latency ...float64) *workflows.Outcome {
+		mean := 12.5
+		return &workflows.Outcome{
+			Arrived: 3, Ended: len(latency), Late: 1, Penalty: crowd.Money(penalty) * crowd.Unit, Latency: latency, Duration: time.Hour, Answers: 3,
+			Pools:   []workflows.PoolOutcome{{Name: "main", People: 4, Utilisation: 0.5, Queue: 1.5, MaxQueue: 7}},
+			Steps:   []workflows.Step{{Name: "ask", Kind: "crowd", In: 3, OK: 3, MeanS: &mean}, {Name: "sums", Kind: "sql"}},
+			Samples: []workflows.Sample{{At: 0, Going: 1, Queues: []int{0}}, {At: time.Minute, Going: 2, Queues: []int{1}}},
+		}
+	}
+	variant := func(policy string, runs ...*workflows.Outcome) *workflows.Variant {
+		return &workflows.Variant{Policy: policy, Workers: scenario.Workers{Each: 4}, Runs: runs}
+	}
+	r := NewWorkflowReport(&workflows.Comparison{Seed: 7, Reps: 2, Variants: []*workflows.Variant{
+		variant("fifo", outcome(8, 10, 20, 30), outcome(9, 10, 20, 60)), variant("penalty", outcome(5, 10, 20, 30), outcome(6, 10, 20, 60)),
+	}}, "Claims <1>")
+	r.Load = []string{"rows come"}
+	return r
+}
+
+// TestWorkflowReport: text, JSON and files have the figures, their intervals and the
+// paired differences.
+func TestWorkflowReport(t *testing.T) {
+	r := twoOrders()
+	rows := r.Rows(r.Tables()[0])
+	if rows[0][0] != "penalty" || rows[0][1] != "8.5 ± 6.4" || rows[0][2] != "5.5 ± 6.4" {
+		t.Errorf("penalties: %q", rows[0])
+	}
+	if diff := r.Differences(r.Tables()[0])[0]; diff[1] != minus+"3 ± 0 *" && diff[1] != minus+"3.0 ± 0 *" {
+		t.Errorf("difference: %q", diff)
+	}
+	if names := []string{r.Tables()[0].Title, r.Tables()[1].Title, r.Tables()[2].Title}; names[1] != "pools" || len(r.Rows(r.Tables()[2])) != 1 {
+		t.Errorf("tables: %q", names)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Policies []struct {
+			Policy  string
+			Workers int
+			Penalty float64
+			Late    float64
+			P50     float64 `json:"latency_p50_s"`
+			P95     float64 `json:"latency_p95_s"`
+			CI95    map[string]float64
+			Paired  map[string]struct{ Mean float64 }
+			Pools   []struct {
+				Name        string
+				Utilisation float64
+			}
+			Steps []struct{ Name string }
+		}
+		Each string
+		Seed int
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	first, second := got.Policies[0], got.Policies[1]
+	if first.Policy != "fifo" || first.Workers != 4 || first.Penalty != 8.5 || first.Late != 1 || first.P50 != 20 || first.P95 != 42.5 || first.Paired != nil ||
+		second.Paired["penalty"].Mean != -3 || second.CI95["penalty"] < 6.3 || second.Pools[0].Utilisation != 0.5 || second.Steps[0].Name != "ask" || got.Each != "row" || got.Seed != 7 {
+		t.Errorf("%s", raw)
+	}
+	dir := filepath.Join(t.TempDir(), "report")
+	for range 2 { // it may be replaced
+		if err := CheckDir(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Write(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"report.html": "Claims &lt;1&gt;", "summary.csv": "penalty,4,penalty,currency,2,5.5,", "runs.csv": "fifo,4,2,9,1,", "steps.csv": "penalty,4,1,ask,crowd,3,3,0,0,0,12.5",
+		"series.csv": "penalty,4,60,2,main,1", "charts/penalty.svg": "<svg", "charts/latency.svg": "<svg", "charts/going.svg": "<svg", "charts/queuea.svg": "<svg",
+		"report.json": `"latency_p95_s": 42.5`,
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s has not %s (%v)\n%.2000s", name, want, err, text)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package workflows
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+)
+
+// Models are what stands in the place of people and services, by step. A step that is
+// not there works as the workflow's file says: people as its simulate section, a service
+// in a lognormal time about the expected one, without failures, with made-up answers.
+type Models map[string]scenario.StepModel
+
+// serviceSpread is the standard deviation of a call's time by its mean, where no model
+// says how long calls take.
+const serviceSpread = 0.3
+
+// checkModels checks that the models are of steps that there are, and say what a step of
+// its kind does.
+func (w *world) checkModels() error {
+	steps := make(map[string]*workflow.Step)
+	for i := range w.out.Flow.Steps {
+		steps[w.out.Flow.Steps[i].Name] = &w.out.Flow.Steps[i]
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Models)) {
+		if err := wrongModel(name, steps[name], w.Models[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrongModel is what is wrong with the model of a step, which is nil if there is none.
+func wrongModel(name string, s *workflow.Step, m scenario.StepModel) error {
+	at := func(format string, args ...any) error {
+		return crowd.Fieldf("steps", "line %d: "+format, append([]any{m.Line}, args...)...)
+	}
+	switch {
+	case s == nil:
+		return at("the workflow has no step %q", name)
+	case s.Crowd() == nil && s.HTTP() == nil:
+		return at("%s is a query: it is run as it is, so there is nothing to model", name)
+	case s.Crowd() != nil && (m.Failure > 0 || m.Answer != nil):
+		return at("%s is done by people, who have time, accuracy and truth; failure and answer are of services", name)
+	case s.HTTP() != nil && (m.Accuracy != nil || m.Truth != nil):
+		return at("%s is a service, which has time, failure and answer; accuracy and truth are of people", name)
+	}
+	if h := s.HTTP(); h != nil {
+		for property := range m.Answer {
+			if !slices.ContainsFunc(h.Response.Properties(), func(p jsonschema.Property) bool { return p.Name == property }) {
+				return at("the answer of %s has no property %q", name, property)
+			}
+		}
+	}
+	return nil
+}
+
+// standIns declares the services that steps name. Nobody calls them.
+func (w *world) standIns(flow *workflow.Workflow) (list []store.Service, err error) {
+	named := make(map[string]bool)
+	for i := range flow.Steps {
+		if h := flow.Steps[i].HTTP(); h != nil && h.Name != "" && !named[h.Name] {
+			named[h.Name] = true
+			x := w.Shared[h.Name]
+			list = append(list, store.Service{
+				Name: h.Name, URL: "http://model.invalid", Concurrency: cmp.Or(x.Concurrency, workflow.DefaultConcurrency), Rate: x.Rate, AllTenants: true, CreatedAt: w.now,
+			})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Shared)) {
+		if !named[name] {
+			return nil, crowd.Fieldf("services", "no step of the workflow names a service %q", name)
+		}
+	}
+	return list, nil
+}
+
+// modelCall answers an attempt of a call in the place of the service. No network is used.
+func (w *world) modelCall(t orchestrator.Attempt) (reply httpstep.Reply, took time.Duration, err error) {
+	m := w.Models[t.Step]
+	chance := sim.NewStream(w.Seed, t.N, "call "+t.Call.Key).At(0)
+	dist := m.Time
+	if dist == nil {
+		mean := t.Expect.Seconds()
+		dist = sim.LogNormalByMean(mean, serviceSpread*mean)
+	}
+	took = max(time.Duration(min(dist.Draw(&chance), longest.Seconds())*float64(time.Second)), time.Millisecond)
+	w.out.Calls++
+	fails := chance.Float64() < m.Failure
+	switch {
+	// What the file expects may be longer than its time-out: it is a guess, and not cut.
+	case m.Time != nil && took > t.Service.Timeout:
+		w.out.FailedCalls++
+		return reply, t.Service.Timeout, &httpstep.Failure{Reason: httpstep.Timeout, Message: fmt.Sprintf("the model of %s did not answer within %s", t.Step, t.Service.Timeout)}
+	case fails:
+		w.out.FailedCalls++
+		return reply, took, &httpstep.Failure{
+			Reason: httpstep.Status, StatusCode: http.StatusServiceUnavailable, Message: fmt.Sprintf("the model of %s fails in %g %% of the tries", t.Step, 100*m.Failure),
+		}
+	}
+	// Not of the try: the same answer, whichever try it is that succeeds.
+	answer := sim.NewStream(w.Seed, 0, "answer "+t.Call.Key).At(0)
+	reply.Values, err = makeAnswer(t.Service.Response, m.Answer, &answer)
+	if err != nil {
+		w.note(crowd.Fieldf(t.Step, "its service has no model of an answer that fits its response: %s; say in the model file what it answers, like steps: {%s: {answer: {PROPERTY: VALUE}}}", err, t.Step))
+	}
+	return reply, took, nil
+}
+
+// shape is what of a property's schema tells how a value is made up.
+type shape struct {
+	Enum             []json.RawMessage
+	Const            json.RawMessage
+	Minimum, Maximum *float64
+	ExclusiveMinimum *float64
+	ExclusiveMaximum *float64
+	MinLength        int
+	MaxLength        *int
+	Format           string
+	Type             json.RawMessage
+}
+
+// makeAnswer makes an answer that fits a schema: what is said is drawn, the rest made up.
+func makeAnswer(s *jsonschema.Schema, said map[string]scenario.Values, r *sim.Rand) ([]string, error) {
+	var schema struct{ Properties map[string]shape }
+	if err := json.Unmarshal([]byte(s.String()), &schema); err != nil {
+		return nil, err
+	}
+	answer := make(map[string]json.RawMessage)
+	for _, p := range s.Properties() {
+		x := schema.Properties[p.Name]
+		if v, ok := said[p.Name]; ok {
+			answer[p.Name] = x.literal(v.Draw(r), p.Kind)
+			continue
+		}
+		answer[p.Name] = x.make(p, r)
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	return httpstep.Values(body, s)
+}
+
+// literal writes a drawn text as JSON of the property's type.
+func (x *shape) literal(text string, kind jsonschema.Kind) json.RawMessage {
+	switch kind {
+	case jsonschema.Number:
+		var f float64
+		if json.Unmarshal([]byte(text), &f) == nil {
+			return x.number(f)
+		}
+	case jsonschema.Bool:
+		if text == "true" || text == "false" {
+			return json.RawMessage(text)
+		}
+	}
+	raw, _ := json.Marshal(text) // a string always can
+	return raw
+}
+
+func (x *shape) number(f float64) json.RawMessage {
+	if strings.Contains(string(x.Type), `"integer"`) && !strings.Contains(string(x.Type), `"number"`) {
+		return json.RawMessage(fmt.Sprintf("%.0f", f))
+	}
+	raw, _ := json.Marshal(f) // it is finite
+	return raw
+}
+
+// make makes up the value of a property: one of an enumeration, a number within its
+// bounds (0 to 100 without), a fair bool, or a text that names the property.
+func (x *shape) make(p jsonschema.Property, r *sim.Rand) json.RawMessage {
+	switch {
+	case x.Const != nil:
+		return x.Const
+	case len(x.Enum) > 0:
+		return x.Enum[r.IntN(len(x.Enum))]
+	case p.Kind == jsonschema.Bool:
+		return json.RawMessage(fmt.Sprint(r.IntN(2) == 0))
+	case p.Kind == jsonschema.Number:
+		low, high := x.bounds()
+		return x.number(low + (high-low)*r.Float64())
+	}
+	text := fmt.Sprintf("%s %d", p.Name, 1+r.IntN(1000))
+	switch x.Format {
+	case "date":
+		text = time.Date(2026, 1, 1+r.IntN(365), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	case "date-time":
+		text = time.Date(2026, 1, 1+r.IntN(365), 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
+	case "email":
+		text = fmt.Sprintf("%d@example.org", 1+r.IntN(1000))
+	case "uri":
+		text = "https://example.org/" + url.PathEscape(text)
+	}
+	if len(text) < x.MinLength {
+		text += strings.Repeat("x", x.MinLength-len(text))
+	}
+	if x.MaxLength != nil && len(text) > *x.MaxLength {
+		text = text[:*x.MaxLength]
+	}
+	raw, _ := json.Marshal(text) // a string always can
+	return raw
+}
+
+func (x *shape) bounds() (low, high float64) {
+	low, high = 0, 100
+	least, most := x.Minimum, x.Maximum
+	if least == nil {
+		least = x.ExclusiveMinimum
+	}
+	if most == nil {
+		most = x.ExclusiveMaximum
+	}
+	switch {
+	case least != nil && most != nil:
+		return *least, *most
+	case least != nil:
+		return *least, *least + 100
+	case most != nil:
+		return min(low, *most-100), *most
+	}
+	return low, high
+}
