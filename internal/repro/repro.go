@@ -16,8 +16,11 @@ func Experiments() []experiment.Experiment {
 	return slices.Concat(dafs.Experiments(), cioppino.Experiments(), sla.Experiments(), cymphony.Experiments())
 }
 
+// NotMade lists the figures of the papers that are not made again, and why.
+func NotMade() []experiment.Experiment { return dafs.NotMade() }
+
 // Run runs an experiment. The error is Invalid for a name that is none and for
 // options that make no sense.
 func Run(ctx context.Context, name string, o experiment.Options) (*experiment.Result, error) {
-	return experiment.Run(ctx, Experiments(), name, o)
+	return experiment.Run(ctx, slices.Concat(Experiments(), NotMade()), name, o)
 }

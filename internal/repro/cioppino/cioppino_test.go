@@ -54,7 +54,7 @@ func TestOursMatchesTheHeadline(t *testing.T) {
 	o, w := &experiment.Options{Seed: 1}, onTrace(&experiment.Options{})
 	rush := w
 	rush.high = surge
-	runs, err := try(context.Background(), o, []trial{{baseline, w, 8}, {throng, w, 8}, {baseline, rush, 4}, {throng, rush, 4}})
+	runs, err := try(context.Background(), o, []trial{{baseline, w, 8}, {throng, w, 8}, {baseline, rush, 5}, {throng, rush, 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +69,8 @@ func TestOursMatchesTheHeadline(t *testing.T) {
 			"Throng over baseline, rush hour of 300 busy people: cost, times lower",
 			"Throng over baseline, rush hour of 300 busy people: net preference, times as high":
 			looked++
-			if row.Verdict != experiment.Reproduced {
-				t.Errorf("%s: %.4g, %s", row.Name, row.Ours, row.Verdict)
+			if row.Low < row.Published || row.Verdict == experiment.Differs {
+				t.Errorf("%s: %.4g, from %.4g, %s", row.Name, row.Ours, row.Low, row.Verdict)
 			}
 		}
 	}
@@ -82,10 +82,10 @@ func TestOursMatchesTheHeadline(t *testing.T) {
 func TestVerdictsOfRatios(t *testing.T) {
 	t.Parallel()
 	run := func(cost float64) *poolRun { return &poolRun{cost: cost} }
-	base, half := []*poolRun{run(8), run(12), run(10)}, []*poolRun{run(4), run(6), run(5)}
+	base, half := []*poolRun{run(8), run(12), run(10), run(9), run(11)}, []*poolRun{run(4), run(6), run(5), run(4.5), run(5.5)}
 	w := poolWorld{}
 	row := w.compare("a over b", gainCost, half, base)
-	if math.Abs(float64(row.Ours)-2) > 1e-9 || row.Statistic != "mean ratio of 3" || row.Verdict != experiment.NotInPaper {
+	if math.Abs(float64(row.Ours)-2) > 1e-9 || row.Statistic != "mean ratio of 5" || row.NoVerdict != experiment.NotInPaper {
 		t.Errorf("half the cost is %+v", row)
 	}
 	for name, x := range map[string]struct {

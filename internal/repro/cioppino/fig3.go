@@ -19,6 +19,7 @@ type technique struct {
 	own                   int
 	against               []string
 	gains                 []gain
+	counters              []counterRun
 }
 
 // A published is what the paper says of a technique over another: a figure, or
@@ -30,7 +31,21 @@ type published struct {
 	quotient string // of published figures that the figure is
 	words    string
 	must     experiment.Side
+	kind     experiment.Kind // of words: a printed range or an ordering
 	why      string
+}
+
+// A comparison is one technique over another.
+type comparison struct {
+	a, b string
+	gain
+}
+
+// orders are published orderings of techniques.
+func orders(words, why string, list ...comparison) []published {
+	return lists.Map(list, func(c comparison) published {
+		return published{a: c.a, b: c.b, gain: c.order(), words: words, must: experiment.Above(1), kind: experiment.OfOrder, why: why}
+	})
 }
 
 // order is the gain by which one technique is said to come before another.
@@ -56,11 +71,16 @@ func (f *technique) run(ctx context.Context, o *experiment.Options, r *experimen
 			source += "; " + p.quotient
 		}
 		if row := over(p.a, p.b, p.gain); p.words != "" {
-			r.Add(row.Claims(p.words, p.must, source, p.why))
+			r.Add(row.Claims(p.words, p.must, source, p.why).As(p.kind))
 		} else {
 			r.Add(row.Against(p.figure, source, p.why))
 		}
 	}
+	rows, err := f.counterRuns(ctx, o)
+	if err != nil {
+		return err
+	}
+	r.Add(rows...)
 	for _, s := range f.systems[f.own:] {
 		for _, b := range f.against {
 			for _, g := range f.gains {
@@ -105,27 +125,25 @@ func figure3a() *technique {
 	calls := func(name, elastic string) system {
 		return system{name: name, elastic: elastic, stable: "none", balancer: "none", start: pools.StartOptimal}
 	}
-	static, byThroughput, bySize := calls("S", "static"), calls("ours, ct-t by promise", "ct-t"), calls("ours, ct-p by promise", "ct-p")
+	static, byThroughput, bySize := calls("S", "static"), calls("ours, ct-t by promise", "ct-t"), calls("ours, ct-p by promise", "ct-p(band=0)")
 	static.start, byThroughput.wait, bySize.wait = pools.StartMean, promise, promise
 	f := &technique{
 		figure: "fig3a", words: "Throughput and cost of the elasticity techniques when the load goes up", source: "§6.2, Pool elasticity; Figure 3a", world: w,
-		systems: []system{static, calls("RB", "rules-paper"), calls("CT-t", "ct-t-paper"), calls("CT-p", "ct-p-paper"), calls("ours, ct-t", "ct-t"), calls("ours, ct-p", "ct-p"), byThroughput, bySize},
+		systems: []system{static, calls("RB", "rules-paper"), calls("CT-t", "ct-t-paper"), calls("CT-p", "ct-p-paper"), calls("ours, ct-t", "ct-t"), calls("ours, ct-p", "ct-p(band=0)"), byThroughput, bySize},
 		published: []published{
-			{a: "CT-t", b: "RB", gain: gainCost, words: "5 to 8 times cheaper", must: experiment.Within(5, 8), why: "idle-before-step"},
-			{a: "CT-t", b: "CT-p", gain: gainCost, words: "5 to 8 times cheaper", must: experiment.Within(5, 8), why: "idle-before-step"},
+			{a: "CT-t", b: "RB", gain: gainCost, words: "5 to 8 times cheaper", must: experiment.Within(5, 8), kind: experiment.OfFigure, why: "idle-before-step"},
+			{a: "CT-t", b: "CT-p", gain: gainCost, words: "5 to 8 times cheaper", must: experiment.Within(5, 8), kind: experiment.OfFigure, why: "idle-before-step"},
 			{a: "CT-t", b: "S", gain: gainCost, figure: printed(88, 1), why: "idle-before-step"},
-			{a: "CT-p", b: "CT-t", gain: gainThroughput, words: "2 to 12 % higher", must: experiment.Within(1.02, 1.12), why: "carry-the-load"},
+			{a: "CT-p", b: "CT-t", gain: gainThroughput, words: "2 to 12 % higher", must: experiment.Within(1.02, 1.12), kind: experiment.OfFigure, why: "carry-the-load"},
 			{a: "CT-p", b: "RB", gain: gainThroughput, figure: printed(1.12, 0.01), why: "carry-the-load"},
 			{a: "CT-p", b: "S", gain: gainThroughput, figure: printed(1.17, 0.01), why: "static-falls-behind"},
 		},
-		own: 4, against: []string{"S"}, gains: gains[:2],
+		own: 4, against: []string{"S"}, gains: gains[:2], counters: counters3a(),
 	}
-	for _, b := range []string{"S", "RB", "CT-p"} {
-		f.published = append(f.published, published{a: "CT-t", b: b, gain: gainCost.order(), words: "CT-t is the cheapest", must: experiment.Above(1), why: "idle-before-step"})
-	}
-	for _, b := range []string{"S", "RB", "CT-t"} {
-		f.published = append(f.published, published{a: "CT-p", b: b, gain: gainThroughput.order(), words: "CT-p has the best throughput", must: experiment.Above(1), why: "carry-the-load"})
-	}
+	f.published = append(f.published, orders("CT-t is the cheapest", "idle-before-step",
+		comparison{"CT-t", "S", gainCost}, comparison{"CT-t", "RB", gainCost}, comparison{"CT-t", "CT-p", gainCost})...)
+	f.published = append(f.published, orders("CT-p has the best throughput", "carry-the-load",
+		comparison{"CT-p", "S", gainThroughput}, comparison{"CT-p", "RB", gainThroughput}, comparison{"CT-p", "CT-t", gainThroughput})...)
 	return f
 }
 
@@ -133,22 +151,23 @@ func figure3b() *technique {
 	keeps := func(name, stable string) system {
 		return system{name: name, elastic: "static", stable: stable, balancer: "none", start: pools.StartOptimal}
 	}
-	return &technique{
+	f := &technique{
 		figure: "fig3b", words: "Throughput and cost of the stability techniques, α = 0.1 and r = 0.02", source: "§6.2, Pool stability; Figure 3b", world: generated(even),
 		systems: []system{keeps("N", "none"), keeps("RB", "rule-paper"), keeps("AR", "average-rate"), keeps("HR", "hybrid-paper"), keeps("ours, rule", "rule"), keeps("ours, hybrid", "hybrid")},
 		published: []published{
-			{a: "AR", b: "HR", gain: gainThroughput, words: "5 to 15 % higher", must: experiment.Within(1.05, 1.15), why: "hybrid-below"},
-			{a: "AR", b: "RB", gain: gainThroughput, words: "14 % to 2 times higher", must: experiment.Within(1.14, 2), why: "rule-carries"},
-			{a: "AR", b: "N", gain: gainThroughput, words: "up to 14 times higher", must: experiment.Within(1, 14), why: "nobody-left"},
+			{a: "AR", b: "HR", gain: gainThroughput, words: "5 to 15 % higher", must: experiment.Within(1.05, 1.15), kind: experiment.OfFigure, why: "hybrid-below"},
+			{a: "AR", b: "RB", gain: gainThroughput, words: "14 % to 2 times higher", must: experiment.Within(1.14, 2), kind: experiment.OfFigure, why: "rule-carries"},
+			{a: "AR", b: "N", gain: gainThroughput, figure: printed(14, 1), why: "nobody-left"},
 			{a: "HR", b: "AR", gain: gainCost, figure: printed(3.3, 0.1), why: "random-walk"},
 			{a: "RB", b: "AR", gain: gainCost, figure: printed(47, 1), why: "rule-carries"},
-			{a: "AR", b: "HR", gain: gainThroughput.order(), words: "AR has the best throughput", must: experiment.Above(1), why: "rule-carries"},
-			{a: "AR", b: "RB", gain: gainThroughput.order(), words: "AR has the best throughput", must: experiment.Above(1), why: "rule-carries"},
-			{a: "HR", b: "AR", gain: gainCost.order(), words: "AR costs the most", must: experiment.Above(1), why: "rule-carries"},
-			{a: "RB", b: "AR", gain: gainCost.order(), words: "AR costs the most", must: experiment.Above(1), why: "rule-carries"},
 		},
-		own: 4, against: []string{"AR"}, gains: gains[:2],
+		own: 4, against: []string{"AR"}, gains: gains[:2], counters: counters3b(),
 	}
+	f.published = append(f.published, orders("AR has the best throughput", "rule-carries",
+		comparison{"AR", "HR", gainThroughput}, comparison{"AR", "RB", gainThroughput}, comparison{"AR", "N", gainThroughput})...)
+	f.published = append(f.published, orders("AR costs the most", "rule-carries", comparison{"HR", "AR", gainCost}, comparison{"RB", "AR", gainCost})...)
+	f.published = append(f.published, orders("AR keeps the most people, RB the fewest", "hybrid-below", comparison{"AR", "HR", gainSize}, comparison{"HR", "RB", gainSize})...)
+	return f
 }
 
 func figure3c() *technique {
@@ -157,21 +176,26 @@ func figure3c() *technique {
 	moves := func(name, balancer string) system {
 		return system{name: name, elastic: "static", stable: "none", balancer: balancer, start: pools.StartOptimal}
 	}
-	return &technique{
+	f := &technique{
 		figure: "fig3c", words: "Throughput, cost and preference of the balance techniques", source: "§6.2, Pool balance; Figure 3c", world: w,
 		systems: []system{moves("NT", "none"), moves("RT", "random"), moves("PB", "paper"), moves("ours, search", "search"), moves("ours, PB without its cap", "paper(cap=0)")},
 		published: []published{
-			{a: "PB", b: "RT", gain: gainThroughput, figure: printed(1.18, 0.01), why: "random-fills, median-zero"},
-			{a: "PB", b: "NT", gain: gainThroughput, figure: printed(1.76, 0.01), why: "median-zero"},
-			{a: "RT", b: "NT", gain: gainThroughput, figure: printed(1.76/1.18, 0.02), why: "median-zero", quotient: "1.76/1.18"},
+			{a: "PB", b: "RT", gain: gainThroughput, figure: printed(1.18, 0.01), why: "random-fills"},
+			{a: "PB", b: "NT", gain: gainThroughput, figure: printed(1.76, 0.01), why: "maybe-preferences-first"},
+			{a: "RT", b: "NT", gain: gainThroughput, figure: printed(1.76/1.18, 0.02), why: "maybe-preferences-first", quotient: "1.76/1.18"},
 			{a: "PB", b: "RT", gain: gainCost, figure: printed(10, 1), why: "random-fills"},
-			{a: "PB", b: "NT", gain: gainCost, figure: printed(27, 1), why: "balance-cannot-save, median-zero"},
-			{a: "PB", b: "NT", gain: gainPreference, figure: printed(1.43, 0.01), why: "whole-run-mean"},
-			{a: "PB", b: "RT", gain: gainPreference, figure: printed(1.43, 0.01), why: "whole-run-mean"},
-			{a: "PB", b: "RT", gain: gainMoved, figure: printed(1.43, 0.01), why: "each-move"},
+			{a: "PB", b: "NT", gain: gainCost, figure: printed(27, 1), why: "balance-cannot-save"},
+			{a: "PB", b: "NT", gain: gainPreference, figure: printed(1.43, 0.01), why: "maybe-whole-run-mean"},
+			{a: "PB", b: "RT", gain: gainPreference, figure: printed(1.43, 0.01), why: "maybe-whole-run-mean"},
+			{a: "PB", b: "RT", gain: gainMoved, figure: printed(1.43, 0.01), why: "maybe-each-move"},
 		},
-		own: 3, against: []string{"NT", "RT", "PB"}, gains: []gain{gainThroughput, gainCost, gainPreference},
+		own: 3, against: []string{"NT", "RT", "PB"}, gains: []gain{gainThroughput, gainCost, gainPreference}, counters: counters3c(),
 	}
+	f.published = append(f.published, orders("PB has the best throughput, then RT", "random-fills",
+		comparison{"PB", "NT", gainThroughput}, comparison{"PB", "RT", gainThroughput}, comparison{"RT", "NT", gainThroughput})...)
+	f.published = append(f.published, orders("PB costs the least", "random-fills", comparison{"PB", "NT", gainCost}, comparison{"PB", "RT", gainCost})...)
+	f.published = append(f.published, orders("PB serves preferences best", "maybe-whole-run-mean", comparison{"PB", "NT", gainPreference}, comparison{"PB", "RT", gainPreference})...)
+	return f
 }
 
 // barsOf are the figures of systems side by side.

@@ -53,7 +53,7 @@ var (
 	// quick is the same with the paper's CT-t, which calls more people.
 	quick = system{name: "Throng, quick", elastic: "ct-t-paper", stable: "hybrid", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// ahead goes where the model says, and keeps waits short.
-	ahead = system{name: "Throng, ahead", elastic: "feed-forward", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
+	ahead = system{name: "Throng, ahead", elastic: "feed-forward(band=0,chance=0)", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// liked goes for preference: it keeps more people than are needed, so that they
 	// are idle by turns and move to where they like to be.
 	liked = system{name: "Throng, liked", elastic: "ct-t-paper", stable: "average-rate", balancer: "paper(cap=0)", start: pools.StartOptimal}
@@ -72,8 +72,9 @@ type shape string
 
 const (
 	byTurns  shape = "by turns" // each has its rush hour, and no two at once
-	together shape = "together" // low in the first half, high in the second
+	together shape = "together" // low in all, and high from half time on
 	even     shape = "even"     // the mean of byTurns, all the time
+	oneHot   shape = "one hot"  // low everywhere for an eightieth of the time, then high in the first application for good
 )
 
 // A poolWorld is what the systems are compared in.
@@ -85,17 +86,19 @@ type poolWorld struct {
 	load            shape
 	low, high       float64
 	step, horizon   time.Duration
+	training        float64       // mean seconds
+	rise            time.Duration // of together: when the load goes up; 0: at half time
 }
 
 // generated is the world of the paper's generated data.
 func generated(load shape) poolWorld {
-	return poolWorld{task: taskTime, abandon: abandon, arrive: arrive, load: load, low: low, high: high, step: controlStep, horizon: generatedHorizon}
+	return poolWorld{task: taskTime, abandon: abandon, arrive: arrive, load: load, low: low, high: high, step: controlStep, horizon: generatedHorizon, training: training}
 }
 
 // onTrace is that of the end-to-end comparison: the user's trace, or one that is
 // generated from the published moments.
 func onTrace(o *experiment.Options) poolWorld {
-	w := poolWorld{trace: o.Trace, own: o.Trace != nil, load: byTurns, low: low, high: high, step: controlStep, horizon: traceHorizon}
+	w := poolWorld{trace: o.Trace, own: o.Trace != nil, load: byTurns, low: low, high: high, step: controlStep, horizon: traceHorizon, training: training}
 	if !w.own {
 		w.trace = pools.Generate(1)
 	}
@@ -106,7 +109,17 @@ func onTrace(o *experiment.Options) poolWorld {
 func (w *poolWorld) rates(i int, task float64) []pools.Phase {
 	switch w.load {
 	case together:
-		return []pools.Phase{{Rate: w.low / task}, {From: w.horizon / 2, Rate: w.high / task}}
+		rise := w.rise
+		if rise == 0 {
+			rise = w.horizon / 2
+		}
+		return []pools.Phase{{Rate: w.low / task}, {From: rise, Rate: w.high / task}}
+	case oneHot:
+		list := []pools.Phase{{Rate: w.low / task}}
+		if i == 0 {
+			list = append(list, pools.Phase{From: w.horizon / 80, Rate: w.high / task})
+		}
+		return list
 	case even:
 		return []pools.Phase{{Rate: ((apps-1)*w.low + w.high) / apps / task}}
 	}
@@ -125,13 +138,13 @@ func (w *poolWorld) setup(s system) pools.Setup {
 	if w.trace != nil {
 		task = stats.Mean(w.trace.Tasks)
 	}
-	u := pools.Setup{Horizon: w.horizon, Step: w.step, Salary: waitSalary, Balance: s.balancer, People: pools.People{Trace: w.trace}}
+	u := pools.Setup{Horizon: w.horizon, Step: w.step, Salary: waitSalary, Balance: s.balancer, ForGood: true, People: pools.People{Trace: w.trace}}
 	if w.trace == nil {
 		u.People.Abandon, u.People.Recruitment = w.abandon, sim.Exponential(w.arrive)
 	}
 	for i := range apps {
 		u.Pools = append(u.Pools, pools.Pool{
-			Name: fmt.Sprintf("application %d", i+1), Arrivals: w.rates(i, task), Service: sim.Exponential(task), Training: sim.Exponential(training), Start: s.start,
+			Name: fmt.Sprintf("application %d", i+1), Arrivals: w.rates(i, task), Service: sim.Exponential(task), Training: sim.Exponential(w.training), Start: s.start,
 			Settings: pool.Settings{
 				Elasticity: s.elastic, Stability: s.stable, Balance: s.balancer != "none", Window: lookBack,
 				Expect: pool.Expect{TaskTime: time.Duration(task * float64(time.Second))}, Target: pool.Target{Wait: s.wait},
@@ -247,7 +260,7 @@ func (w *poolWorld) compare(name string, g gain, a, b []*poolRun) experiment.Row
 }
 
 func (w *poolWorld) timesRow(name, metric string, logs []float64) experiment.Row {
-	r := experiment.NewRow(name, metric, "ratio", times(logs))
+	r := experiment.NewRow(name, metric, "ratio", times(logs)).Repeated(lists.Count(logs, func(x float64) bool { return !math.IsNaN(x) }))
 	r.Statistic = fmt.Sprintf("mean ratio of %d", len(logs))
 	switch {
 	case w.own:

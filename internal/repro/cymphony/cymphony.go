@@ -3,6 +3,7 @@ package cymphony
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,13 +42,15 @@ var plan = []struct {
 	{engine.RemoveTask, []string{aggregate}, "remove_task()", "QT", "tid"},
 }
 
-// An observed event has its producer, which the engine's events do not name: it
-// follows from the command and from the event before.
+// An observed event names its consumer, and has its producer, which follows from the
+// command and from the event before.
 type observed struct {
 	engine.Event
 	command, producer string
-	waits             bool // event 1 that stays in its queue
 }
+
+// waits reports whether nobody has consumed the event yet: it stays in its queue.
+func (o *observed) waits() bool { return o.Consumer == "" }
 
 // A job is driven through an engine, one command at a time.
 type job struct {
@@ -175,7 +178,7 @@ func (j *job) observeReady(o *observed) {
 		delete(j.queued, o.Worker)
 	}
 	i := slices.IndexFunc(j.changes.Handouts, func(h engine.Handout) bool { return h.Worker == o.Worker })
-	if o.waits = i < 0; o.waits {
+	if i < 0 {
 		j.queued[o.Worker] = o.producer
 		return
 	}
@@ -264,23 +267,24 @@ const source = "Execution Plan, Events"
 
 // conformance counts the events of all jobs by producer and consumer.
 func conformance(all []*job) []experiment.Row {
-	produced, consumed := map[engine.EventKind]map[string]int{}, map[engine.EventKind]int{}
+	produced, consumed := map[engine.EventKind]map[string]int{}, map[engine.EventKind]map[string]int{}
+	for _, p := range plan {
+		produced[p.kind], consumed[p.kind] = map[string]int{}, map[string]int{}
+	}
 	for _, j := range all {
 		for _, o := range j.events {
-			if o.waits {
+			if o.waits() {
 				continue
 			}
-			if produced[o.Kind] == nil {
-				produced[o.Kind] = map[string]int{}
-			}
 			produced[o.Kind][o.producer]++
-			consumed[o.Kind]++
+			consumed[o.Kind][o.Consumer]++
 		}
 	}
 	var rows []experiment.Row
 	add := func(name, claim string, n int, reason string) {
 		row := experiment.NewRow("", name, "", experiment.Estimate{Value: float64(n), Low: float64(n), High: float64(n)})
 		row.CI95, row.Statistic, row.Source = experiment.Missing, fmt.Sprintf("%d jobs", len(all)), source
+		row.Kind, row.NoVerdict = experiment.OfClaim, ""
 		row.Claim, row.Why, row.Verdict = claim, reason, experiment.Reproduced
 		if reason != "" {
 			row.Verdict = experiment.Differs
@@ -303,8 +307,13 @@ func conformance(all []*job) []experiment.Row {
 				add(fmt.Sprintf("event %d produced by %s", p.kind, other.producer), "no producer: "+strings.Join(p.producers, ", "), n, other.reason)
 			}
 		}
-		n := consumed[p.kind]
+		n := consumed[p.kind][p.consumer]
 		add(fmt.Sprintf("event %d consumed by %s", p.kind, p.consumer), "the consumer, from "+p.queue+" of "+p.item, n, seen(n))
+		for _, other := range slices.Sorted(maps.Keys(consumed[p.kind])) {
+			if other != p.consumer {
+				add(fmt.Sprintf("event %d consumed by %s", p.kind, other), "no consumer: "+p.consumer, consumed[p.kind][other], "no-consumer-in-plan")
+			}
+		}
 	}
 	return rows
 }
@@ -312,8 +321,8 @@ func conformance(all []*job) []experiment.Row {
 // row is an event of the script.
 func (o *observed) row(n int) experiment.Row {
 	p := plan[o.Kind-1]
-	consumer, what := p.consumer, o.Task.String()
-	if o.waits {
+	consumer, what := o.Consumer, o.Task.String()
+	if o.waits() {
 		consumer = "waits in " + p.queue
 	}
 	if o.Kind == engine.ReadyToWork {
@@ -322,8 +331,12 @@ func (o *observed) row(n int) experiment.Row {
 	row := experiment.NewRow("", fmt.Sprintf("%02d %s: event %d of %s, %s → %s", n, o.command, o.Kind, what, o.producer, consumer), "s",
 		experiment.Estimate{Value: o.At.Sub(start).Seconds()})
 	row.CI95, row.Low, row.High = experiment.Missing, experiment.Missing, experiment.Missing
+	row.Kind, row.NoVerdict = experiment.OfClaim, ""
 	row.Statistic, row.Claim, row.Source, row.Verdict = p.queue, strings.Join(p.producers, ", ")+" → "+p.consumer, source, experiment.Reproduced
-	if !slices.Contains(p.producers, o.producer) {
+	switch {
+	case !o.waits() && o.Consumer != p.consumer:
+		row.Verdict, row.Why = experiment.Differs, "no-consumer-in-plan"
+	case !slices.Contains(p.producers, o.producer):
 		row.Verdict, row.Why = experiment.Differs, "no-task-given-back"
 	}
 	return row

@@ -181,7 +181,7 @@ func runFig16(ctx context.Context, o *experiment.Options, r *experiment.Result) 
 					f.Own = 0.05 // one run against another of the same scenario, with other service times
 				}
 				r.Add(experiment.NewRow(label+", seed 1", what, "ratio", experiment.Estimate{Value: shares[0], Low: shares[0], High: shares[0]}).
-					Of("one run").Against(f, "the published program, re-run", "same-stream"))
+					Of("one run").Against(f, "the published program, re-run", "same-stream").StandIn())
 			}
 		}
 		if v.world.window == 1200 {
@@ -216,7 +216,7 @@ func figure16Claims(list []watchedVariant) []experiment.Row {
 	dafs := list[3]
 	for _, v := range list[:3] {
 		rows = append(rows, experiment.Mean.Row("DAFS less "+v.label+", 1200 s", "index as recorded, mean", "", experiment.Minus(dafs.recorded(0, 1220), v.recorded(0, 1220))).
-			Claims("DAFS keeps the index highest", experiment.Above(0), source, "finite-mean"))
+			Orders("DAFS keeps the index highest", experiment.Above(0), source, "maybe-finite-mean"))
 	}
 	for _, v := range list {
 		must, words := experiment.Above(0), "the index rises as time passes"
@@ -224,7 +224,7 @@ func figure16Claims(list []watchedVariant) []experiment.Row {
 			must, words = experiment.Below(0), "all but EDF: the index does not rise"
 		}
 		rows = append(rows, experiment.Mean.Row(v.label+", 1200 s", "index as recorded, second half less first", "", experiment.Minus(v.recorded(600, 1220), v.recorded(0, 600))).
-			Claims(words, must, source, "index-moves-with-load"))
+			Claims(words, must, source, "maybe-index-moves-with-load"))
 	}
 	return rows
 }

@@ -76,7 +76,7 @@ func runFig5(ctx context.Context, o *experiment.Options, r *experiment.Result) e
 	}
 	for k := 1; k < len(fig5Groups); k++ {
 		for form, words := range fig5Forms {
-			r.Add(experiment.Mean.Row("RR less "+fig5Groups[k].name, "mean time for a task"+words, "s", experiment.Minus(means[form][0], means[form][k])).Claims("RR is the slowest", experiment.Above(0), source, ""))
+			r.Add(experiment.Mean.Row("RR less "+fig5Groups[k].name, "mean time for a task"+words, "s", experiment.Minus(means[form][0], means[form][k])).Orders("RR is the slowest", experiment.Above(0), source, "maybe-too-few-people"))
 		}
 	}
 	for _, c := range []struct {
@@ -88,7 +88,7 @@ func runFig5(ctx context.Context, o *experiment.Options, r *experiment.Result) e
 			found := lists.Count(runs, func(run fig5Run) bool { return rankSum(run[form][0], run[form][c.group]) < 0.05 })
 			row := experiment.NewRow("RR against "+fig5Groups[c.group].name, "experiments of 24 people a group with p < 0.05 (rank sum)", "ratio", experiment.ShareOf(found, len(runs)))
 			row.Name += words
-			r.Add(row.Of("share of %d", len(runs)).Claims(c.words, c.must, source, "too-few-people"))
+			r.Add(row.Of("share of %d", len(runs)).Repeated(len(runs)).Claims(c.words, c.must, source, "maybe-too-few-people"))
 		}
 	}
 	r.Draw(figure5(runs[:min(len(runs), 40)]))

@@ -139,10 +139,10 @@ func runFig8(ctx context.Context, o *experiment.Options, r *experiment.Result) e
 		a, b  int
 		words string
 	}{{fair, individual, "slower in a bundle: context switches"}, {conscious, individual, "slower in a bundle: context switches"}, {fair, conscious, "WCFS lies between"}} {
-		r.Add(experiment.Mean.Row(tracePolicies[c.a].label+" less "+tracePolicies[c.b].label, metric, "s", runs.less(c.a, c.b, per)).Claims(c.words, experiment.Above(0), source, ""))
+		r.Add(experiment.Mean.Row(tracePolicies[c.a].label+" less "+tracePolicies[c.b].label, metric, "s", runs.less(c.a, c.b, per)).Orders(c.words, experiment.Above(0), source, ""))
 	}
 	more := experiment.Over(lists.Map(runs[fair], per), lists.Map(runs[individual], per))
-	r.Add(experiment.Mean.Row("FS over individual batches", metric+", more", "ratio", more).Claims("the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "switches-cost-more"))
+	r.Add(experiment.Mean.Row("FS over individual batches", metric+", more", "ratio", more).Claims("the difference is minimal (here: within 25 %)", experiment.Within(-0.25, 0.25), source, "maybe-switches-cost-more"))
 	r.Draw(experiment.Picture{Name: "fig8", Words: spec.Title, Chart: chart.Bars(spec)})
 	return nil
 }
@@ -165,8 +165,8 @@ func runFig9(ctx context.Context, o *experiment.Options, r *experiment.Result) e
 		for _, p := range []int{fair, conscious} {
 			who := tracePolicies[p].label + " less individual batches, " + class.Name
 			r.Add(
-				experiment.Mean.Row(who, "a quarter of the tasks", "s", runs.less(p, individual, until(c, 0.25))).Claims("individual batches started faster", experiment.Above(0), source, "visible-batches"),
-				experiment.Mean.Row(who, "all of the tasks", "s", runs.less(p, individual, until(c, 1))).Claims("individual batches ended last", experiment.Below(0), source, "large-first"))
+				experiment.Mean.Row(who, "a quarter of the tasks", "s", runs.less(p, individual, until(c, 0.25))).Orders("individual batches started faster", experiment.Above(0), source, "maybe-visible-batches"),
+				experiment.Mean.Row(who, "all of the tasks", "s", runs.less(p, individual, until(c, 1))).Orders("individual batches ended last", experiment.Below(0), source, "maybe-large-first"))
 		}
 		spec := chart.LinesSpec{
 			Head: chart.Head{Title: class.Name, Size: chart.Size{Width: 400, Height: 320}},
@@ -198,12 +198,12 @@ func runFig10(ctx context.Context, o *experiment.Options, r *experiment.Result) 
 	most := until(-1, 0.95)
 	for _, p := range []int{fair, conscious} {
 		r.Add(experiment.Mean.Row(tracePolicies[p].label+" before individual batches", "95 % of the tasks", "s", runs.less(individual, p, most)).
-			Against(experiment.Figure{Value: 750, Unit: 300}, source, "").NotSimulatable("10 to 15 minutes", "trace, trace-both-end", source))
+			Against(experiment.Figure{Value: 750, Unit: 300}, source, "").NotSimulatable("10 to 15 minutes", "trace, maybe-trace-both-end", source))
 	}
 	spread := func(t *traced) float64 { return t.after(0, 0.5) / t.after(-1, 0.5) } // small batches against all, at half of the tasks
 	for _, p := range []int{fair, conscious} {
 		r.Add(experiment.Mean.Row(tracePolicies[p].label+" less individual batches", "half of the small batches' tasks, against half of all", "ratio", runs.less(p, individual, spread)).
-			Claims("FS and WCFS balance the load: small batches do not starve", experiment.Below(0), source, ""))
+			Orders("FS and WCFS balance the load: small batches do not starve", experiment.Below(0), source, ""))
 	}
 	var panels []chart.Chart
 	for i, p := range tracePolicies {

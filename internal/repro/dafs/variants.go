@@ -42,10 +42,10 @@ const (
 // policies are the four that the paper compares, in each form, and those that it
 // does not compare. A new one is a line here.
 var policies = []variant{
-	{label: "EDF", form: program, policy: "edf-code", reason: "own-draws"},
-	{label: "FS", form: program, policy: "fs-code", reason: "own-draws"},
-	{label: "SDAFS", form: program, policy: "sdafs-code", reason: "own-draws"},
-	{label: "DAFS", form: program, policy: "dafs-code", reason: "unknown-32"},
+	{label: "EDF", form: program, policy: "edf-code", reason: "maybe-own-draws"},
+	{label: "FS", form: program, policy: "fs-code", reason: "maybe-own-draws"},
+	{label: "SDAFS", form: program, policy: "sdafs-code", reason: "maybe-own-draws"},
+	{label: "DAFS", form: program, policy: "dafs-code", reason: "maybe-unknown-32"},
 	{label: "EDF", form: formula, policy: "edf", reason: "edf-true-deadlines"},
 	{label: "FS", form: formula, policy: "fs-ratio", reason: "fs-by-turns"},
 	{label: "SDAFS", form: formula, policy: "sdafs", reason: "sdafs-spread"},
@@ -197,7 +197,7 @@ func (s *sample) why(m metric) string {
 	case s.deterministic() && !s.covers(49):
 		return "other-seeds"
 	case s.form == formula && s.label == "EDF" && m.place == success(0).place:
-		return "edf-alpha-0"
+		return "maybe-edf-alpha-0"
 	}
 	return s.reason
 }
@@ -206,13 +206,13 @@ func (s *sample) why(m metric) string {
 func (s *sample) whyFile(name string) string {
 	switch {
 	case s.label == "SDAFS" && name == "comp.csv":
-		return "other-version"
+		return "maybe-other-version"
 	case s.label == "FS" && name == "comp.csv" && s.covers(100):
 		return "nanoseconds"
 	case s.deterministic() && !s.covers(100):
 		return "fewer-seeds"
 	}
-	return "own-draws"
+	return "maybe-own-draws"
 }
 
 // simulate runs variants on all scenarios, and others on as many as there are to be

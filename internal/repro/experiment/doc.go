@@ -14,8 +14,23 @@
 // (the authors' EDF and FS, seed by seed) only that half unit counts.
 //
 // A claim in words is reproduced if the whole interval of a figure that says the
-// same lies where the words put it. Else it "differs", and says why. What depends
-// on how real people behaved on a marketplace is "not simulatable": then the row
-// says what is simulated in its place. Of a hundred rows that agree, some few
-// will by chance seem to differ.
+// same lies where the words put it, and differs if none of it does. What differs
+// says why.
+//
+// It is too imprecise to say, "imprecise", where an interval lies partly where the
+// words put it, where the whole width of ours is more than the published figure, and
+// where there are fewer than five repetitions, of a median fewer than six. The very
+// same runs are exempt: chance has no part in them.
+//
+// A row that compares nothing has neither kind nor verdict, but says why: it is not
+// in the paper, or what was published depends on how real people behaved on a
+// marketplace and is not simulatable. Then the row says what is simulated in its
+// place. Of a hundred rows that agree, some few will by chance seem to differ.
+//
+// # The kind
+//
+// A figure or range that the paper prints, an ordering of two of its methods, and
+// what it says else in words are counted apart, as are the rows in which a method of
+// ours is held against what was published, and those of which a constant was chosen
+// with the row in view: that such a row is reproduced says nothing of the paper.
 package experiment

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime/debug"
 	"time"
@@ -20,6 +21,10 @@ type Experiment struct {
 	Reps   int    `json:"reps"`       // repetitions, unless told otherwise
 	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
 	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
+	Opens  bool   `json:"open"`       // takes Options.Open
+
+	// NotMade says why it cannot be made again; "": it can.
+	NotMade string `json:"not_made,omitempty"`
 
 	Doc string                                         `json:"-"` // the document that explains the reasons of its rows
 	Run func(context.Context, *Options, *Result) error `json:"-"`
@@ -45,6 +50,34 @@ type Options struct {
 	// experiment has.
 	Trace *pools.Trace
 	File  string // the name of Trace, for the report
+
+	Open Open
+}
+
+// Open is what the paper on SLAs leaves open, for an experiment that takes it. The
+// zero value means what the experiment takes.
+type Open struct {
+	F0   *float64 // processes a second outside the peak, > 0
+	T0   *float64 // seconds in which processes begin, at least as long as the peak
+	K    *float64 // inaccuracy of service times, from 0 to 1
+	Even bool     // equal gaps between processes; else exponential
+}
+
+// flags are the flags that set what is not zero.
+func (p *Open) flags() string {
+	text := ""
+	for _, x := range []struct {
+		name  string
+		value *float64
+	}{{"f0", p.F0}, {"t0", p.T0}, {"k", p.K}} {
+		if x.value != nil {
+			text += fmt.Sprintf(" --%s %g", x.name, *x.value)
+		}
+	}
+	if p.Even {
+		text += " --gaps equal"
+	}
+	return text
 }
 
 // Report calls Progress.
@@ -61,6 +94,9 @@ func Duration(s float64) time.Duration { return time.Duration(math.Round(s * flo
 // and for options that make no sense.
 func Run(ctx context.Context, list []Experiment, name string, o Options) (*Result, error) {
 	for i := range list {
+		if list[i].Name == name && list[i].NotMade != "" {
+			return nil, crowd.Fieldf("name", "%s is not made again: %s", name, list[i].NotMade)
+		}
 		if list[i].Name == name {
 			return list[i].run(ctx, o)
 		}
@@ -96,11 +132,14 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 	if o.Trace != nil && !e.Trace {
 		return nil, crowd.Fieldf("trace", "%s does not run on a trace of a crowd", e.Name)
 	}
+	if flags := o.Open.flags(); flags != "" && !e.Opens {
+		return nil, crowd.Fieldf("name", "%s does not take%s: sla-e1 to sla-e6 do", e.Name, flags)
+	}
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := time.Now()
-	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File}
+	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, open: o.Open.flags()}
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // WriteTo makes a folder with the rows as CSV, each picture as SVG, and
@@ -25,7 +26,7 @@ func (r *Result) WriteTo(dir string) error {
 	files := map[string][]byte{"rows.csv": r.CSV(), "report.md": []byte(r.Markdown("."))}
 	page := &bytes.Buffer{}
 	fmt.Fprintf(page, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>%s</title>\n<style>%s</style>\n<body>\n", html.EscapeString(r.Title), pageStyle)
-	fmt.Fprintf(page, "<h1>%s</h1>\n<p>%s.</p>\n<p>%s</p>\n", html.EscapeString(r.Title), html.EscapeString(format.Capitalized(r.What)), html.EscapeString(r.made()))
+	fmt.Fprintf(page, "<h1>%s</h1>\n<p>%s.</p>\n<p>%s</p>\n", html.EscapeString(r.Title), html.EscapeString(format.Capitalized(r.What)), html.EscapeString(strings.ReplaceAll(r.made(), "`", "")))
 	for _, p := range r.Pictures {
 		svg, err := p.Chart.SVG()
 		if err != nil {
@@ -66,6 +67,7 @@ func (r *Result) Command() string {
 	if r.File != "" {
 		c += " --trace " + r.File
 	}
+	c += r.open
 	if r.Seed != 1 {
 		c += " --seed " + strconv.FormatUint(r.Seed, 10)
 	}
@@ -74,8 +76,20 @@ func (r *Result) Command() string {
 
 // made says how the result came about.
 func (r *Result) made() string {
-	return fmt.Sprintf("Made by %q. Published figures: %s. Of %d rows %d are reproduced, %d differ, %d are not simulatable and %d are not in the paper.",
-		r.Command(), r.Source, len(r.Rows), r.Count(Reproduced), r.Count(Differs), r.Count(NotSimulatable), r.Count(NotInPaper))
+	return fmt.Sprintf("Made by `%s`. Published figures: %s. %s", r.Command(), r.Source, r.Tally())
+}
+
+// Tally counts the verdicts, kind by kind.
+func (r *Result) Tally() string {
+	var parts []string
+	for _, k := range Kinds() {
+		n := lists.Map(Verdicts(), func(v Verdict) int { return r.Count(k, v) })
+		if n[0]+n[1]+n[2] > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d reproduced, %d differ, %d imprecise", k, n[0], n[1], n[2]))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("without a verdict: %d not simulatable, %d not in the paper", r.CountNone(NotSimulatable), r.CountNone(NotInPaper)))
+	return fmt.Sprintf("%d rows. ", len(r.Rows)) + format.Capitalized(strings.Join(parts, "; ")) + "."
 }
 
 // explained tells where the reasons are explained.
@@ -90,13 +104,13 @@ func (r *Result) Markdown(pictures string) string {
 	for _, p := range r.Pictures {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", p.Words, filepath.ToSlash(filepath.Join(pictures, p.Name+".svg")))
 	}
-	b.WriteString("| what | of | published | ours | verdict |\n| --- | --- | ---: | ---: | --- |\n")
+	b.WriteString("| what | of | published | ours | kind | verdict |\n| --- | --- | ---: | ---: | --- | --- |\n")
 	for _, row := range r.Rows {
-		verdict := string(row.Verdict)
+		verdict := row.verdict()
 		if row.Why != "" {
-			verdict += " (" + row.Why + ")"
+			verdict += " (`" + strings.ReplaceAll(row.Why, ", ", "`, `") + "`)"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.Name, row.Statistic, row.published(), row.ours(), verdict)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", row.Name, row.Statistic, row.published(), row.ours(), row.Kind, verdict)
 	}
 	fmt.Fprintf(&b, "\n%s\n\n", r.explained())
 	for _, n := range r.Notes {
@@ -107,11 +121,11 @@ func (r *Result) Markdown(pictures string) string {
 
 func (r *Result) table() string {
 	var b strings.Builder
-	b.WriteString("<table><tr><th>what<th>of<th>published<th>ours<th>verdict<th>why<th>source</tr>\n")
+	b.WriteString("<table><tr><th>what<th>of<th>published<th>ours<th>kind<th>verdict<th>why<th>source</tr>\n")
 	for _, row := range r.Rows {
-		fmt.Fprintf(&b, "<tr><td>%s<td>%s<td class=n>%s<td class=n>%s<td>%s<td>%s<td>%s</tr>\n",
+		fmt.Fprintf(&b, "<tr><td>%s<td>%s<td class=n>%s<td class=n>%s<td>%s<td>%s<td>%s<td>%s</tr>\n",
 			html.EscapeString(row.Name), html.EscapeString(row.Statistic), html.EscapeString(row.published()), html.EscapeString(row.ours()),
-			html.EscapeString(string(row.Verdict)), html.EscapeString(row.Why), html.EscapeString(row.Source))
+			row.Kind, html.EscapeString(row.verdict()), html.EscapeString(row.Why), html.EscapeString(row.Source))
 	}
 	b.WriteString("</table>\n")
 	return b.String()
@@ -126,6 +140,14 @@ func (r *Row) published() string {
 		return r.Claim + ": " + figures(float64(r.Published))
 	}
 	return figures(float64(r.Published))
+}
+
+// verdict writes the verdict, or why there is none.
+func (r *Row) verdict() string {
+	if r.Verdict == "" {
+		return r.NoVerdict
+	}
+	return string(r.Verdict)
 }
 
 // ours writes ours with its interval.
@@ -145,10 +167,10 @@ func (r *Row) ours() string {
 
 // Table returns the rows as cells, the first of them the header, for a terminal.
 func (r *Result) Table() [][]string {
-	rows := [][]string{{"what", "of", "published", "ours", "verdict"}}
+	rows := [][]string{{"what", "of", "published", "ours", "kind", "verdict"}}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		rows = append(rows, []string{row.Name, row.Statistic, row.published(), row.ours(), string(row.Verdict)})
+		rows = append(rows, []string{row.Name, row.Statistic, row.published(), row.ours(), string(row.Kind), row.verdict()})
 	}
 	return rows
 }
@@ -162,10 +184,10 @@ func (r *Result) CSV() []byte {
 		}
 		return strconv.FormatFloat(float64(n), 'g', -1, 64)
 	}
-	_ = w.Write([]string{"name", "policy", "metric", "statistic", "unit", "claim", "published", "ours", "ci95", "low", "high", "verdict", "why", "source"})
+	_ = w.Write([]string{"name", "policy", "metric", "statistic", "unit", "claim", "published", "ours", "ci95", "low", "high", "kind", "verdict", "no_verdict", "why", "source"})
 	for _, row := range r.Rows { // a buffer takes everything
 		_ = w.Write([]string{row.Name, row.Policy, row.Metric, row.Statistic, row.Unit, row.Claim, cell(row.Published), cell(row.Ours), cell(row.CI95),
-			cell(row.Low), cell(row.High), string(row.Verdict), row.Why, row.Source})
+			cell(row.Low), cell(row.High), string(row.Kind), string(row.Verdict), row.NoVerdict, row.Why, row.Source})
 	}
 	w.Flush()
 	return b.Bytes()

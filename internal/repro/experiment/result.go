@@ -7,14 +7,37 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
-// A Verdict says how ours compares with the published figure.
+// A Verdict says how ours compares with what was published. A row that has nothing
+// to be compared with has none: see Row.NoVerdict.
 type Verdict string
 
 const (
-	Reproduced     Verdict = "reproduced"
-	Differs        Verdict = "differs"
-	NotSimulatable Verdict = "not simulatable"
-	NotInPaper     Verdict = "not in the paper" // ours alone
+	Reproduced Verdict = "reproduced"
+	Differs    Verdict = "differs"
+	Imprecise  Verdict = "imprecise" // too imprecise to say: see the package comment
+)
+
+// Verdicts lists them in the order in which they are counted.
+func Verdicts() []Verdict { return []Verdict{Reproduced, Differs, Imprecise} }
+
+// A Kind says what a row's verdict is about. Rows of unlike weight are counted apart.
+type Kind string
+
+const (
+	OfFigure Kind = "figure" // a printed figure or range, by the paper's own method
+	OfOrder  Kind = "order"  // which of two is said to be greater, by the paper's own method
+	OfClaim  Kind = "claim"  // what the paper says in words, by its own method
+	OfOurs   Kind = "ours"   // a figure or claim of the paper that a method of ours is held against
+	OfFitted Kind = "fitted" // a constant was chosen with this row in view
+)
+
+// Kinds lists them in the order in which they are counted.
+func Kinds() []Kind { return []Kind{OfFigure, OfOrder, OfClaim, OfOurs, OfFitted} }
+
+// Why a row has no verdict.
+const (
+	NotSimulatable = "not simulatable"  // it depends on how people behaved on a marketplace
+	NotInPaper     = "not in the paper" // ours alone, or the published figure is not to be had
 )
 
 // A Number is a figure that may be missing: NaN, in JSON null.
@@ -46,11 +69,14 @@ type Row struct {
 	CI95      Number  `json:"ci95"` // half the width of the interval from Low to High
 	Low       Number  `json:"low"`
 	High      Number  `json:"high"`
-	Verdict   Verdict `json:"verdict"`
-	Why       string  `json:"why,omitempty"`    // codes, with ", " between them: see Result.Doc
-	Source    string  `json:"source,omitempty"` // of the published figure
+	Kind      Kind    `json:"kind,omitempty"`
+	Verdict   Verdict `json:"verdict,omitempty"`
+	NoVerdict string  `json:"no_verdict,omitempty"` // why there is neither a kind nor a verdict
+	Why       string  `json:"why,omitempty"`        // codes, with ", " between them: see Result.Doc
+	Source    string  `json:"source,omitempty"`     // of the published figure
 
-	sampled bool // it is the statistic of a sample
+	reps  int // repetitions that the figure is of; 0: it is not of repetitions
+	least int // the fewest of which its interval holds
 }
 
 // A Result is what an experiment came to.
@@ -68,11 +94,18 @@ type Result struct {
 	Rows     []Row     `json:"rows"`
 	Notes    []string  `json:"notes,omitempty"`
 	Pictures []Picture `json:"-"`
+
+	open string // flags, see Options.Open
 }
 
-// Count returns how many rows have a verdict.
-func (r *Result) Count(v Verdict) int {
-	return lists.Count(r.Rows, func(row Row) bool { return row.Verdict == v })
+// Count returns how many rows of a kind have a verdict.
+func (r *Result) Count(k Kind, v Verdict) int {
+	return lists.Count(r.Rows, func(row Row) bool { return row.Kind == k && row.Verdict == v })
+}
+
+// CountNone returns how many rows have no verdict for that reason.
+func (r *Result) CountNone(why string) int {
+	return lists.Count(r.Rows, func(row Row) bool { return row.NoVerdict == why })
 }
 
 // Add adds rows.

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -97,11 +98,22 @@ func (f Figure) Judge(e Estimate) Verdict {
 	return Differs
 }
 
+// The fewest repetitions for a verdict. An interval of Student's t of fewer than
+// five rests on the figures being normal. Of fewer than six no two order statistics
+// hold the median with 95 %.
+const (
+	leastOfMean   = 5
+	leastOfMedian = 6
+)
+
 // Row is a row of the statistic of a sample, compared with nothing so far.
 func (s Statistic) Row(policy, metric, unit string, sample []float64) Row {
-	r := NewRow(policy, metric, unit, s.Of(sample)).Of("%s of %d", s, len(sample))
+	finite := lists.Count(sample, func(v float64) bool { return !math.IsNaN(v) })
+	r := NewRow(policy, metric, unit, s.Of(sample)).Of("%s of %d", s, len(sample)).Repeated(finite)
 	r.Name += ", " + string(s)
-	r.sampled = true
+	if s == Median {
+		r.least = leastOfMedian
+	}
 	return r
 }
 
@@ -114,8 +126,23 @@ func NewRow(policy, metric, unit string, e Estimate) Row {
 	return Row{
 		Name: name, Policy: policy, Metric: metric, Unit: unit, Published: Missing,
 		Ours: Number(e.Value), CI95: Number((e.High - e.Low) / 2), Low: Number(e.Low), High: Number(e.High),
-		Verdict: NotInPaper,
+		NoVerdict: NotInPaper,
 	}
+}
+
+// Repeated sets how many repetitions the figure is of. A figure that is not of
+// repetitions, a count or the statistic of the very same runs, has none.
+func (r Row) Repeated(n int) Row {
+	r.reps, r.least = max(n, 1), leastOfMean
+	return r
+}
+
+// As sets the kind of a row that has a verdict.
+func (r Row) As(k Kind) Row {
+	if r.Verdict != "" {
+		r.Kind = k
+	}
+	return r
 }
 
 // Of sets what statistic of how many the figure is.
@@ -126,12 +153,29 @@ func (r Row) Of(format string, args ...any) Row {
 
 // Against compares a row with a published figure; why is the reason if they differ.
 func (r Row) Against(f Figure, source, why string) Row {
-	r.Source, r.Published = source, Number(f.Value)
+	r.Kind, r.NoVerdict, r.Source, r.Published = OfFigure, "", source, Number(f.Value)
 	r.Verdict = f.Judge(Estimate{float64(r.Ours), float64(r.Low), float64(r.High)})
 	if r.Verdict == Differs {
-		if r.Why = why; r.sampled && r.Low.Missing() {
-			r.Why = "one-figure"
+		r.Why = why
+	}
+	if !f.Same {
+		r = r.orImprecise()
+	}
+	return r
+}
+
+// orImprecise takes a verdict back that rests on too few repetitions, or on an
+// interval that is wider than the published figure. Where the two differ all the
+// same, the reason stays.
+func (r Row) orImprecise() Row {
+	switch {
+	case r.reps > 0 && r.reps < r.least:
+		r.Verdict, r.Why = Imprecise, "few-repetitions"
+	case r.Verdict != Imprecise && !r.Published.Missing() && float64(r.High-r.Low) > math.Abs(float64(r.Published)):
+		if r.Verdict == Differs && r.Why != "" {
+			r.Why = ", " + r.Why
 		}
+		r.Verdict, r.Why = Imprecise, "wide-interval"+r.Why
 	}
 	return r
 }
@@ -148,28 +192,49 @@ var (
 )
 
 // Claims compares a row with what the paper says in words: it is reproduced if the
-// whole interval lies where the words say, and differs if none of it does or the
-// middle does not.
+// whole interval lies where the words say, differs if none of it does, and is else
+// too imprecise to say.
 func (r Row) Claims(words string, must Side, source, why string) Row {
-	r.Claim, r.Source, r.Verdict = words, source, Reproduced
-	if float64(r.Low) >= must.least && float64(r.High) <= must.most {
-		return r
+	r.Kind, r.NoVerdict, r.Claim, r.Source, r.Verdict = OfClaim, "", words, source, Reproduced
+	low, high := float64(r.Low), float64(r.High)
+	switch {
+	case low >= must.least && high <= must.most:
+	case low <= must.most && high >= must.least:
+		r.Verdict, r.Why = Imprecise, "undecided"
+	default: // also of no figure
+		r.Verdict, r.Why = Differs, why
 	}
-	r.Verdict, r.Why = Differs, why
-	if float64(r.Ours) >= must.least && float64(r.Ours) <= must.most {
-		r.Why = "undecided"
-	}
-	return r
+	return r.orImprecise()
 }
 
-// AtLeast compares a row with a published figure that it is to reach.
+// Orders is Claims of which of two is the greater.
+func (r Row) Orders(words string, must Side, source, why string) Row {
+	return r.Claims(words, must, source, why).As(OfOrder)
+}
+
+// AtLeast compares a row of a method of ours with a published figure that it is to
+// reach.
 func (r Row) AtLeast(published float64, source, why string) Row {
 	r.Published = Number(published)
-	return r.Claims("at least", Above(published), source, why)
+	return r.Claims("at least", Above(published), source, why).As(OfOurs)
+}
+
+// AgreesWithStandIn is why a row without a verdict says what its stand-in says.
+const AgreesWithStandIn = "stand-in-agrees"
+
+// StandIn takes the verdict of a row that is not compared with a published figure,
+// which is not to be had, but with a program that stands in for it. Its reason says
+// whether the two agree.
+func (r Row) StandIn() Row {
+	if r.Verdict == Reproduced {
+		r.Why = AgreesWithStandIn
+	}
+	r.Kind, r.Verdict, r.NoVerdict = "", "", NotInPaper
+	return r
 }
 
 // NotSimulatable turns a row into one that says so, and why.
 func (r Row) NotSimulatable(words, why, source string) Row {
-	r.Verdict, r.Claim, r.Why, r.Source = NotSimulatable, words, why, source
+	r.Kind, r.Verdict, r.NoVerdict, r.Claim, r.Why, r.Source = "", "", NotSimulatable, words, why, source
 	return r
 }

@@ -37,16 +37,73 @@ func TestClaim(t *testing.T) {
 		sample []float64
 		must   Side
 		want   Verdict
+		why    string
 	}{
-		{"all of it above", []float64{1, 1.1, 1.2, 0.9}, Above(0), Reproduced},
-		{"not decided", []float64{1, -1, 2, -1.5, 1}, Above(0), Differs},
-		{"all of it below", []float64{-1, -1.1, -0.9}, Above(0), Differs},
-		{"between", []float64{0.01, 0.02, 0.015}, Within(-0.05, 0.05), Reproduced},
+		{"all of it above", []float64{1, 1.1, 1.2, 0.9, 1}, Above(0), Reproduced, ""},
+		{"too few to say", []float64{1, 1.1, 1.2, 0.9}, Above(0), Imprecise, "few-repetitions"},
+		{"a NaN is no repetition", []float64{1, 1.1, 1.2, 0.9, math.NaN()}, Above(0), Imprecise, "few-repetitions"},
+		{"not decided", []float64{1, -1, 2, -1.5, 1}, Above(0), Imprecise, "undecided"},
+		{"not decided, the middle on the other side", []float64{-1, 1, -2, 1.5, -1}, Above(0), Imprecise, "undecided"},
+		{"all of it below", []float64{-1, -1.1, -0.9, -1, -1}, Above(0), Differs, "a reason"},
+		{"between", []float64{0.01, 0.02, 0.015, 0.01, 0.02}, Within(-0.05, 0.05), Reproduced, ""},
 	} {
 		r := Mean.Row("P", "figure", "s", c.sample).Claims("words", c.must, "§", "a reason")
-		if r.Verdict != c.want || (c.want == Differs) != (r.Why != "") {
-			t.Errorf("%s: %s (%q), want %s", c.what, r.Verdict, r.Why, c.want)
+		if r.Verdict != c.want || r.Why != c.why || r.Kind != OfClaim || r.NoVerdict != "" {
+			t.Errorf("%s: %+v, want %s (%q)", c.what, r, c.want, c.why)
 		}
+	}
+}
+
+// An interval wider than the published figure says nothing, wherever it lies.
+func TestImprecise(t *testing.T) {
+	t.Parallel()
+	row := NewRow("P", "figure", "s", Estimate{10, 8, 12}).Repeated(20)
+	for _, c := range []struct {
+		what string
+		row  Row
+		want Verdict
+		why  string
+		kind Kind
+	}{
+		{"narrower than the published figure", row.Against(Figure{Value: 11}, "§", "a reason"), Reproduced, "", OfFigure},
+		{"wider, and on it", NewRow("P", "figure", "s", Estimate{3, 1, 6}).Repeated(20).Against(Figure{Value: 4}, "§", "a reason"), Imprecise, "wide-interval", OfFigure},
+		{"wider, and beside it", row.Against(Figure{Value: 3}, "§", "a reason"), Imprecise, "wide-interval, a reason", OfFigure},
+		{"of a figure below 0", NewRow("P", "figure", "s", Estimate{-10, -12, -8}).Repeated(20).Against(Figure{Value: -11}, "§", "a reason"), Reproduced, "", OfFigure},
+		{"the very same runs", row.Against(Figure{Value: 3, Same: true}, "§", "a reason"), Differs, "a reason", OfFigure},
+		{"at least", row.AtLeast(7, "§", "a reason"), Reproduced, "", OfOurs},
+		{"at least, too wide", row.AtLeast(3, "§", "a reason"), Imprecise, "wide-interval", OfOurs},
+		{"a count has no repetitions", NewRow("P", "figure", "", Estimate{3, 3, 3}).Claims("words", Above(0), "§", "a reason"), Reproduced, "", OfClaim},
+		{"an ordering", row.Orders("words", Below(0), "§", "a reason"), Differs, "a reason", OfOrder},
+		{"fitted", row.Against(Figure{Value: 11}, "§", "a reason").As(OfFitted), Reproduced, "", OfFitted},
+		{"five of a median", Median.Row("P", "figure", "s", []float64{1, 1, 1, 1, 1}).Claims("words", Above(0), "§", "a reason"), Imprecise, "few-repetitions", OfClaim},
+		{"six of a median", Median.Row("P", "figure", "s", []float64{1, 1, 1, 1, 1, 1}).Claims("words", Above(0), "§", "a reason"), Reproduced, "", OfClaim},
+	} {
+		if c.row.Verdict != c.want || c.row.Why != c.why || c.row.Kind != c.kind {
+			t.Errorf("%s: %+v, want %s (%q) of kind %s", c.what, c.row, c.want, c.why, c.kind)
+		}
+	}
+	alone := row.As(OfFitted)
+	if alone.Kind != "" || alone.NoVerdict != NotInPaper {
+		t.Errorf("what compares nothing has a kind: %+v", alone)
+	}
+	for want, r := range map[string]Row{
+		AgreesWithStandIn: row.Against(Figure{Value: 11}, "§", "a reason").StandIn(),
+		"a reason":        row.Against(Figure{Value: 20}, "§", "a reason").StandIn(),
+	} {
+		if r.Kind != "" || r.Verdict != "" || r.NoVerdict != NotInPaper || r.Why != want || r.Published.Missing() {
+			t.Errorf("a stand-in: %+v", r)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	t.Parallel()
+	row := NewRow("P", "figure", "s", Estimate{10, 8, 12})
+	r := Result{Rows: []Row{row, row.NotSimulatable("words", "why", "§"), row.Against(Figure{Value: 11}, "§", ""), row.Against(Figure{Value: 20}, "§", ""),
+		row.Orders("words", Above(9), "§", ""), row.AtLeast(9, "§", "")}}
+	const want = "6 rows. Figure: 1 reproduced, 1 differ, 0 imprecise; order: 0 reproduced, 0 differ, 1 imprecise; ours: 0 reproduced, 0 differ, 1 imprecise; without a verdict: 1 not simulatable, 1 not in the paper."
+	if got := r.Tally(); got != want {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -64,25 +121,14 @@ func TestMedianInterval(t *testing.T) {
 func TestOneFigureHasNoInterval(t *testing.T) {
 	t.Parallel()
 	sample := []float64{math.NaN(), 10}
-	for _, c := range []struct {
-		f    Figure
-		want Verdict
-		why  bool
-	}{
-		{Figure{Value: 10, Unit: 0.1}, Reproduced, false},
-		{Figure{Value: 10.5, Own: 1}, Reproduced, false},
-		{Figure{Value: 12, Own: 1}, Differs, true},
-	} {
-		r := Mean.Row("P", "figure", "s", sample).Against(c.f, "§", "a reason")
-		if r.Verdict != c.want || (r.Why != "") != c.why || r.Why == "a reason" || !r.CI95.Missing() || !r.Low.Missing() || !r.High.Missing() {
-			t.Errorf("%+v: %+v", c.f, r)
+	for _, f := range []Figure{{Value: 10, Unit: 0.1}, {Value: 10.5, Own: 1}, {Value: 12, Own: 1}} {
+		r := Mean.Row("P", "figure", "s", sample).Against(f, "§", "a reason")
+		if r.Verdict != Imprecise || r.Why != "few-repetitions" || !r.CI95.Missing() || !r.Low.Missing() || !r.High.Missing() {
+			t.Errorf("%+v: %+v", f, r)
 		}
 		if _, err := json.Marshal(r); err != nil {
 			t.Error(err)
 		}
-	}
-	if r := Mean.Row("P", "figure", "s", sample).Claims("words", Above(0), "§", "a reason"); r.Verdict != Differs || r.Why == "a reason" {
-		t.Errorf("%+v", r)
 	}
 }
 

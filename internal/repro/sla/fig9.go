@@ -110,9 +110,9 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 			row := reduced(list, runs[i]).row(p.name, at+"reduction of penalties")
 			switch {
 			case k == 1 && peak > 190:
-				row = row.Claims("inefficient", experiment.Below(0), source, "gradual-limit")
+				row = row.Claims("inefficient", experiment.Below(0), source, "maybe-gradual-limit").As(experiment.OfFitted)
 			case k == 1 && peak < 190:
-				row = row.Claims("efficient", experiment.Above(0), source, "gradual-limit")
+				row = row.Claims("efficient", experiment.Above(0), source, "maybe-gradual-limit").As(experiment.OfFitted)
 			case k == 1:
 				row.Source = source
 			}
@@ -120,7 +120,7 @@ func addLargePeaks(ctx context.Context, o *experiment.Options, r *experiment.Res
 		}
 		row := mostAtOnce(at, runs[i])
 		if peak == 190 {
-			row = row.Claims("about 600", experiment.Within(500, 700), "§V.B", "other-f0")
+			row = row.Claims("about 600", experiment.Within(500, 700), "§V.B", "maybe-other-f0").As(experiment.OfFitted)
 		}
 		r.Add(row)
 	}

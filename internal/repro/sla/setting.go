@@ -22,6 +22,9 @@ const (
 	slaSpan = 20.0 // s
 )
 
+// slaInaccuracy is the paper's k.
+const slaInaccuracy = 0.3
+
 // slaFIFO and the others are who decides.
 const (
 	slaFIFO   = "FIFO"
@@ -29,6 +32,7 @@ const (
 	slaNoWait = "loop, no predictions"
 	slaEvent  = "event"
 	slaATC    = "atc" // ours: apparent tardiness cost
+	slaOldest = "oldest first"
 )
 
 func slaPolicy(name string) orchestration.Policy {
@@ -39,6 +43,8 @@ func slaPolicy(name string) orchestration.Policy {
 		return slaPeriod(0.5)
 	case slaNoWait:
 		return orchestration.Policy{Order: orchestration.Listing, Period: 0.5}
+	case slaOldest:
+		return orchestration.Policy{Order: orchestration.Oldest}
 	case slaATC:
 		return orchestration.Policy{Order: orchestration.Queue, Form: sla.ATC}
 	}
@@ -137,11 +143,26 @@ type reading struct {
 	name       string
 	base, span float64 // F₀, T₀
 	even       bool    // equal gaps
-	exact      bool    // k = 0
+	k          float64 // inaccuracy of service times
 	bare       bool    // T2 without the information request
 }
 
-var asTaken = reading{name: "as taken", base: slaBase, span: slaSpan}
+var asTaken = reading{name: "as taken", base: slaBase, span: slaSpan, k: slaInaccuracy}
+
+// taken is the reading that a run takes: ours, or the user's.
+func taken(o *experiment.Options) reading {
+	r := asTaken
+	for _, x := range []struct {
+		own  *float64
+		into *float64
+	}{{o.Open.F0, &r.base}, {o.Open.T0, &r.span}, {o.Open.K, &r.k}} {
+		if x.own != nil {
+			*x.into = *x.own
+		}
+	}
+	r.even = o.Open.Even
+	return r
+}
 
 // at is the world at a point of the figure.
 func (c *claims) at(x float64, r reading) *orchestration.World {
@@ -153,7 +174,7 @@ func (c *claims) at(x float64, r reading) *orchestration.World {
 	}
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	w := &orchestration.World{
-		Services: slaServices(), Inaccuracy: 0.3,
+		Services: slaServices(), Inaccuracy: r.k,
 		Load: orchestration.Load{Base: r.base, Peak: peak, Span: seconds(r.span), PeakSpan: seconds(span), Even: r.even},
 	}
 	for _, p := range c.staged {
@@ -164,9 +185,6 @@ func (c *claims) at(x float64, r reading) *orchestration.World {
 	}
 	if c.late {
 		w.Delay = orchestration.Delay{Service: analysis, Share: 0.1, By: 500 * time.Millisecond}
-	}
-	if r.exact {
-		w.Inaccuracy = 0
 	}
 	return w
 }
@@ -181,7 +199,6 @@ func (c *claims) label(x float64) string {
 // A claimsRun is what came of one run.
 type claimsRun struct {
 	penalty float64 // money units
-	bound   float64 // what no order can go below that does not know the service times, see slaBound
 	held    float64 // place-seconds kept for predicted requests while others waited, over those at work
 	most    float64 // processes at once
 }
@@ -208,9 +225,6 @@ func slaTry(ctx context.Context, o *experiment.Options, trials []claimsTrial) ([
 
 func claimsSummary(w *orchestration.World, out *orchestration.Outcome) claimsRun {
 	r := claimsRun{penalty: float64(out.Penalty) / float64(crowd.Unit), most: float64(out.Most)}
-	for _, p := range out.Processes {
-		r.bound += slaBound(w.Kinds[p.Kind].Penalty, p.Ended-p.Begun)
-	}
 	busy, held := 0.0, 0.0
 	for _, s := range out.Services {
 		busy += s.Busy.Seconds()
@@ -220,19 +234,6 @@ func claimsSummary(w *orchestration.World, out *orchestration.Outcome) claimsRun
 		r.held = held / busy
 	}
 	return r
-}
-
-// slaBound is the greatest convex function below a staged penalty, p·(t − t₁)⁺
-// with t₁ the first age that costs anything: equation 1 is nothing from t₀ to
-// t₀ + 1. Of processes that are all alike, first come first served has the least
-// mean of any convex function of their ages among the orders that do not know
-// the service times, so FIFO's mean of this one is a bound for all of them.
-func slaBound(p *sla.Penalty, age time.Duration) float64 {
-	first, ok := p.NextStep(p.After)
-	if !ok || p.Kind != sla.Staged {
-		return math.NaN()
-	}
-	return max(0, (age-first).Seconds()) * float64(p.Cost) / float64(crowd.Unit)
 }
 
 func penalties(runs []claimsRun) []float64 {
@@ -297,5 +298,5 @@ func (r reduction) estimate() experiment.Estimate {
 
 // row is a row of it that has nothing to be compared with.
 func (r reduction) row(policy, metric string) experiment.Row {
-	return experiment.NewRow(policy, metric, "ratio", r.estimate()).Of("ratio of means of %d", len(r.effects))
+	return experiment.NewRow(policy, metric, "ratio", r.estimate()).Of("ratio of means of %d", len(r.effects)).Repeated(len(r.effects))
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/heap"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -16,6 +17,7 @@ const (
 	FIFO    Order = "fifo"    // first come, first served, as services do by themselves
 	Listing Order = "listing" // sla.Rank in the adaptation loop of the paper
 	Queue   Order = "queue"   // sla.Queue
+	Oldest  Order = "oldest"  // the process that began first
 )
 
 // A Policy says how the proxies work.
@@ -29,8 +31,11 @@ type Policy struct {
 	// An iteration takes Cost for each process that runs: its priorities count
 	// from then on, and the next one begins no earlier. With Blocks the proxy
 	// sends nothing to its service meanwhile.
+	// An iteration predicts the requests of half a response time, as listing 1 has
+	// it; with Matched those of its period, which the paper says is the same.
 	Period  float64
 	Predict bool
+	Matched bool
 	Cost    time.Duration
 	Blocks  bool
 
@@ -43,8 +48,8 @@ type Policy struct {
 // Validate returns a *crowd.Error that names what makes no sense, or nil.
 func (p *Policy) Validate() error {
 	switch {
-	case p.Order != FIFO && p.Order != Listing && p.Order != Queue:
-		return crowd.Fieldf("order", "%q is not an order: fifo, listing or queue", string(p.Order))
+	case p.Order != FIFO && p.Order != Listing && p.Order != Queue && p.Order != Oldest:
+		return crowd.Fieldf("order", "%q is not an order: fifo, listing, queue or oldest", string(p.Order))
 	case p.Order == Queue && !slices.Contains(sla.Forms(), p.Form):
 		return crowd.Fieldf("form", "%q is not a form of a queue: atc, event or loop", string(p.Form))
 	case p.Order == Listing && !(p.Period > 0 && p.Period <= 1000):
@@ -53,6 +58,14 @@ func (p *Policy) Validate() error {
 		return crowd.Fieldf("cost", "%s and %s: not less than 0", p.Cost, p.EventCost)
 	}
 	return nil
+}
+
+// horizon is how far ahead an iteration predicts.
+func (p *Policy) horizon(response time.Duration) time.Duration {
+	if p.Matched {
+		return time.Duration(p.Period * float64(response))
+	}
+	return response / 2
 }
 
 // A proxy keeps the requests that wait before a service.
@@ -97,6 +110,23 @@ func (o *ordered) next(now time.Time, free int, serve func(request)) int {
 		r := o.requests[head.ID]
 		delete(o.requests, head.ID)
 		o.queue.Drop(head.ID)
+		serve(r)
+	}
+	return 0
+}
+
+// oldest is the proxy of Oldest. Processes are numbered as they begin.
+type oldest struct {
+	waits heap.Queue[request]
+}
+
+func (o *oldest) put(_ time.Time, r request) {
+	o.waits.Push(time.Duration(r.p.ID), r)
+}
+
+func (o *oldest) next(_ time.Time, free int, serve func(request)) int {
+	for ; free > 0 && o.waits.Len() > 0; free-- {
+		_, r := o.waits.Pop()
 		serve(r)
 	}
 	return 0

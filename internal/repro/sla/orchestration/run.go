@@ -132,6 +132,9 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 	}
 	for i, s := range w.Services {
 		t := station{Service: s, proxy: &listed{}}
+		if s.Proxied && p.Order == Oldest {
+			t.proxy = &oldest{}
+		}
 		if s.Proxied {
 			switch p.Order {
 			case Queue:
@@ -306,7 +309,7 @@ func (e *engine) rank(service int) []request {
 	for _, p := range e.running {
 		e.perceived = append(e.perceived, &p.Process)
 	}
-	list := sla.Rank(instant(e.now), service, e.response, e.perceived)
+	list := sla.RankWithin(instant(e.now), service, e.response, e.policy.horizon(e.response[service]), e.perceived)
 	ranked := make([]request, 0, len(list))
 	for _, r := range list {
 		if e.policy.Predict || !r.Predicted {
