@@ -40,7 +40,7 @@ var families = map[string][]string{
 
 	// L3: what is kept, what carries out runs, the virtual world.
 	"store":        {"crowd", "kit", "sched", "pool", "sla", "label", "engine"},
-	"orchestrator": {"crowd", "kit", "sla", "label", "task", "engine", "workflow", "store"},
+	"orchestrator": {"crowd", "kit", "sched", "sla", "label", "task", "engine", "workflow", "store"},
 	"sim":          {"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow", "store", "orchestrator"},
 
 	// L4 and L5: the live world with its edges, and the API from the other side.

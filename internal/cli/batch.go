@@ -6,26 +6,32 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Batch is "throng batch".
 type Batch struct {
-	Create  BatchCreate  `cmd:"" help:"Make a batch of a file of tasks."`
-	List    BatchList    `cmd:"" help:"List batches, newest first."`
-	Show    BatchShow    `cmd:"" help:"Show a batch as it stands."`
-	Watch   BatchWatch   `cmd:"" help:"Follow a batch until it has ended."`
-	Launch  BatchLaunch  `cmd:"" help:"Start to hand a draft out."`
-	Pause   BatchMove    `cmd:"" help:"Hand out nothing more for now."`
-	Resume  BatchMove    `cmd:"" help:"Hand out again."`
-	End     BatchMove    `cmd:"" help:"End early, with the labels that there are."`
-	Cancel  BatchMove    `cmd:"" help:"Give a batch up, running or draft."`
-	Edit    BatchEdit    `cmd:"" help:"Change priority or deadline of a running batch; emergency stop."`
-	TopUp   BatchTopUp   `cmd:"" help:"Add to the budget of a running batch."`
+	Create BatchCreate `cmd:"" help:"Make a batch of a file of tasks."`
+	List   BatchList   `cmd:"" help:"List batches, newest first."`
+	Show   BatchShow   `cmd:"" help:"Show a batch as it stands."`
+	Watch  BatchWatch  `cmd:"" help:"Follow a batch until it has ended."`
+	Launch BatchLaunch `cmd:"" help:"Start to hand a draft out."`
+	Pause  BatchMove   `cmd:"" help:"Hand out nothing more for now."`
+	Resume BatchMove   `cmd:"" help:"Hand out again."`
+	End    BatchMove   `cmd:"" help:"End early, with the labels that there are."`
+	Cancel BatchMove   `cmd:"" help:"Give a batch up, running or draft."`
+	Edit   BatchEdit   `cmd:"" help:"Change price, redundancy, priority or deadline of a running batch; emergency stop."`
+	TopUp  BatchTopUp  `cmd:"" help:"Add to the budget of a running batch."`
+
+	AddTasks   BatchAddTasks   `cmd:"" help:"Add the tasks of a file to a running batch."`
+	RemoveTask BatchRemoveTask `cmd:"" help:"Take tasks out of a running batch."`
+
 	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
 	Holding BatchHolding `cmd:"" help:"Say who holds what."`
 	Results BatchResults `cmd:"" help:"Download every answer."`
@@ -47,7 +53,10 @@ type batchView struct {
 
 // show prints a batch for people.
 func (v batchView) show(w io.Writer) {
-	rule, asks := "", ""
+	rule, asks, ends := "", "", ""
+	if v.Enough != nil {
+		ends = engine.Enough(*v.Enough).String()
+	}
 	if v.Redundancy != nil {
 		rule = v.Redundancy.String()
 	}
@@ -56,9 +65,10 @@ func (v batchView) show(w io.Writer) {
 	}
 	pairs(w,
 		"batch", v.ID.String()+" "+v.Name, "state", string(v.State)+when(v.Stopped, ", emergency stop"), "tenant", v.Tenant, "pool", v.Pool,
-		"kind", when(v.Production, "production"), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled),
+		"kind", when(v.Production, "production"), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled)+when(v.Removed > 0, fmt.Sprintf(", %d taken out", v.Removed)),
 		"answers", fmt.Sprintf("%d of %d, %d in hand, %d waiting", v.Completed, v.Planned, val(v.Running), val(v.Waiting)),
 		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
+		"ends by itself at", ends, "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
 		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String()), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }
@@ -78,7 +88,7 @@ func (l *BatchList) Run(c *Context, r *remote) error {
 	list, err := r.Batches(c.Ctx, tenant)
 	return printTable(r, list, err, "ID|STATE|NAME|TENANT|TASKS|ANSWERS|DONE|PAYS|SPENT|DEADLINE", func(b wire.Batch) []any {
 		return []any{b.ID, b.State, b.Name, b.Tenant, b.Tasks,
-			fmt.Sprintf("%d/%d", b.Completed, b.Planned), format.Percent(float64(b.Labelled), float64(b.Tasks)), b.RewardMicros, b.SpentMicros, b.Deadline}
+			fmt.Sprintf("%d/%d", b.Completed, b.Planned), format.Percent(float64(b.Labelled), float64(b.Wanted())), b.RewardMicros, b.SpentMicros, b.Deadline}
 	})
 }
 
@@ -115,7 +125,7 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 			case x.JSON:
 				err = line(c.Stdout, b)
 			case onTerminal(c.Stderr) && !ended:
-				bar.draw(x.ID.String()+" "+b.Name, b.Labelled, int(b.Tasks))
+				bar.draw(x.ID.String()+" "+b.Name, b.Labelled, b.Wanted())
 			default:
 				bar.clear()
 				say(c.Stdout, "%s\n", words)
@@ -132,7 +142,7 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 
 // progressOf is a batch in a line.
 func progressOf(b *wire.Batch) string {
-	return fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Tasks)
+	return fmt.Sprintf("%s %s: %d of %d answers, %d in hand, %d of %d labels", b.ID, b.State, b.Completed, b.Planned, val(b.Running), b.Labelled, b.Wanted())
 }
 
 // withRemedy is what is in the way, and what to do about it, if that is known.

@@ -45,6 +45,9 @@ type BatchCreate struct {
 	TaskTime      span          `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
 	Qualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"What a worker must hold; may be given often."`
 
+	PerWorker int     `group:"terms" placeholder:"N" help:"The most answers of one person; default: any number."`
+	Enough    *enough `group:"terms" placeholder:"WHAT" help:"End it by itself, as soon as one of these holds: labels=500,share=0.9,confidence=0.8,spent=20.00."`
+
 	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training, and for nobody else."`
 
 	Tenant          string `help:"For which tenant; not needed by a requester of one."`
@@ -119,8 +122,14 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 	d = wire.NewBatch{BatchTerms: wire.BatchTerms{
 		Name: x.Name, Template: wire.Template(shown), Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
 		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
-		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(), Training: x.Training,
+		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(), Training: x.Training, PerWorker: x.PerWorker,
 	}}
+	if x.Enough != nil {
+		d.Enough = &x.Enough.Enough
+	}
+	if x.PerWorker < 0 {
+		return d, wrong("per-worker", "%d is not a number of answers (1 or more)", x.PerWorker)
+	}
 	if x.Priority == 0 { // the API takes 0 for "not said"
 		return d, wrong("priority", "0 is not a priority (it must be above 0)")
 	}

@@ -1,6 +1,14 @@
 package cli
 
 import (
+	"fmt"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -35,8 +43,20 @@ type BatchEdit struct {
 	Priority   *float64 `help:"The new priority, above 0."`
 	Deadline   *moment  `placeholder:"TIME" help:"The new deadline: RFC 3339, or +2h." xor:"deadline"`
 	NoDeadline bool     `help:"Take the deadline away." xor:"deadline"`
-	Stop       bool     `help:"Emergency stop: hand out nothing more." xor:"stop"`
-	Start      bool     `help:"Lift the emergency stop." xor:"stop"`
+
+	Reward       *amount     `placeholder:"AMOUNT" help:"What an answer pays that is handed out from now on."`
+	Redundancy   *redundancy `placeholder:"N" help:"Answers a task, of those without a label: 3; or 2of3."`
+	Production   bool        `help:"Let deadline-aware policies push it towards its finish." xor:"production"`
+	NoProduction bool        `help:"Let them not." xor:"production"`
+
+	Enough   *enough `placeholder:"WHAT" help:"End it by itself, as soon as one of these holds: labels=500,share=0.9,confidence=0.8,spent=20.00." xor:"enough"`
+	NoEnough bool    `help:"Let it go on to its last task." xor:"enough"`
+
+	AddBudget       bool `help:"Reserve what the budget lacks for the change from the tenant's account."`
+	AllowSmallCrowd bool `help:"Even if the pool has fewer people than a task then needs answers from."`
+
+	Stop  bool `help:"Emergency stop: hand out nothing more." xor:"stop"`
+	Start bool `help:"Lift the emergency stop." xor:"stop"`
 }
 
 // Run changes the batch.
@@ -48,10 +68,94 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 	if x.Stop || x.Start {
 		e.Stopped = &x.Stop
 	}
-	if e == (wire.BatchEdit{}) {
-		return wrong("edit", "say what to change: --priority, --deadline, --no-deadline, --stop or --start")
+	if x.Reward != nil {
+		e.RewardMicros = &x.Reward.Money
 	}
-	return r.printBatch(r.EditBatch(c.Ctx, x.ID, e))
+	if x.Redundancy != nil {
+		e.Redundancy = &x.Redundancy.rule
+	}
+	if x.Production || x.NoProduction {
+		e.Production = &x.Production
+	}
+	switch {
+	case x.Enough != nil:
+		e.Enough = &x.Enough.Enough
+	case x.NoEnough:
+		e.Enough = new(wire.Enough)
+	}
+	if e == (wire.BatchEdit{}) {
+		return wrong("edit", "say what to change: --reward, --redundancy, --priority, --deadline, --no-deadline, --production, --no-production, --enough, --no-enough, --stop or --start")
+	}
+	e.AddBudget, e.AllowSmallCrowd = x.AddBudget, x.AllowSmallCrowd
+	b, err := r.EditBatch(c.Ctx, x.ID, e)
+	return r.printBatch(b, lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)))
+}
+
+// lacking names the command that reserves what a budget lacks for a change.
+func lacking(err error, command string) error {
+	if crowd.CodeOf(err) == crowd.BudgetTooSmall {
+		return &noted{err, "to take it from the tenant's account: " + command}
+	}
+	return err
+}
+
+// BatchAddTasks is "throng batch add-tasks".
+type BatchAddTasks struct {
+	One
+	File      string `arg:"" placeholder:"FILE" help:"The tasks, one a row, with the batch's columns: CSV, TSV or JSON Lines; - for standard input."`
+	SkipBad   bool   `help:"Leave out rows that are wrong, instead of adding none."`
+	AddBudget bool   `help:"Reserve what the budget lacks for them from the tenant's account."`
+}
+
+// Run adds the tasks, unless somebody else adds some meanwhile.
+func (x *BatchAddTasks) Run(c *Context, r *remote) error {
+	file, size, err := c.open(x.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	before, err := r.Batch(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	bar := c.bar(size, "uploading "+x.File, true)
+	defer bar.Exit()
+	reader := progressbar.NewReader(file, bar)
+	out, err := r.AddTasks(c.Ctx, x.ID, &reader, client.Addition{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, After: before.Tasks, AddBudget: x.AddBudget})
+	if err != nil {
+		return ofFile(x.File, lacking(err, fmt.Sprintf("throng batch add-tasks %s %s --add-budget", x.ID, x.File)))
+	}
+	c.tellRows(x.File, out.Problems)
+	if out.Bad > 0 {
+		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
+	}
+	b, err := r.Batch(c.Ctx, x.ID)
+	return r.tell(batchView{b, &out}, err, "%s %s: %s added, %d in all\n", b.ID, clean(b.Name), format.Count(out.Tasks, "task"), b.Tasks)
+}
+
+// BatchRemoveTask is "throng batch remove-task".
+type BatchRemoveTask struct {
+	One
+	Tasks []crowd.TaskID `arg:"" name:"tasks" placeholder:"TASK" help:"The tasks, such as t17.5."`
+}
+
+// Run takes the tasks out, one after the other.
+func (x *BatchRemoveTask) Run(c *Context, r *remote) error {
+	for _, task := range x.Tasks {
+		if task.Batch() != x.ID {
+			return wrong("tasks", "%s is not a task of %s", task, x.ID)
+		}
+	}
+	var b wire.Batch
+	for i, task := range x.Tasks {
+		var err error
+		if b, err = r.RemoveTask(c.Ctx, task); err != nil && i > 0 {
+			return fmt.Errorf("%w (those before it are taken out)", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return r.tell(batchView{Batch: b}, nil, "%s %s: %s, %s taken out of %d\n", b.ID, clean(b.Name), b.State, format.Count(b.Removed, "task"), b.Tasks)
 }
 
 // BatchTopUp is "throng batch top-up".

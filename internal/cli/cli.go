@@ -51,6 +51,7 @@ type Root struct {
 	Duty     Duty     `cmd:"" group:"work" help:"Come on duty when your pool calls, and go."`
 	Tenant   Tenant   `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`
 	Pool     Pool     `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
+	Service  Service  `cmd:"" group:"work" help:"Declare services that the workflows of several tenants call."`
 	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
 
 	Task     Task     `cmd:"" group:"files" help:"Show the kinds of question."`

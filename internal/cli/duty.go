@@ -90,6 +90,9 @@ func showDuty(w io.Writer, d wire.Duty) {
 	default:
 		say(w, "off duty; %s is open: throng worker run\n", where)
 	}
+	if d.Gate != "" {
+		say(w, "%s\n", d.Gate)
+	}
 	if d.On && d.Rate > 0 {
 		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned)
 	}

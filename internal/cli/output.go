@@ -89,9 +89,7 @@ func cell(v any) string {
 }
 
 // cells are the values of a row.
-func cells(values ...any) []string {
-	return lists.Map(values, cell)
-}
+func cells(values ...any) []string { return lists.Map(values, cell) }
 
 // writeTable writes a list in aligned columns under a header, whose names are
 // divided by |; row returns the cells of one.

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/throng-dev/throng/internal/repro"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -23,11 +25,15 @@ type PaperList struct {
 
 // Run lists.
 func (p *PaperList) Run(c *Context) error {
-	list := repro.Experiments()
-	return p.print(c, list, func(w io.Writer) {
-		writeTable(w, list, "name|reps|real crowd|what", func(e experiment.Experiment) []any {
+	made, left := repro.Experiments(), repro.NotMade()
+	return p.print(c, slices.Concat(made, left), func(w io.Writer) {
+		writeTable(w, made, "name|reps|real crowd|what", func(e experiment.Experiment) []any {
 			return []any{e.Name, e.Reps, when(e.Crowd, "yes"), e.Title}
 		})
+		say(w, "\nnot made again:\n")
+		for _, e := range left {
+			say(w, "%s  %s: %s\n", e.Name, e.Title, e.NotMade)
+		}
 	})
 }
 
@@ -40,6 +46,10 @@ type PaperRun struct {
 	Small bool       `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
 	Seed  uint64     `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
+	F0    *float64   `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak; default 10." placeholder:"N"`
+	T0    *float64   `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin; default 20." placeholder:"N"`
+	K     *float64   `name:"k" help:"For sla-e1 to sla-e6: inaccuracy of service times, 0 to 1; default 0.3, as in the paper." placeholder:"N"`
+	Gaps  string     `help:"For sla-e1 to sla-e6: gaps between processes, exponential or equal." enum:"exponential,equal" default:"exponential"`
 	Out   *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
 }
@@ -60,7 +70,7 @@ func readTrace(name string) (*pools.Trace, error) {
 
 // options are how it is made.
 func (p *PaperRun) options() (o experiment.Options, err error) {
-	o = experiment.Options{Seed: p.Seed, Small: p.Small}
+	o = experiment.Options{Seed: p.Seed, Small: p.Small, Open: experiment.Open{F0: p.F0, T0: p.T0, K: p.K, Even: p.Gaps == "equal"}}
 	if p.Bare {
 		o.Extra = -1
 	}
@@ -116,15 +126,14 @@ func (p *PaperRun) Run(c *Context) error {
 		for _, row := range r.Rows {
 			if row.Why != "" && !told[row.Why] {
 				told[row.Why] = true
-				say(w, "%s (%s): %s\n", row.Verdict, row.Name, row.Why)
+				say(w, "%s (%s): %s\n", cmp.Or(string(row.Verdict), row.NoVerdict), row.Name, row.Why)
 			}
 		}
 		say(w, "the reasons, and what was taken for what the paper does not say: %s\n", r.Doc)
 		for _, n := range r.Notes {
 			say(w, "%s\n", n)
 		}
-		say(w, "%d rows: %d reproduced, %d differ, %d not simulatable, %d not in the paper; %d repetitions, seed %d, %.1f s\n", len(r.Rows),
-			r.Count(experiment.Reproduced), r.Count(experiment.Differs), r.Count(experiment.NotSimulatable), r.Count(experiment.NotInPaper), r.Reps, r.Seed, r.WallS)
+		say(w, "%s %d repetitions, seed %d, %.1f s\n", r.Tally(), r.Reps, r.Seed, r.WallS)
 		if out != "" {
 			say(w, "report: %s\n", out)
 		}

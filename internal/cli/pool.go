@@ -48,7 +48,7 @@ func (p *PoolList) Run(c *Context, r *remote) error {
 }
 
 func poolState(p wire.Pool) string {
-	return inWords(when(p.Called, "calls its people"), when(p.Advises, "advises only"), when(p.Stopped, "stopped"))
+	return inWords(when(p.Called, "calls its people"), when(p.Gate != nil && !val(p.Gate).Open, "gate closed"), when(p.Advises, "advises only"), when(p.Stopped, "stopped"))
 }
 
 // orUnknown writes a number that may not be known.

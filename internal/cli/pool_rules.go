@@ -180,14 +180,20 @@ func (c *Context) readRules(name string) (*ruleFile, error) {
 
 // place finds the place in the file of what the server says is wrong.
 func (f *ruleFile) place(err error) error {
-	var r *pool.RuleError
-	if !errors.As(err, &r) || r.Rule < 1 || r.Rule > len(f.parts) || f.parts[r.Rule-1].Get(r.Part) == nil {
+	list := crowd.ErrorsOf(err)
+	if len(list) == 0 {
 		return err
 	}
-	message := r.Message
-	if _, rest, found := strings.Cut(message, fmt.Sprintf("column %d: ", r.Column)); found {
-		message = rest // the place in the rule is said by that in the file
+	for _, e := range list {
+		var r *pool.RuleError
+		if !errors.As(e, &r) || r.Rule < 1 || r.Rule > len(f.parts) || f.parts[r.Rule-1].Get(r.Part) == nil {
+			return err
+		}
+		message := r.Message
+		if _, rest, found := strings.Cut(message, fmt.Sprintf("column %d: ", r.Column)); found {
+			message = rest // the place in the rule is said by that in the file
+		}
+		f.notes.Add(f.parts[r.Rule-1].Get(r.Part).Node.At(r.Line, r.Column), "%s: %s", r.Part, message)
 	}
-	f.notes.Add(f.parts[r.Rule-1].Get(r.Part).Node.At(r.Line, r.Column), "%s: %s", r.Part, message)
 	return f.notes.Problems()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
@@ -26,6 +27,7 @@ type PoolSet struct {
 	Balance    *bool    `group:"sizes" negatable:"" help:"Idle people may move between it and other pools that balance."`
 	Min        *int     `group:"sizes" placeholder:"N" help:"Fewest people on duty and coming."`
 	Max        *int     `group:"sizes" placeholder:"N" help:"Most people on duty and coming; 0: no limit."`
+	Gate       *bool    `group:"sizes" negatable:"" help:"Hand nothing out until min people are on duty, and serve at most max; see below."`
 	Cooldown   *span    `group:"sizes" placeholder:"DURATION" help:"How long after growing it does not shrink, and the other way round."`
 	Window     *span    `group:"sizes" placeholder:"DURATION" help:"What its estimates look back on; 0s: 5m."`
 	Eta        *float64 `group:"sizes" placeholder:"X" help:"Weight of the wait against the cost in c*, between 0 and 1."`
@@ -85,7 +87,7 @@ func (x *PoolSet) edit() (e wire.PoolEdit, err error) {
 			e.Retainer.Rate = &x.Rate.Money
 		}
 	}
-	k := wire.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Min: x.Min, Max: x.Max,
+	k := wire.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Min: x.Min, Max: x.Max, Gate: x.Gate,
 		CooldownSeconds: x.Cooldown.seconds(), WindowSeconds: x.Window.seconds(), Advise: x.Advise}
 	if x.Eta != nil || x.Salary != nil || x.WaitTarget != nil || x.Tail != nil {
 		k.Target = &wire.Target{Eta: x.Eta, Salary: x.Salary, WaitSeconds: x.WaitTarget.seconds(), Tail: x.Tail}
@@ -121,10 +123,18 @@ var poolFlags = map[string]string{
 
 // asFlag names a setting that is wrong by its flag.
 func asFlag(err error) error {
+	var list crowd.Errors
+	if errors.As(err, &list) {
+		return crowd.Errors(lists.Map(list, flagged))
+	}
 	var e *crowd.Error
 	if !errors.As(err, &e) {
 		return err
 	}
+	return flagged(e)
+}
+
+func flagged(e *crowd.Error) *crowd.Error {
 	named := *e
 	if flag, ok := poolFlags[e.Field]; ok {
 		named.Field = flag
@@ -137,7 +147,7 @@ func asFlag(err error) error {
 // PoolCreate is "throng pool create".
 type PoolCreate struct {
 	Name   string `arg:"" help:"The pool's name."`
-	Policy string `help:"The scheduling policy; default: tenant-fair(wfs)."`
+	Policy string `help:"The scheduling policy; default: tenant-fair(penalty(wfs))."`
 	Remote
 }
 

@@ -128,10 +128,16 @@ func (p *shownPool) figures() []any {
 		"people", fmt.Sprintf("%d of %d on duty, %d coming, best %s (c*)", p.OnDuty, p.Workers, p.Coming, orUnknown(p.CStar)),
 		"at work", fmt.Sprintf("%d with a task, %d without, of whom %d are waiting for one", p.Working, max(p.OnDuty-p.Working, 0), p.Waiting),
 	}
+	if p.Gate != nil {
+		list = append(list, "gate", p.Gate.Text)
+	}
 	if m := p.Metrics; m != nil {
 		mu := "mu not known yet"
 		if m.Mu != nil && *m.Mu > 0 {
 			mu = fmt.Sprintf("one person takes %s for an answer", time.Duration(float64(time.Second) / *m.Mu).Round(100*time.Millisecond))
+		}
+		if m.Lent+m.Borrowed > 0 {
+			list = append(list, "lent", fmt.Sprintf("%d to other pools, %d by other pools", m.Lent, m.Borrowed))
 		}
 		list = append(list,
 			"queue", fmt.Sprintf("%s wanted, the oldest for %s", format.Count(m.Queue, "answer"), lasting(m.OldestWait)),
@@ -173,6 +179,9 @@ func (p *shownPool) settings() []any {
 	limits := ""
 	if val(k.Min) > 0 || val(k.Max) > 0 {
 		limits = fmt.Sprintf("%d to %s", val(k.Min), cmp.Or(when(val(k.Max) > 0, strconv.Itoa(val(k.Max))), "any number"))
+		if val(k.Gate) {
+			limits = "a gate: " + limits
+		}
 	}
 	sizes := inWords("elasticity "+cmp.Or(val(k.Elasticity), "static"), "stability "+cmp.Or(val(k.Stability), "none"),
 		when(val(k.Balance), "balances with other pools"), when(len(val(k.Rules)) > 0, format.Count(len(val(k.Rules)), "rule")), limits,
@@ -202,7 +211,7 @@ func people(w io.Writer, list []wire.PoolPerson) {
 		if x.On {
 			duty = "on"
 		}
-		state := inWords(when(x.Waiting, "waits"), when(x.On && x.IdleSince.IsZero(), "works"), when(x.Leaves != "", "goes: "+x.Leaves),
+		state := inWords(when(x.Waiting, "waits"), when(x.Outside > 0, fmt.Sprintf("outside (%d)", x.Outside)), when(x.On && x.IdleSince.IsZero(), "works"), when(x.Leaves != "", "goes: "+x.Leaves), when(x.Home != 0, "lent by "+x.Home.String()),
 			when(x.Away, "away"), when(x.Suspended, "suspended"))
 		return []any{x.Worker, x.Name, duty, cmp.Or(clock(x.Since), "-"), cmp.Or(clock(x.IdleSince), "-"), x.Earned,
 			x.Training, strconv.FormatFloat(x.Preference, 'g', 3, 64), state}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
@@ -98,6 +99,15 @@ func (r *redundancy) UnmarshalText(text []byte) error {
 		r.rule = label.Agree(k, n)
 	}
 	return plain(r.rule.Validate())
+}
+
+// enough says when a batch ends by itself: labels=500,share=0.9.
+type enough struct{ wire.Enough }
+
+func (x *enough) UnmarshalText(text []byte) error {
+	parsed, err := engine.ParseEnough(string(text))
+	x.Enough = wire.Enough(parsed)
+	return plain(err)
 }
 
 // requirement is a qualification that a worker must hold: name>=80, or name.

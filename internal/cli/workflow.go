@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -15,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
+	"github.com/throng-dev/throng/sched"
 )
 
 // Workflow is "throng workflow".
@@ -23,6 +25,7 @@ type Workflow struct {
 	Graph    WorkflowGraph    `cmd:"" help:"Draw a workflow's file, or a run, as SVG."`
 	Schema   WorkflowSchema   `cmd:"" help:"Print the JSON Schema of workflow files."`
 	Run      WorkflowRun      `cmd:"" help:"Run a workflow on a server, or simulate it here."`
+	Simulate WorkflowSimulate `cmd:"" help:"Try a workflow under load in simulation, and compare policies and crowds."`
 	List     WorkflowList     `cmd:"" help:"List runs, newest first."`
 	Show     WorkflowShow     `cmd:"" help:"Show a run: where the items are, and which take longest."`
 	Items    WorkflowItems    `cmd:"" help:"Say what a step has done, what is held, or where an item has been."`
@@ -30,6 +33,7 @@ type Workflow struct {
 	Pause    WorkflowMove     `cmd:"" help:"Hand out and call nothing more for now."`
 	Resume   WorkflowMove     `cmd:"" help:"Go on with a paused run."`
 	Cancel   WorkflowMove     `cmd:"" help:"Give a run up."`
+	Rows     WorkflowRows     `cmd:"" help:"Add rows to a run with open inputs, or seal them."`
 	TopUp    WorkflowTopUp    `cmd:"" help:"Add to what a run may spend."`
 	End      WorkflowEnd      `cmd:"" help:"End a crowd step early, with the labels that there are."`
 	Retry    WorkflowRetry    `cmd:"" help:"Try again what is held by an error."`
@@ -98,13 +102,17 @@ func allowed(flag string, patterns []string) (httpstep.Allow, error) {
 
 // WorkflowCheck is "throng workflow check".
 type WorkflowCheck struct {
-	File string `arg:"" help:"The workflow, a YAML file; - for standard input."`
-	Output
+	File   string `arg:"" help:"The workflow, a YAML file; - for standard input."`
+	Tenant string `help:"For which tenant: of a file that names services, these are checked on the server."`
+	Remote
 }
 
 // Run checks the file.
 func (x *WorkflowCheck) Run(c *Context) error {
-	w, _, err := loadWorkflow(c, x.File)
+	w, text, err := loadWorkflow(c, x.File)
+	if err == nil && (len(named(w)) > 0 || x.Tenant != "") {
+		err = x.ask(c, w, text)
+	}
 	if bad := placed(err); len(bad) > 0 && x.JSON {
 		list := lists.Map(bad, func(p yamlfile.Problem) workflow.Problem {
 			return workflow.Problem{Line: p.Line, Column: p.Column, Message: p.Message}
@@ -117,6 +125,9 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	return x.print(c, wire.OfWorkflow(w, nil), func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
+		if w.SLA != nil && slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Crowd() != nil }) {
+			say(out, "its sla counts between batches in pools whose policy has penalty, such as %s, the default\n", sched.Default)
+		}
 		writeTable(out, w.Steps, "STEP|KIND|FROM|WHEN|ROWS", func(s workflow.Step) []any {
 			from := joined(s.From, func(f workflow.Source) string { return f.Name + " (" + string(f.Edge) + ")" })
 			when, each := "", "one an item"
@@ -132,6 +143,38 @@ func (x *WorkflowCheck) Run(c *Context) error {
 			return []any{s.Name, s.Kind, from, when, each}
 		})
 	})
+}
+
+// named are the declared services that a workflow calls, sorted.
+func named(w *workflow.Workflow) (names []string) {
+	for i := range w.Steps {
+		if s := w.Steps[i].HTTP(); s != nil && s.Name != "" {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ask has the server say what is wrong with the services that a file names. Without a login
+// or a server, and if no tenant is named, that is said and not an error.
+func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) error {
+	r, err := x.ProvideRemote(c)
+	var found wire.Workflow
+	if err == nil {
+		var tenant crowd.TenantID
+		if tenant, err = r.tenant(x.Tenant); err == nil {
+			found, err = r.CheckWorkflow(c.Ctx, tenant, text)
+		}
+	}
+	if code := crowd.CodeOf(err); x.Tenant == "" && (code == crowd.Unauthenticated || code == crowd.Unavailable) {
+		say(c.Stderr, "not checked, since no server was asked: whether there is the service %s (%s)\n", strings.Join(named(w), ", "), clean(err.Error()))
+		return nil
+	}
+	if err != nil || len(found.Errors) == 0 {
+		return err
+	}
+	return inWorkflow(x.File, lists.Map(found.Errors, func(e wire.WorkflowError) workflow.Problem { return workflow.Problem(e) }))
 }
 
 // WorkflowGraph is "throng workflow graph".

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -36,14 +39,20 @@ type WorkflowRun struct {
 	FromRun crowd.RunID `group:"served" placeholder:"RUN" help:"Take over the inputs of a run that has ended, such as r3."`
 	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it again, and take over the rest."`
 
+	Open   []string    `group:"served" placeholder:"NAME" help:"Inputs to which rows are added while it goes, besides those that the file calls open; separated by commas."`
+	Follow []inputFile `group:"served" sep:"none" placeholder:"NAME=PATH" help:"Add the rows of this file to an open input as they are written to its end, until an interrupt; once for each."`
+
+	AllowSmallCrowd bool `group:"served" help:"Even if nobody holds a qualification that a step asks for."`
+
 	AskAgain bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question; without it such labels are taken over."`
 	Detach   bool `group:"served" help:"Do not wait for its end."`
 	Every    span `group:"served" default:"1s" help:"How often to look."`
 
-	SimulateWorkers *int     `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
-	Seed            *uint64  `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
-	Policy          string   `group:"simulated" help:"Policy of the pools; default penalty."`
-	Services        []string `group:"simulated" placeholder:"PATTERN" help:"Private places that service steps may call: host:port, an address or a network; separated by commas."`
+	SimulateWorkers *int        `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
+	Seed            *uint64     `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
+	Policy          string      `group:"simulated" help:"Policy of the pools; default tenant-fair(penalty(wfs))."`
+	Service         []serviceAt `group:"simulated" sep:"none" placeholder:"NAME=URL" help:"Where a service is that steps name; once for each."`
+	Services        []string    `group:"simulated" placeholder:"PATTERN" help:"Private places that service steps may call: host:port, an address or a network; separated by commas."`
 	Remote
 }
 
@@ -56,6 +65,17 @@ func (f *inputFile) UnmarshalText(text []byte) error {
 		return crowd.Errorf(crowd.Invalid, "%q is not NAME=PATH, such as items=items.csv", text)
 	}
 	return nil
+}
+
+// serviceAt is NAME=URL on the command line.
+type serviceAt struct{ name, url string }
+
+func (s *serviceAt) UnmarshalText(text []byte) error {
+	var ok bool
+	if s.name, s.url, ok = strings.Cut(string(text), "="); !ok || s.name == "" {
+		return crowd.Errorf(crowd.Invalid, "%q is not NAME=URL, such as scores=https://scores.example/v1", text)
+	}
+	return plain(workflow.CheckServiceURL(s.url))
 }
 
 // Run runs the workflow.
@@ -77,10 +97,12 @@ func (x *WorkflowRun) Run(c *Context) error {
 func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	simulated := x.SimulateWorkers != nil
 	switch {
-	case simulated && (x.FromRun != 0 || x.AskAgain || x.From != "" || x.Detach || x.Tenant != ""):
-		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --detach and --tenant: those are about a server")
-	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Services) > 0):
-		return wrong("simulate-workers", "is missing: --seed, --policy and --services are about simulations")
+	case simulated && (x.FromRun != 0 || x.AskAgain || x.From != "" || x.Detach || x.Tenant != "" || len(x.Open)+len(x.Follow) > 0):
+		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --open, --follow, --detach and --tenant: those are about a server")
+	case x.Detach && len(x.Follow) > 0:
+		return wrong("follow", "goes without --detach: add rows later with throng workflow rows add")
+	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Service)+len(x.Services) > 0):
+		return wrong("simulate-workers", "is missing: --seed, --policy, --service and --services are about simulations")
 	case x.AskAgain && x.FromRun == 0:
 		return wrong("from-run", "is missing: --ask-again is about the labels of that run")
 	case x.From != "" && x.FromRun == 0:
@@ -93,7 +115,26 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	if simulated && (*x.SimulateWorkers < 1 || *x.SimulateWorkers > 100_000) {
 		return wrong("simulate-workers", "must be from 1 to 100000, not %d", *x.SimulateWorkers)
 	}
+	return x.inputsFit(w)
+}
+
+// inputsFit checks what is said of the inputs.
+func (x *WorkflowRun) inputsFit(w *workflow.Workflow) error {
+	simulated := x.SimulateWorkers != nil
 	known := lists.Map(w.Inputs, func(in workflow.Input) string { return in.Name })
+	for _, f := range x.Follow {
+		if err := followable(f.path, table.FormatOf(f.path)); err != nil {
+			return err
+		}
+		if !slices.Contains(x.Open, f.name) {
+			x.Open = append(x.Open, f.name)
+		}
+	}
+	for _, name := range x.Open {
+		if !slices.Contains(known, name) {
+			return wrong("open", "the workflow has no input %q (it has %s)", name, strings.Join(known, ", "))
+		}
+	}
 	given := make(map[string]bool)
 	stdin := x.File == "-"
 	for _, in := range x.Input {
@@ -115,12 +156,22 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 			return wrong("input", "%s is a folder", in.path)
 		}
 	}
-	for _, name := range known {
-		if !given[name] && x.FromRun == 0 {
-			return wrong("input", "the workflow reads %s: give its file with --input %s=PATH", name, name)
+	for _, in := range w.Inputs {
+		open := !simulated && (in.Grows || slices.Contains(x.Open, in.Name))
+		switch {
+		case given[in.Name] || x.FromRun != 0 || open && !in.Open():
+		case open:
+			return wrong("input", "the columns of %s are not known: declare them in the workflow, or give a file with --input %s=PATH", in.Name, in.Name)
+		default:
+			return wrong("input", "the workflow reads %s: give its file with --input %s=PATH", in.Name, in.Name)
 		}
 	}
 	return nil
+}
+
+// lacksPeople reports whether an error says that nobody is qualified for a step.
+func lacksPeople(err error) bool {
+	return slices.ContainsFunc(crowd.ErrorsOf(err), func(e *crowd.Error) bool { return e.Field == orchestrator.FieldSmallCrowd })
 }
 
 // places returns where the outputs go, which must not be there without --force.
@@ -166,7 +217,14 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 		}
 		return ofWorkflow(x.File, err)
 	}
-	if run, err = r.MoveRun(c.Ctx, run.ID, "start"); err != nil {
+	id := run.ID
+	if run, err = r.StartRun(c.Ctx, id, x.AllowSmallCrowd); err != nil {
+		if lacksPeople(err) {
+			if _, undo := r.MoveRun(c.background(), id, "cancel"); undo != nil {
+				err = fmt.Errorf("%w (%s is left, without its start)", err, id)
+			}
+			err = &noted{err, "to give it to somebody: throng worker qualify NAME QUALIFICATION=SCORE; or run it all the same with --allow-small-crowd"}
+		}
 		return ofWorkflow(x.File, err)
 	}
 	if x.Detach {
@@ -219,7 +277,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error)
 		return wire.Run{}, err
 	}
 	run, err := r.MakeRun(c.Ctx, wire.NewRun{
-		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain,
+		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, Open: x.Open,
 	})
 	if err != nil {
 		return run, err
@@ -230,7 +288,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error)
 		}
 	}
 	for _, in := range x.Input {
-		if err == nil && !slices.Contains(run.Needs, in.name) {
+		if err == nil && x.FromRun != 0 && !wantsFile(&run, in.name) {
 			err = wrong("input", "%s is taken over from %s: leave it out", in.name, x.FromRun)
 		}
 	}
@@ -240,6 +298,11 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error)
 		}
 	}
 	return run, err
+}
+
+// wantsFile reports whether an input of a run that has not started has no rows yet.
+func wantsFile(run *wire.Run, input string) bool {
+	return slices.ContainsFunc(run.Nodes, func(n wire.RunNode) bool { return n.Name == input && n.State == "waiting" })
 }
 
 // load uploads the inputs, and tells of rows that could not be read.
@@ -269,9 +332,10 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 
 // follow looks at the run until it has ended.
 func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, error) {
-	ctx, stop := c.untilFirstSignal()
+	until, stop := c.untilFirstSignal()
 	defer stop()
 	id := run.ID
+	ctx, fed := x.feed(until, c, r, id)
 	bar := &gauge{w: c.Stderr}
 	defer bar.clear()
 	told, stuck, said := "", false, make(map[string]bool)
@@ -303,10 +367,37 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 		stuck = run.Stuck
 		return run.Ended(), nil
 	})
-	if err != nil && ctx.Err() != nil {
-		err = crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s", id, id)
+	switch wrong := fed(); {
+	case err == nil:
+	case until.Err() != nil:
+		err = crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s%s", id, id, when(len(x.Follow) > 0, "; to add rows: throng workflow rows add "+id.String()+"; to seal its inputs: throng workflow rows seal "+id.String()))
+	case wrong != nil:
+		err = &noted{wrong, fmt.Sprintf("%s goes on; to add rows: throng workflow rows add %s", id, id)}
 	}
 	return run, err
+}
+
+// feed adds rows of the files that are followed, until ctx is done. What goes wrong with
+// one ends the context that it returns, and is returned by fed, which ends it all.
+func (x *WorkflowRun) feed(until context.Context, c *Context, r *remote, id crowd.RunID) (ctx context.Context, fed func() error) {
+	ctx, end := context.WithCancelCause(until)
+	var feeding sync.WaitGroup
+	for _, in := range x.Follow {
+		f := &feeder{c: c, to: r, run: id, input: in.name, file: in.path, form: table.FormatOf(in.path)}
+		feeding.Go(func() {
+			if err := f.follow(ctx, x.Every); err != nil {
+				end(err)
+			}
+		})
+	}
+	return ctx, func() error {
+		end(nil)
+		feeding.Wait()
+		if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	}
 }
 
 // handled is how many items the steps have dealt with, and of how many.

@@ -132,8 +132,58 @@ func waits(r *wire.Run) (list []string) {
 		if n := &r.Nodes[i]; n.Short != "" {
 			list = append(list, withRemedy(n.Name+": it cannot finish: "+n.Short, n.Remedy))
 		}
+		if n := &r.Nodes[i]; n.Blocked != "" && n.Error == "" && n.Lift == "" && n.Short == "" {
+			list = append(list, n.Name+": "+n.Blocked)
+		}
 	}
 	return list
+}
+
+// openInputs names the inputs that take rows, and what adds and ends them.
+func openInputs(r *wire.Run) string {
+	var list []string
+	for i := range r.Nodes {
+		if r.Nodes[i].Open {
+			list = append(list, r.Nodes[i].Name)
+		}
+	}
+	if len(list) == 0 || r.State == "loading" {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s; to add rows: throng workflow rows add %s; to end it: throng workflow rows seal %s", strings.Join(list, ", "), r.ID, r.ID)
+}
+
+// doneWords says when what is in a run is done; "" if nothing is on its way, or it is said
+// already what the run waits for.
+func doneWords(r *wire.Run) string {
+	o := r.Outlook
+	switch {
+	case o == nil || o.Why != "" && (r.Stuck || len(waits(r)) > 0):
+		return ""
+	case o.Why != "":
+		return "not known: " + o.Why
+	}
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return "after " + cell(o.Horizon)
+		}
+		return cell(t)
+	}
+	text := at(o.Median)
+	switch {
+	case o.Median.IsZero():
+	case len(o.Then) > 0:
+		text = "not before " + text
+	default:
+		text = "about " + text
+	}
+	if !o.Horizon.IsZero() && !o.Median.IsZero() {
+		text += fmt.Sprintf(" (80 %%: %s to %s)", at(o.Low), at(o.High))
+	}
+	if len(o.Then) > 0 {
+		text += "; further tasks come to " + strings.Join(o.Then, ", ")
+	}
+	return text
 }
 
 // showRun prints a run for people.
@@ -144,15 +194,23 @@ func showRun(w io.Writer, r *wire.Run) {
 	}
 	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant,
 		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)), "needs", strings.Join(r.Needs, ", "),
+		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
 		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
 		"predicted", when(r.PredictedMicros > 0, fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))),
-		"deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
+		"note", strings.Join(r.Notes, "; "),
+		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	say(w, "\n")
 	writeTable(w, r.Nodes, "STEP|KIND|STATE|IN|OK|SKIPPED|FAILED|HELD|WAITING|INSIDE|ANSWERS", func(n wire.RunNode) []any {
 		state := n.State
 		if r.State != "running" && state != "done" && state != "failed" {
 			state = r.State // none of its steps runs
+		}
+		switch {
+		case n.Open && r.State != "loading":
+			state = "open"
+		case n.Blocked != "" && state == "running":
+			state = "blocked"
 		}
 		return []any{n.Name, n.Kind, state, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
 	})
@@ -162,6 +220,9 @@ func showRun(w io.Writer, r *wire.Run) {
 		}
 		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))
+		}
+		if n := &r.Nodes[i]; n.Service != nil && n.Service.Text != "" {
+			say(w, "%s\n", clean(n.Name+": "+n.Service.Text))
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim/workflows"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -66,7 +67,7 @@ type badRow struct {
 func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (err error) {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: cmp.Or(x.Policy, workflows.DefaultPolicy), Seed: 1, Budget: x.Budget.Money}
+	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: cmp.Or(x.Policy, sched.Default), Seed: 1, Budget: x.Budget.Money}
 	if x.Seed != nil {
 		setup.Seed = *x.Seed
 	}
@@ -75,6 +76,9 @@ func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (e
 	}
 	allow, err := allowed("services", strings.FieldsFunc(strings.Join(x.Services, ","), func(r rune) bool { return r == ',' || r == ' ' }))
 	if err != nil {
+		return err
+	}
+	if setup.Declared, err = x.declared(w); err != nil {
 		return err
 	}
 	places, err := x.places(cmp.Or(x.Out, folderName(w.Name)), w)
@@ -105,6 +109,27 @@ func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (e
 	return x.print(c, out, func(w io.Writer) { writeSimulated(w, out) })
 }
 
+// declared are the services that the steps of a workflow name, at the addresses that are
+// given, each with the concurrency that a step has by default.
+func (x *WorkflowRun) declared(w *workflow.Workflow) (list []store.Service, err error) {
+	names := named(w)
+	for _, s := range x.Service {
+		if !slices.Contains(names, s.name) {
+			return nil, wrong("service", "no step of the workflow names the service %q%s", s.name, when(len(names) > 0, " (they name "+strings.Join(names, ", ")+")"))
+		}
+		if slices.ContainsFunc(list, func(y store.Service) bool { return y.Name == s.name }) {
+			return nil, wrong("service", "%s is given twice", s.name)
+		}
+		list = append(list, store.Service{Name: s.name, URL: s.url, Concurrency: workflow.DefaultConcurrency, AllTenants: true})
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(y store.Service) bool { return y.Name == name }) {
+			return nil, wrong("service", "the workflow calls the service %s, which a server knows: say where it is, with --service %s=URL", name, name)
+		}
+	}
+	return list, nil
+}
+
 // environmentSecret finds a secret of a simulated run in the environment.
 func environmentSecret(name string) (string, bool) { return os.LookupEnv("THRONG_SECRET_" + name) }
 
@@ -117,6 +142,14 @@ func folderName(name string) string {
 		return r
 	}, name), " .")
 	return cmp.Or(name, "workflow")
+}
+
+// openRows begins to read a file of that size (-1: not known) as a table.
+func openRows(file io.Reader, size int64, form table.Format) (table.Rows, error) {
+	if at, ok := file.(io.ReaderAt); ok && size >= 0 {
+		return table.OpenFile(at, size, table.Options{Format: form})
+	}
+	return table.NewReader(file, table.Options{Format: form})
 }
 
 // openInputs opens the files of the inputs. closeAll is to be called in any case.
@@ -134,13 +167,7 @@ func (x *WorkflowRun) openInputs(c *Context) (rows map[string]table.Rows, closeA
 			return nil, closeAll, err
 		}
 		opened = append(opened, file)
-		options := table.Options{Format: table.FormatOf(in.path)}
-		if at, ok := file.(io.ReaderAt); ok && size >= 0 {
-			rows[in.name], err = table.OpenFile(at, size, options)
-		} else {
-			rows[in.name], err = table.NewReader(file, options)
-		}
-		if err != nil {
+		if rows[in.name], err = openRows(file, size, table.FormatOf(in.path)); err != nil {
 			return nil, closeAll, ofFile(in.path, fmt.Errorf("%s: %w", in.name, err))
 		}
 	}

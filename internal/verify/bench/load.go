@@ -27,8 +27,9 @@ type crew struct {
 
 type loader struct {
 	conn *conn
-	held string // assignment
-	took []time.Duration
+	held string          // assignment
+	took []time.Duration // of the cycles of this turn that count
+	last time.Time       // when the last of them was finished
 }
 
 // newCrew connects clients and lets each get its first task.
@@ -72,7 +73,9 @@ func (c *crew) each(ctx context.Context, f func(context.Context, *loader) error)
 	return nil
 }
 
-// turn lets the crew work for a time. Cycles in the first tenth are not counted.
+// turn lets the crew work for a time. Cycles that end in its first tenth are not
+// counted. Those that are under way at its end are, with the time that they still
+// take: a cycle that is longer than the turn is one, too.
 func (c *crew) turn(ctx context.Context, d time.Duration) error {
 	before, err := c.server.Usage()
 	c.hasCPU = err == nil
@@ -88,8 +91,8 @@ func (c *crew) turn(ctx context.Context, d time.Duration) error {
 			if err := w.cycle(c.apart); err != nil {
 				return err
 			}
-			if got := time.Now(); got.After(from) && got.Before(to) {
-				w.took = append(w.took, got.Sub(sent))
+			if got := time.Now(); got.After(from) {
+				w.took, w.last = append(w.took, got.Sub(sent)), got
 			}
 		}
 		return ctx.Err()
@@ -99,15 +102,12 @@ func (c *crew) turn(ctx context.Context, d time.Duration) error {
 	if after, err := c.server.Usage(); err == nil {
 		c.cpu += (after.CPU - before.CPU) * 9 / 10 // of the part that counts
 	}
-	already := len(c.took)
+	rate := 0.
 	for _, w := range c.workers {
 		c.took = append(c.took, w.took...)
+		rate += float64(len(w.took)) / w.last.Sub(from).Seconds()
 	}
-	done := len(c.took) - already
-	if done == 0 {
-		return fmt.Errorf("%s: no cycle was finished in time", c.name)
-	}
-	c.perSecond = append(c.perSecond, float64(done)/(d-d/10).Seconds())
+	c.perSecond = append(c.perSecond, rate)
 	return nil
 }
 

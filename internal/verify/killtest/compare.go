@@ -112,7 +112,7 @@ func (c *comparison) batch(ctx context.Context, b store.Batch) error {
 		task   crowd.TaskID
 		worker crowd.WorkerID
 	}
-	pairs := make(map[pair]crowd.AssignmentID)
+	pairs, counted := make(map[pair]crowd.AssignmentID), make(map[pair]bool)
 	tasks := make(map[crowd.TaskID]*answered)
 	n, last := 0, uint32(0)
 	for a, err := range c.store.Annotations(ctx, b.Spec.Tenant, id, false) {
@@ -122,7 +122,9 @@ func (c *comparison) batch(ctx context.Context, b store.Batch) error {
 		last = max(last, a.Assignment.N())
 		other, twice := pairs[pair{a.Task, a.Worker}]
 		c.must(!twice, "%s was given to %s twice: %s and %s", a.Task, a.Worker, other, a.Assignment)
-		pairs[pair{a.Task, a.Worker}] = a.Assignment
+		if a.State != crowd.Returned && a.State != crowd.Expired && !a.Late { // else it may come back to them
+			pairs[pair{a.Task, a.Worker}] = a.Assignment
+		}
 		task := tasks[a.Task]
 		if task == nil {
 			task = &answered{}
@@ -137,6 +139,8 @@ func (c *comparison) batch(ctx context.Context, b store.Batch) error {
 			c.must(a.Paid == 0, "%s does not count, but was paid %s", a.Assignment, a.Paid)
 			continue
 		}
+		c.must(!counted[pair{a.Task, a.Worker}], "two answers of %s to %s count", a.Worker, a.Task)
+		counted[pair{a.Task, a.Worker}] = true
 		c.must(a.Paid == b.Spec.Reward, "%s counts, and was paid %s in place of %s", a.Assignment, a.Paid, b.Spec.Reward)
 		c.earned[a.Worker] += a.Paid
 		task.counted = append(task.counted, a)

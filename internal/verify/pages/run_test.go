@@ -22,31 +22,35 @@ import (
 // notRun lists the blocks that are not run here, by page and first line, with
 // the reason. A block that is not there any more is an error.
 var notRun = map[string]string{
-	"workflows/insurance-claims/README.md: throng worker add eve --qualification expertise=80":                     "80 claims through four programs and three kinds of people take longer than a test may; package examples runs the workflow",
-	"README.md: make demo    # a server, two tenants, dozens of workers over real HTTP, labels out":                "builds and tests: .ci/run does both",
-	`README.md: make build && export PATH="$PWD/bin:$PATH"`:                                                        "the program is built and on the path already",
-	"CONTRIBUTING.md: make build    # bin/throng":                                                                  "builds and tests: .ci/run does both",
-	"docs/benchmarks.md: go test ./pool -run '^$' -bench 'ControlStep|Plan'":                                       "benchmarks, which take minutes",
-	"docs/benchmarks.md: go test ./sla -run '^$' -bench 'Pass/atc|PutAndDrop|Advance$'":                            "benchmarks, which take minutes",
-	"docs/benchmarks.md: go test ./internal/store/sqlite -run '^$' -bench 'Commit(HandOver)?/64'":                  "benchmarks, which take minutes",
-	"docs/benchmarks.md: go test ./internal/verify/bench -run '^$' -bench HandOver -benchtime 4000x":               "benchmarks, which take minutes",
-	"docs/benchmarks.md: go test ./internal/server/app -run '^$' -bench Rows -benchtime 1x":                        "benchmarks, which take minutes",
-	"docs/live-pools.md: throng demo --scene pools          # 30 seconds; --for, --seed, --people, --keep, --json": "takes half a minute; the scripts of the command line run it shorter",
-	"docs/paper.md: throng paper list":                                                                             "takes minutes; package repro runs them",
-	"docs/simulation.md: throng sim run scenarios/paper-table-2.yaml --reps 100 --out report":                      "takes a minute; package scenario runs the file",
-	"docs/pool-simulation.md: throng pool simulate scenarios/pools/three-applications.yaml --out report":           "takes half a minute; package report runs the files",
+	"workflows/insurance-claims/README.md: throng worker add eve --qualification expertise=80":                                                                                                            "80 claims through four programs and three kinds of people take longer than a test may; package examples runs the workflow",
+	"README.md: make demo    # a server, two tenants, dozens of workers over real HTTP, labels out":                                                                                                       "builds and tests: .ci/run does both",
+	`README.md: make build && export PATH="$PWD/bin:$PATH"`:                                                                                                                                               "the program is built and on the path already",
+	"CONTRIBUTING.md: make build    # bin/throng":                                                                                                                                                         "builds and tests: .ci/run does both",
+	"docs/benchmarks.md: go test ./pool -run '^$' -bench 'ControlStep|Plan'":                                                                                                                              "benchmarks, which take minutes",
+	"docs/benchmarks.md: go test ./sla -run '^$' -bench 'Pass/atc|PutAndDrop|Advance$'":                                                                                                                   "benchmarks, which take minutes",
+	"docs/benchmarks.md: go test ./internal/store/sqlite -run '^$' -bench 'Commit(HandOver)?/64'":                                                                                                         "benchmarks, which take minutes",
+	"docs/benchmarks.md: go test ./internal/verify/bench -run '^$' -bench HandOver -benchtime 4000x":                                                                                                      "benchmarks, which take minutes",
+	"docs/benchmarks.md: go test ./internal/server/app -run '^$' -bench Rows -benchtime 1x":                                                                                                               "benchmarks, which take minutes",
+	"docs/live-pools.md: throng demo --scene pools          # 30 seconds; --for, --seed, --people, --keep, --json":                                                                                        "takes half a minute; the scripts of the command line run it shorter",
+	"docs/paper.md: throng paper list":                                                                                                                                                                    "takes minutes; package repro runs them",
+	"docs/workflow-simulation.md: throng workflow simulate workflows/insurance-claims/workflow.yaml --model workflows/insurance-claims/model.yaml --out report":                                           "takes half a minute; package workflows runs the file",
+	"docs/simulation.md: throng sim run scenarios/paper-table-2.yaml --reps 100 --out report":                                                                                                             "takes a minute; package scenario runs the file",
+	"docs/workflows.md: throng workflow run complaints.yaml --detach                        # r3":                                                                                                         "follows a file until it is interrupted; the scripts of the command line run it",
+	`docs/api.md: curl -X POST "$SERVER/v1/runs/r3/inputs/ours/rows?feed=orders&after=0" -H "Authorization: Bearer $TOKEN" --data-binary @new.csv   # {"input":"ours","added":2,"known":0,"feed_rows":2}`: "adds to an open input of a run, which this page does not make; package api's tests do",
+	"docs/pool-simulation.md: throng pool simulate scenarios/pools/three-applications.yaml --out report":                                                                                                  "takes half a minute; package report runs the files",
 }
 
 // prepared are the pages whose commands begin where others end: with a server
 // that has a tenant, an admin who is signed in, and people who answer.
 var prepared = []string{
-	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/templates.md", "docs/using.md",
+	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/service-steps.md", "docs/templates.md", "docs/using.md",
 	"workflows/entity-matching/README.md", "workflows/insurance-claims/README.md", "workflows/moderation/README.md",
 }
 
 // first is what a page takes for granted beside that.
 var first = map[string]string{
-	"docs/api.md": "throng pool create night",
+	"docs/api.md":           "throng pool create night",
+	"docs/service-steps.md": "throng tenant add acme && throng tenant add globex",
 	"docs/forecast.md": `throng batch create --tenant north --name later --file examples/pets.csv --question 'Is ${name} a cat?' --option yes --option no \
   --reward 0.05 --qualification 'expertise>=99' --allow-small-crowd --launch`,
 }

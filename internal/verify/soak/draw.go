@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
@@ -105,6 +106,10 @@ func (d *draw) setup() *sim.Setup {
 		}
 		s.Faults = append(s.Faults, f)
 	}
+	if d.chance(0.2) {
+		least := d.between(1, 5)
+		s.Gate = engine.Gate{On: true, Min: least, Max: pick(d, 0, least, least+3)}
+	}
 	return s
 }
 
@@ -149,13 +154,19 @@ func (d *draw) arrivals(most int) sim.Arrivals {
 		return sim.Arrivals{Times: times[:d.between(2, len(times))]}
 	}
 	a := sim.Arrivals{Rate: 20 + d.upTo(300), Count: d.between(1, most)}
+	if d.chance(0.2) {
+		a.Gap, a.Rate = d.dist(1+d.upTo(10)), 0
+	}
 	if d.chance(0.5) {
 		a.From = d.seconds(1, 300)
 	}
 	if d.chance(0.5) {
 		a.Until = a.From + d.seconds(1, 1000)
 		if d.chance(0.5) {
-			a.Rate, a.Count = min(a.Rate, 100), 0 // it is the time that ends it
+			a.Count = 0 // it is the time that ends it
+			if a.Gap == nil {
+				a.Rate = min(a.Rate, 100)
+			}
 		}
 	}
 	return a
@@ -203,7 +214,31 @@ func (d *draw) batch(s *sim.Setup, name string) sim.Batch {
 	if d.chance(0.2) {
 		b.Requires = map[string]int{"english": d.between(0, 100)}
 	}
+	if d.chance(0.1) {
+		b.PerWorker = d.between(1, 5)
+	}
+	if d.chance(0.15) {
+		b.Enough = d.enough()
+	}
 	return b
+}
+
+// enough draws what ends a batch by itself: one of its figures, or several.
+func (d *draw) enough() *engine.Enough {
+	x, which := &engine.Enough{}, d.between(1, 15)
+	if which&1 != 0 {
+		x.Labels = d.between(1, 20)
+	}
+	if which&2 != 0 {
+		x.Share = 0.1 + d.upTo(0.9)
+	}
+	if which&4 != 0 {
+		x.Confidence = 0.1 + d.upTo(0.9)
+	}
+	if which&8 != 0 {
+		x.Spent = crowd.Money(d.between(50_000, 2_000_000))
+	}
+	return x
 }
 
 // policy draws any policy, wrapped or not, and wrapped again.

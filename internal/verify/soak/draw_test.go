@@ -60,6 +60,8 @@ var habits = map[string]func(r *sim.Run) bool{
 	"estimate":              batches(func(b *sim.Batch) bool { return b.TaskTime > 0 }),
 	"lifetime":              batches(func(b *sim.Batch) bool { return b.Lifetime > 0 }),
 	"requirement":           batches(func(b *sim.Batch) bool { return b.Requires != nil }),
+	"most answers of one":   batches(func(b *sim.Batch) bool { return b.PerWorker > 0 }),
+	"enough":                batches(func(b *sim.Batch) bool { return b.Enough != nil }),
 	"people vanish":         faults(func(f *sim.Fault) bool { return f.Vanish > 0 }),
 	"policy switch":         faults(func(f *sim.Fault) bool { return f.Policy != "" }),
 	"stop":                  faults(func(f *sim.Fault) bool { return f.Stop > 0 }),

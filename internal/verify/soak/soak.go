@@ -5,6 +5,7 @@
 package soak
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,6 +149,18 @@ func differ(path string, checked, bare reflect.Value) string {
 	return fmt.Sprintf("%s is %.200s, and with checks %.200s", path, y, x)
 }
 
+// hadEnough reports whether a batch may have ended by what it says is enough.
+func hadEnough(b *sim.BatchOutcome) bool {
+	x := b.Enough
+	if x == nil {
+		return false
+	}
+	return x.Labels > 0 && b.Labelled >= x.Labels ||
+		x.Share > 0 && float64(b.Labelled) >= x.Share*float64(b.Tasks) ||
+		x.Confidence > 0 || // of which an outcome says nothing
+		x.Spent > 0 && b.Spent+cmp.Or(b.Reward, sim.DefaultReward) > x.Spent
+}
+
 // conserved checks the totals of a run against each other.
 func conserved(o *sim.Outcome) error {
 	answers, running, labels := int64(0), 0, int64(0)
@@ -162,7 +175,7 @@ func conserved(o *sim.Outcome) error {
 		switch {
 		case b.Answers > b.Planned || b.Planned > b.Wanted && b.Ended >= 0:
 			return fmt.Errorf("%s has %d answers of %d, and %d were wanted", b.Name, b.Answers, b.Planned, b.Wanted)
-		case b.Completed >= 0 && (b.Completed != b.Ended || b.Labelled != b.Tasks):
+		case b.Completed >= 0 && (b.Completed != b.Ended || b.Labelled != b.Tasks && !hadEnough(b)):
 			return fmt.Errorf("%s was completed at %s with %d labels of %d, and ended at %s", b.Name, b.Completed, b.Labelled, b.Tasks, b.Ended)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -40,15 +41,18 @@ func Run(sizes []int, policies []string) []Row {
 // measure runs cycles of the world and reads the clock between their parts, so
 // that a decision is timed as it happens: after an event, on a state of its own,
 // never a repetition that finds everything in the cache. The clock's own cost,
-// measured in the same way, is taken off.
+// measured in the same way before and after, is taken off.
+//
+// A figure is the median of the means of groups of cycles, so that what else runs on
+// the machine changes a few groups and not the figure.
 func measure(name string, size int) Row {
 	w := NewWorld(sched.MustParse(name), size)
 	runtime.GC()
-	var deciding, telling time.Duration
-	n := 0
-	for ; n < 1000 || deciding < enough || telling < enough; n++ {
-		if n >= 20 && deciding > 10*enough {
-			break // a slow one (finite β): few are enough
+	clock := clockCost(nil)
+	var deciding, telling groups
+	for n := 0; n < 1000 || deciding.total < enough || telling.total < enough; n++ {
+		if n >= 20 && deciding.total > 10*enough {
+			break // a slow one (dafs-code): few are enough
 		}
 		start := time.Now()
 		last := w.Finish()
@@ -56,27 +60,54 @@ func measure(name string, size int) Row {
 		id := w.Decide(last)
 		decided := time.Now()
 		w.Start(id)
-		telling += time.Since(decided) + finished.Sub(start)
-		deciding += decided.Sub(finished)
+		telling.add(time.Since(decided) + finished.Sub(start))
+		deciding.add(decided.Sub(finished))
 	}
-	clock := clockCost()
+	cost := stats.Quantile(clockCost(clock), 0.5)
 	return Row{
 		Policy:        name,
 		Batches:       size,
-		NsPerDecision: max(0, float64(deciding)/float64(n)-clock),
-		NsPerEvent:    max(0, float64(telling)/float64(2*n)-clock),
+		NsPerDecision: max(0, stats.Quantile(deciding.means(), 0.5)-cost),
+		NsPerEvent:    max(0, stats.Quantile(telling.means(), 0.5)/2-cost),
 	}
 }
 
-// clockCost is the time in ns that lies between two readings of the clock.
-func clockCost() float64 {
-	const readings = 100_000
-	var between time.Duration
-	for range readings {
-		start := time.Now()
-		between += time.Since(start)
+// groups is the means, in ns, of groups of times.
+type groups struct {
+	total  time.Duration
+	list   []float64
+	within time.Duration // of the group that is not full
+	n      int           // times in it
+}
+
+const groupSize = 100
+
+func (g *groups) add(d time.Duration) {
+	g.total += d
+	g.within += d
+	if g.n++; g.n == groupSize {
+		g.list = append(g.list, float64(g.within)/groupSize)
+		g.within, g.n = 0, 0
 	}
-	return float64(between) / readings
+}
+
+// means returns the mean of each full group, or of what there is.
+func (g *groups) means() []float64 {
+	if len(g.list) == 0 {
+		return []float64{float64(g.within) / float64(g.n)}
+	}
+	return g.list
+}
+
+// clockCost appends means of groups of the time in ns that lies between two readings
+// of the clock.
+func clockCost(means []float64) []float64 {
+	var g groups
+	for range 50_000 {
+		start := time.Now()
+		g.add(time.Since(start))
+	}
+	return append(means, g.means()...)
 }
 
 // Running is the number of assignments in people's hands in a World.

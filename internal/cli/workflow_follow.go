@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
+)
+
+// grown is a file whose rows are read as they are written to its end. A row counts as
+// written when its line has ended.
+type grown struct {
+	file   *os.File
+	form   table.Format
+	header []byte // the line with the columns; of JSON Lines there is none
+	rest   []byte // what was read, and not consumed
+	lines  int    // consumed
+	at     int64  // bytes that were read
+}
+
+// grownPiece is how much is read at a time. A row is shorter.
+const grownPiece = table.DefaultMaxRowBytes + 1
+
+// next returns whole rows that were written since, and how many lines stand before them,
+// less the header that is repeated in front of them; nil: there are none yet.
+func (g *grown) next() (text []byte, lines int, err error) {
+	if info, err := g.file.Stat(); err != nil {
+		return nil, 0, err
+	} else if info.Size() < g.at {
+		return nil, 0, crowd.Errorf(crowd.Invalid, "it has become shorter: rows are read from a file that only grows")
+	}
+	piece := make([]byte, grownPiece)
+	n, err := io.ReadFull(g.file, piece)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, 0, err
+	}
+	g.at += int64(n)
+	g.rest = append(g.rest, piece[:n]...)
+	if g.header == nil && g.form != table.JSONL {
+		if g.header = g.take(bytes.IndexByte(g.rest, '\n') + 1); len(g.header) == 0 {
+			g.header = nil
+			return nil, 0, nil
+		}
+		g.lines++
+	}
+	rows := g.take(g.end())
+	if len(rows) == 0 {
+		return nil, 0, nil
+	}
+	lines = g.lines - bytes.Count(g.header, []byte("\n"))
+	g.lines += bytes.Count(rows, []byte("\n"))
+	return append(bytes.Clone(g.header), rows...), lines, nil
+}
+
+// end returns where the last whole row ends of what was not consumed: at the end of a
+// line, but not within quotes.
+func (g *grown) end() int {
+	last, quoted := 0, false
+	for i, c := range g.rest {
+		switch {
+		case c == '"' && g.form == table.CSV:
+			quoted = !quoted
+		case c == '\n' && !quoted:
+			last = i + 1
+		}
+	}
+	if last == 0 && len(g.rest) > grownPiece { // the table's reader says what is wrong with it
+		return len(g.rest)
+	}
+	return last
+}
+
+// take consumes n bytes.
+func (g *grown) take(n int) []byte {
+	text := g.rest[:n:n]
+	g.rest = bytes.Clone(g.rest[n:])
+	return text
+}
+
+// followable checks that the rows of a file can be read as they are written.
+func followable(name string, form table.Format) error {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return wrong("follow", "%s is no file that grows", name)
+	case form == table.Auto || form == table.Parquet:
+		return wrong("format", "say of %s csv, tsv or jsonl: only those are read as they are written", name)
+	}
+	return nil
+}
+
+// follow adds the rows of the file as they are written, until ctx is done. A server that
+// cannot be reached is tried again.
+func (f *feeder) follow(ctx context.Context, often span) error {
+	if err := followable(f.file, f.form); err != nil {
+		return err
+	}
+	file, err := os.Open(f.file)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	g := &grown{file: file, form: f.form}
+	err = every(ctx, often, func() (done bool, err error) {
+		for {
+			text, lines, err := g.next()
+			if err != nil {
+				return false, ofFile(f.file, err)
+			}
+			if text == nil {
+				return false, nil
+			}
+			if err := f.piece(ctx, g, text, lines, often); err != nil {
+				return false, err
+			}
+		}
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil // which is how it ends
+	}
+	return err
+}
+
+// piece adds whole rows of the file.
+func (f *feeder) piece(ctx context.Context, g *grown, text []byte, lines int, often span) error {
+	if f.feed == "" {
+		f.feed = feedOf(f.file, g.header, text)
+	}
+	told, looked := false, false
+	return every(ctx, often, func() (done bool, err error) {
+		if f.sent == 0 && !looked {
+			err = f.lookUp(ctx)
+		}
+		if err == nil {
+			looked = true
+			var rows *table.Reader
+			if rows, err = table.NewReader(bytes.NewReader(text), table.Options{Format: f.form}); err != nil {
+				return false, ofFile(f.file, err)
+			}
+			before := f.sent
+			if err = f.read(ctx, rows, lines, maxFollowed); err != nil {
+				f.sent = before // the server passes over those that it has
+			}
+		}
+		switch code := crowd.CodeOf(err); {
+		case err == nil:
+			return true, nil
+		case code != crowd.Unavailable && code != crowd.TooMany:
+			return false, err
+		case !told:
+			told = true
+			say(f.c.Stderr, "throng: %s; it is tried again\n", clean(message(err)))
+		}
+		return false, nil
+	})
+}
+
+// maxFollowed is how many rows of a file that grows are added together.
+const maxFollowed = 1000
+
+// feedOf names a file by its place and how it begins, so that another file in its place is
+// another feed.
+func feedOf(name string, header, text []byte) string {
+	place, err := filepath.Abs(name)
+	if err != nil {
+		place = name // which is as good on this machine
+	}
+	first, _, _ := bytes.Cut(text[len(header):], []byte("\n"))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s%s", place, header, first))
+	base := filepath.Base(name)
+	return fmt.Sprintf("%s-%x", base[:min(len(base), 100)], sum[:8])
+}

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/sim/report"
+	"github.com/throng-dev/throng/internal/sim/scenario"
+	"github.com/throng-dev/throng/internal/sim/workflows"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/sched"
+)
+
+// WorkflowSimulate is "throng workflow simulate".
+type WorkflowSimulate struct {
+	File     string      `arg:"" help:"The workflow, a YAML file; - for standard input."`
+	Arrivals *string     `placeholder:"RATE" help:"When items come: a rate such as 30/h (at random), or the time between two, such as 2m or lognormal(mean=2m,sd=1m)."`
+	For      *span       `placeholder:"TIME" help:"For how long items come; what has come is done to the end. Default: 8h."`
+	Policy   *string     `placeholder:"A,B,C" help:"Policies to compare, separated by commas; default: that of a new pool, and penalty."`
+	Workers  []string    `sep:"none" placeholder:"N" help:"People in each pool, such as 5; 5,9 compares two crowds; main=5,experts=2 for each pool. Once for each crowd. Default: 5."`
+	Input    []inputFile `sep:"none" placeholder:"NAME=PATH" help:"A file from which rows of an input are drawn; once for each. Without one they are made up."`
+	Model    string      `placeholder:"FILE" help:"A YAML file with models of the services and people, and any of these settings."`
+	Each     string      `placeholder:"row|run" help:"What an arrival is: a row of the inputs, or a run of its own; default: what suits the workflow."`
+	Rows     *int        `placeholder:"N" help:"Rows of each input in a run; default: all of its file."`
+	Budget   amount      `placeholder:"AMOUNT" help:"The most that the answers of a run may cost; default: what the file says."`
+	Reps     *int        `placeholder:"N" help:"Repetitions; default: 5."`
+	Seed     *uint64     `placeholder:"S" help:"Seed of all that is random; default: 1."`
+	Out      *newFolder  `placeholder:"DIR" help:"New folder for the report, or an old report to replace."`
+	Output
+}
+
+// What is simulated where nothing is said.
+const (
+	defaultLoad    = 8 * time.Hour
+	defaultWorkers = 5
+	defaultReps    = 5
+)
+
+// Run simulates the workflow under the load.
+func (x *WorkflowSimulate) Run(c *Context) (err error) {
+	ctx, stop := c.untilFirstSignal()
+	defer stop()
+	flow, text, err := loadWorkflow(c, x.File)
+	if err != nil {
+		return err
+	}
+	dir := ""
+	if x.Out != nil {
+		dir = string(*x.Out)
+		if err := report.CheckDir(dir); err != nil {
+			return err
+		}
+	}
+	model := &scenario.WorkflowModel{}
+	if x.Model != "" {
+		if model, _, err = loadFile(c, x.Model, scenario.LoadWorkflowModel, scenario.ReadWorkflowModel); err != nil {
+			return err
+		}
+	}
+	plan, err := x.plan(c, flow, text, model)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "throng-workflow-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, os.RemoveAll(scratch)) }()
+	plan.Open = func(ctx context.Context) (store.Store, func() error, error) { return scratchStore(ctx, scratch) }
+	comparison, seconds, err := simulate(ctx, c, "runs", func(progress func(done, total int)) (*workflows.Comparison, error) {
+		plan.Progress = progress
+		return plan.Do(ctx)
+	})
+	if err != nil {
+		return ofWorkflow(x.File, err)
+	}
+	r := report.NewWorkflowReport(comparison, flow.Name)
+	r.About, r.Source, r.WallS, r.Runs = model.About, text, seconds, plan.Load.Runs
+	r.Load, r.Notes = loadWords(plan), x.notes(flow, plan)
+	if dir != "" {
+		if err := r.Write(ctx, dir); err != nil {
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
+			return err
+		}
+	}
+	return x.print(c, r, func(w io.Writer) { writeWorkflowReport(w, r, dir) })
+}
+
+// scratchStore opens a store of its own in a folder.
+func scratchStore(ctx context.Context, folder string) (store.Store, func() error, error) {
+	dir, err := os.MkdirTemp(folder, "run-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := sqlite.Open(ctx, filepath.Join(dir, "run.db"), sqlite.Options{Scratch: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	return st, func() error { return cmp.Or(st.Close(), os.RemoveAll(dir)) }, nil
+}
+
+// plan puts together what is said by flags, then by the model file, then by default.
+func (x *WorkflowSimulate) plan(c *Context, flow *workflow.Workflow, text string, m *scenario.WorkflowModel) (*workflows.Plan, error) {
+	p := &workflows.Plan{
+		Text: text, Models: m.Steps, Services: m.Services, Budget: x.Budget.Money, Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
+		Policies: m.Policies, Workers: m.Workers,
+		Load: workflows.Load{For: cmp.Or(m.For, defaultLoad), Rows: m.Rows, Cells: m.Inputs, Runs: workflows.ArriveAsRuns(flow)},
+	}
+	if x.For != nil {
+		if p.Load.For = x.For.Duration; p.Load.For <= 0 {
+			return nil, wrong("for", "must be more than 0, not %s", x.For.Duration)
+		}
+	}
+	if x.Reps != nil {
+		p.Reps = *x.Reps
+	}
+	if x.Seed != nil {
+		p.Seed = *x.Seed
+	}
+	if x.Budget.Money < 0 {
+		return nil, wrong("budget", "%s is not a budget (more than 0)", x.Budget.Money)
+	}
+	if err := x.arrivals(p, m); err != nil {
+		return nil, err
+	}
+	if err := x.each(p, flow, m); err != nil {
+		return nil, err
+	}
+	if err := x.compared(p); err != nil {
+		return nil, err
+	}
+	return p, x.tables(c, flow, p)
+}
+
+func (x *WorkflowSimulate) arrivals(p *workflows.Plan, m *scenario.WorkflowModel) (err error) {
+	switch {
+	case x.Arrivals != nil:
+		p.Load.Arrivals, err = scenario.ParseArrivals(*x.Arrivals, p.Load.For)
+	case m.Arrive != nil:
+		p.Load.Arrivals = *m.Arrive
+	default:
+		err = wrong("arrivals", "is missing: when items come, such as --arrivals 30/h")
+	}
+	return err
+}
+
+// each sets what an arrival is.
+func (x *WorkflowSimulate) each(p *workflows.Plan, flow *workflow.Workflow, m *scenario.WorkflowModel) error {
+	switch each := cmp.Or(x.Each, m.Each); each {
+	case "":
+	case "row", "run":
+		p.Load.Runs = each == "run"
+	default:
+		return wrong("each", "%q is neither row nor run", each)
+	}
+	if !p.Load.Runs && len(workflows.Streams(flow)) == 0 {
+		return wrong("each", "no step streams an input, so rows cannot come one by one: --each run has each arrival be a run")
+	}
+	if x.Rows != nil {
+		if p.Load.Rows = *x.Rows; p.Load.Rows < 1 || p.Load.Rows > workflows.MaxTable {
+			return wrong("rows", "must be from 1 to %d, not %d", workflows.MaxTable, p.Load.Rows)
+		}
+		if !p.Load.Runs {
+			return wrong("rows", "goes with --each run: here each arrival is one row")
+		}
+	}
+	return nil
+}
+
+// compared sets the policies and the crowds.
+func (x *WorkflowSimulate) compared(p *workflows.Plan) error {
+	policies, err := givenPolicies(x.Policy)
+	if err != nil {
+		return err
+	}
+	if policies != nil {
+		p.Policies = policies
+	}
+	if p.Policies == nil {
+		p.Policies = []string{sched.Default, "penalty"}
+	}
+	for i, policy := range p.Policies {
+		made, err := sched.Parse(policy)
+		if err != nil {
+			return err
+		}
+		if p.Policies[i] = made.Name(); slices.Contains(p.Policies[:i], made.Name()) {
+			return wrong("policy", "%s is in the list twice", policy)
+		}
+	}
+	if len(x.Workers) > 0 {
+		p.Workers = nil
+	}
+	for _, text := range x.Workers {
+		list, err := scenario.SplitWorkers(text)
+		if err != nil {
+			return err
+		}
+		p.Workers = append(p.Workers, list...)
+	}
+	if len(p.Workers) == 0 {
+		p.Workers = []scenario.Workers{{Each: defaultWorkers}}
+	}
+	return nil
+}
+
+// tables reads the files of the inputs.
+func (x *WorkflowSimulate) tables(c *Context, flow *workflow.Workflow, p *workflows.Plan) error {
+	files := WorkflowRun{Input: x.Input}
+	rows, closeAll, err := files.openInputs(c)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	p.Load.Tables = make(map[string]*workflows.Table)
+	for name, file := range rows {
+		i := slices.IndexFunc(flow.Inputs, func(in workflow.Input) bool { return in.Name == name })
+		if i < 0 {
+			return wrong("input", "the workflow has no input %q (it has %s)", name, joined(flow.Inputs, func(in workflow.Input) string { return in.Name }))
+		}
+		if p.Load.Tables[name], err = workflows.ReadTable(file, &flow.Inputs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadWords says what came.
+func loadWords(p *workflows.Plan) []string {
+	what := "rows"
+	if p.Load.Runs {
+		what = "runs"
+	}
+	a := p.Load.Arrivals
+	how := fmt.Sprintf("%s, Poisson", rateWords(a.Rate))
+	switch {
+	case a.Gap != nil:
+		how = fmt.Sprintf("seconds between two: %s", a.Gap)
+	case a.Times != nil:
+		how = fmt.Sprintf("at %s", format.Count(len(a.Times), "given time"))
+	case a.Rate == 0:
+		how = fmt.Sprintf("%d at once", a.Count)
+	}
+	return []string{fmt.Sprintf("%s come for %s (%s); all are done to the end", what, p.Load.For, how)}
+}
+
+func rateWords(perHour float64) string { return fmt.Sprintf("%g an hour", perHour) }
+
+// notes is what somebody who reads the report has to know.
+func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (list []string) {
+	if flow.SLA == nil {
+		list = append(list, "the workflow has no sla: nothing is late, and nothing costs a penalty")
+	}
+	if wait := workflows.WaitForAll(flow); !p.Load.Runs && len(wait) > 0 {
+		list = append(list, "on a batch edge items wait until no more come: "+strings.Join(wait, ", ")+"; --each run has each arrival be a run of its own")
+	}
+	made := lists.Filter(flow.Inputs, func(in workflow.Input) bool { return p.Load.Tables[in.Name] == nil })
+	if len(made) > 0 {
+		list = append(list, "made-up rows: "+joined(made, func(in workflow.Input) string { return in.Name })+" (--input NAME=PATH draws them from a file)")
+	}
+	for _, in := range flow.Inputs {
+		if t := p.Load.Tables[in.Name]; t != nil && t.Bad > 0 {
+			list = append(list, fmt.Sprintf("%s: %s left out", in.Name, format.Count(t.Bad, "bad row")))
+		}
+	}
+	var guessed []string
+	for i := range flow.Steps {
+		if s := &flow.Steps[i]; s.HTTP() != nil && p.Models[s.Name].Time == nil {
+			guessed = append(guessed, s.Name)
+		}
+	}
+	if len(guessed) > 0 {
+		list = append(list, "no service is called; taken as long as the workflow expects: "+strings.Join(guessed, ", "))
+	}
+	return list
+}
+
+// writeWorkflowReport prints what people want to know first; the report folder has the
+// rest.
+func writeWorkflowReport(w io.Writer, r *report.WorkflowReport, dir string) {
+	say(w, "%s\n", clean(fmt.Sprintf("%s: %s, seed %d, in %.1f s", r.Workflow, format.Count(r.Reps, "repetition"), r.Seed, r.WallS)))
+	for _, text := range append(slices.Clone(r.Load), r.Notes...) {
+		say(w, "%s\n", clean(text))
+	}
+	names := r.Names()
+	for _, t := range r.Tables() {
+		say(w, "\n")
+		columns(w, append([][]string{append([]string{t.Title}, names...)}, r.Rows(t)...))
+	}
+	if len(names) > 1 {
+		say(w, "\ndifference to %s%s\n", clean(names[0]), when(r.Reps > 1, " on the same repetitions; * where it is more than chance would make it"))
+		columns(w, append([][]string{append([]string{"metric"}, names[1:]...)}, r.Differences(r.Tables()[0])...))
+	}
+	if dir != "" {
+		say(w, "\nthe report: %s\n", clean(filepath.Join(dir, "report.html")))
+	}
+}

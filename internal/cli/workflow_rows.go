@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// WorkflowRows is "throng workflow rows".
+type WorkflowRows struct {
+	Add  WorkflowRowsAdd  `cmd:"" help:"Add rows to an open input of a run."`
+	Seal WorkflowRowsSeal `cmd:"" help:"Say that no more rows come to an open input."`
+}
+
+// WorkflowRowsAdd is "throng workflow rows add".
+type WorkflowRowsAdd struct {
+	aRun
+	Input  string `placeholder:"NAME" help:"The open input; not needed if there is one only."`
+	File   string `required:"" help:"The rows: CSV, TSV, JSON Lines or Parquet; - for standard input."`
+	Format string `enum:"csv,tsv,jsonl,parquet," default:"" help:"csv, tsv, jsonl or parquet; default: by the name of the file, or by its content."`
+	Follow bool   `help:"Go on with what is written to the end of the file, until an interrupt."`
+	Every  span   `default:"1s" help:"With --follow: how often to look."`
+	Feed   string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`
+}
+
+// Run adds the rows.
+func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
+	run, err := r.Run(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
+	if x.Input == "" {
+		var open []string
+		for i := range run.Nodes {
+			if run.Nodes[i].Open {
+				open = append(open, run.Nodes[i].Name)
+			}
+		}
+		if len(open) != 1 {
+			return wrong("input", "say which input: %s", when(len(open) == 0, fmt.Sprintf("%s has none that is open", run.ID))+strings.Join(open, ", "))
+		}
+		x.Input = open[0]
+	}
+	form, err := table.ParseFormat(x.Format)
+	if err != nil {
+		return err
+	}
+	if form == table.Auto {
+		form = table.FormatOf(x.File)
+	}
+	f := &feeder{c: c, to: r, run: run.ID, input: x.Input, file: x.File, form: form, feed: x.Feed}
+	if x.Follow {
+		ctx, stop := c.untilFirstSignal()
+		defer stop()
+		f.added = func(n int64) {
+			if !x.JSON {
+				say(c.Stderr, "%s %s: %s added\n", run.ID, clean(x.Input), format.Count(int(n), "row"))
+			}
+		}
+		err = f.follow(ctx, x.Every)
+	} else {
+		err = f.whole(c.Ctx)
+	}
+	if err != nil {
+		return err
+	}
+	sum := f.sum()
+	known := when(sum.Known > 0, fmt.Sprintf(", %d had been added before", sum.Known))
+	return r.tell(sum, nil, "%s %s: %s added%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), known)
+}
+
+// WorkflowRowsSeal is "throng workflow rows seal".
+type WorkflowRowsSeal struct {
+	aRun
+	Input string `placeholder:"NAME" help:"The open input; default: all of them."`
+}
+
+// Run seals.
+func (x *WorkflowRowsSeal) Run(c *Context, r *remote) error {
+	if x.Input == "" {
+		return r.printRun(r.MoveRun(c.Ctx, x.ID, "seal"))
+	}
+	return r.printRun(r.SealInput(c.Ctx, x.ID, x.Input))
+}
+
+// feeder adds the rows of a file to an open input, in groups.
+type feeder struct {
+	c     *Context
+	to    *remote
+	run   crowd.RunID
+	input string
+	file  string
+	form  table.Format
+	feed  string        // "": not chosen yet
+	added func(n int64) // called after each group, if not nil
+
+	group group
+	sent  int64 // rows of the file before the group
+	known int64 // rows of the feed that were there at the beginning
+}
+
+// sum is what became of the file's rows.
+func (f *feeder) sum() wire.AddedRows {
+	known := min(f.known, f.sent)
+	return wire.AddedRows{Input: f.input, Added: f.sent - known, Known: known, Feed: max(f.known, f.sent)}
+}
+
+// group is rows of a file that are added together.
+type group struct {
+	columns []string
+	rows    [][]string
+	lines   []int // of the rows, in the file
+	bytes   int
+}
+
+// maxGroupText is how many bytes of text a group has at most, but for its last row.
+const maxGroupText = 2 << 20
+
+// whole adds all rows of the file. A file of at most orchestrator.MaxAddedRows rows and
+// maxGroupText goes in one request: all of it is added, or nothing.
+func (f *feeder) whole(ctx context.Context) error {
+	if f.feed == "" {
+		f.feed = "add-" + rand.Text()
+	} else if err := f.lookUp(ctx); err != nil {
+		return err
+	}
+	file, size, err := f.c.open(f.file)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	rows, err := openRows(file, size, f.form)
+	if err != nil {
+		return ofFile(f.file, err)
+	}
+	if err := f.read(ctx, rows, 0, orchestrator.MaxAddedRows); err != nil {
+		if f.sent > 0 {
+			return &noted{err, fmt.Sprintf("%s before that are added; put the file right, and go on with --feed %s, which adds none of them again", format.Count(int(f.sent), "row"), f.feed)}
+		}
+		return err
+	}
+	return nil
+}
+
+// lookUp finds how many rows of the feed are there.
+func (f *feeder) lookUp(ctx context.Context) error {
+	feed, err := f.to.FeedRows(ctx, f.run, f.input, f.feed)
+	f.known = feed.Rows
+	return err
+}
+
+// read adds rows, at most most at a time. They stand after so many lines of the file.
+// If some cannot be read, none of their group is added.
+func (f *feeder) read(ctx context.Context, rows table.Rows, lines, most int) error {
+	f.group = group{columns: rows.Columns()}
+	var bad crowd.Errors
+	for {
+		cells, line, err := rows.Read()
+		var wrong *crowd.Error
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(bad) > 0 {
+				return ofFile(f.file, bad)
+			}
+			return f.send(ctx)
+		case errors.As(err, &wrong) && wrong.Row != 0:
+			wrong.Row += lines
+			bad = append(bad, wrong)
+		case err != nil:
+			return ofFile(f.file, err)
+		default:
+			g := &f.group
+			g.rows, g.lines, g.bytes = append(g.rows, cells), append(g.lines, line+lines), g.bytes+textOf(cells)
+		}
+		if len(f.group.rows)+len(bad) >= most || f.group.bytes >= maxGroupText {
+			if len(bad) > 0 {
+				return ofFile(f.file, bad)
+			}
+			if err := f.send(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func textOf(cells []string) (n int) {
+	for _, c := range cells {
+		n += len(c)
+	}
+	return n
+}
+
+// send adds the group, without the rows that were there at the beginning.
+func (f *feeder) send(ctx context.Context) error {
+	g := f.group
+	f.group = group{columns: g.columns}
+	skip := min(max(f.known-f.sent, 0), int64(len(g.rows)))
+	f.sent += skip
+	g.rows, g.lines = g.rows[skip:], g.lines[skip:]
+	if len(g.rows) == 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	out := table.WriterOptions{Format: table.JSONL}
+	if err := table.WriteRows(&text, g.columns, out, func(yield func([]string, error) bool) {
+		for _, row := range g.rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	added, err := f.to.AddRows(ctx, f.run, client.NewRows{Input: f.input, Format: string(table.JSONL), Feed: f.feed, After: f.sent}, &text)
+	if err != nil {
+		return ofFile(f.file, g.placed(err))
+	}
+	f.sent += int64(len(g.rows))
+	if f.added != nil && added.Added > 0 {
+		f.added(added.Added)
+	}
+	return nil
+}
+
+// placed has the errors of rows name their lines in the file, where they were numbered in
+// the group.
+func (g *group) placed(err error) error {
+	for _, e := range crowd.ErrorsOf(err) {
+		if e.Row > 0 && e.Row <= len(g.lines) {
+			e.Row = g.lines[e.Row-1]
+		}
+	}
+	return err
+}
