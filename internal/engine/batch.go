@@ -14,43 +14,43 @@ import (
 // they are the numbers from fresh to the end (or, when people are invited to
 // single tasks, the numbers in their lists). Tasks with a label are forgotten.
 type batch struct {
-	spec    Spec         // what Edit, Add, Grow and Seal change of it changes here
-	past    []PastReward // in order of Last
-	tenant  *tenant
-	class   sched.Class
-	state   crowd.BatchState
-	stopped bool // emergency stop of this batch
+	// What every cycle looks at stands first, so that it is in few lines of the processor's cache.
+	spec                  Spec // what Edit, Add, Grow and Seal change of it changes here
+	tenant                *tenant
+	class                 sched.Class
+	dirty, stale, offered bool
+	judged                bool // see Engine.judged
+	stopped               bool // emergency stop of this batch
+	enough                bool // it has as many labels as Spec.Enough asks for
+	state                 crowd.BatchState
 
-	backlog backlog
-	log     log // the assignments of tasks that were handed out and have no label
-
-	promised crowd.Money // for what is in somebody's hands
-	leaving  int         // open tasks that were taken out while somebody held them
-
+	turn      uint64
 	open      int         // tasks that were handed out and have no label
 	planned   int         // assignments wanted: T_b
 	running   int         // in somebody's hands: R_b
 	completed int         // counted answers: C_b
 	labelled  int         // tasks with a label
 	certainty float64     // sum of the labels' confidence
-	enough    bool        // it has as many labels as Spec.Enough asks for
-	ended     bool        // by itself, for that
-	judged    bool        // see Engine.judged
-	fewest    int         // annotations that a task wants before any came, if everybody may do every task
 	escrow    crowd.Money // reserved and not paid
-	released  crowd.Money // of that, given back at the end
+	promised  crowd.Money // of that, for what is in somebody's hands
 	spent     crowd.Money
 	worked    time.Duration
-	life      timer                  // until spec.EndsAt
 	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
+	past      []PastReward           // in order of Last
+	waitsFrom time.Time              // something of it has waited since then, as far as is known
 
-	turn         uint64
+	backlog backlog
+	log     log // the assignments of tasks that were handed out and have no label
+
+	ended    bool        // by itself, for Spec.Enough
+	leaving  int         // open tasks that were taken out while somebody held them
+	fewest   int         // annotations that a task wants before any came, if everybody may do every task
+	released crowd.Money // of escrow, given back at the end
+	life     timer       // until spec.EndsAt
+
 	launchedAt   time.Time
-	waitsFrom    time.Time // something of it has waited since then, as far as is known
 	firstStarted time.Time
 	endedAt      time.Time
-
-	dirty, stale, offered bool
 }
 
 // task is a task that was handed out at least once and has no label yet.

@@ -75,14 +75,14 @@ type Duty struct {
 // duty is a worker's state on call.
 type duty struct {
 	on       bool
-	since    time.Time
+	kept     bool // on, as last told in Changes.Duties
+	outside  bool // on, without a place inside the gate
+	training int
+	leaves   Departure // was told to go with this: see departure
 	seen     time.Time // heard of last
 	idle     time.Time // without a task since then
-	leaves   Departure // was told to go with this: see departure
-	training int
-	paidTo   time.Time   // waiting is paid up to here
-	kept     bool        // on, as last told in Changes.Duties
-	outside  bool        // on, without a place inside the gate
+	paidTo   time.Time // waiting is paid up to here
+	since    time.Time
 	rest     int64       // of rate × ns: what was less than a micro-unit
 	earned   crowd.Money // by waiting, since they came on duty
 }

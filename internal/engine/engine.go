@@ -42,19 +42,19 @@ type Engine struct {
 	counted  time.Time // up to when the counters' person-times are counted
 	waits    waits
 
-	produced  uint64                 // events so far, those that wait in a queue among them
-	consumed  [RemoveTask + 1]uint64 // events by kind
-	queue     []pending              // events of the command being worked off
-	decisions []label.Decision       // what they are about
-	found     found                  // what the worker whom the policy asked last may be given
-	seen      sched.Batch            // what the policy was last shown
-	free      freeList
-	offers    []*batch // batches that may have something for a waiting worker
-	stale     []*batch // batches that the policy has to hear of
-	outlook   outlook
-	dirty     []*batch // batches whose progress is to be kept
-	judged    []*batch // batches that may have enough labels now
-	changes   Changes
+	consumed   [RemoveTask + 1]uint64 // events by kind
+	unconsumed uint64                 // events that began to wait in their queue
+	queue      []pending              // events of the command being worked off
+	decisions  []label.Decision       // what they are about
+	found      found                  // what the worker whom the policy asked last may be given
+	seen       sched.Batch            // what the policy was last shown
+	free       freeList
+	offers     []*batch // batches that may have something for a waiting worker
+	stale      []*batch // batches that the policy has to hear of
+	outlook    outlook
+	dirty      []*batch // batches whose progress is to be kept
+	judged     []*batch // batches that may have enough labels now
+	changes    Changes
 }
 
 // New makes an engine without batches or workers.
@@ -214,7 +214,7 @@ func (e *Engine) refresh() {
 		}
 	}
 	e.stale = emptied(e.stale)
-	if e.outlook.update(e.present) {
+	if len(e.outlook.batches) > 0 && e.outlook.update(e.present) {
 		for _, b := range e.outlook.batches {
 			e.policy.Set(e.view(b))
 		}

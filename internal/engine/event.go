@@ -97,22 +97,34 @@ func (e *Engine) run(now time.Time) {
 	}
 	e.queue = emptied(e.queue)
 	e.decisions = emptied(e.decisions)
-	e.judge(now)
+	if len(e.judged) > 0 {
+		e.judge(now)
+	}
 	e.free.reuse()
-	e.mindGate(now)
+	if e.gate.changed {
+		e.mindGate(now)
+	}
 	e.offer(now)
 }
 
-// consume tells an observer who consumes an event.
+// consume counts an event, and tells an observer who consumes it.
 func (e *Engine) consume(now time.Time, p *pending, consumer string) {
-	e.produced++
-	if consumer != "" {
-		e.consumed[p.kind]++
+	e.consumed[p.kind]++
+	if e.cfg.Observe { // apart, so that this much is inlined
+		e.observe(now, p, consumer)
 	}
-	if !e.cfg.Observe {
-		return
+}
+
+// enqueued counts an event that waits in its queue, and tells an observer.
+func (e *Engine) enqueued(now time.Time, p *pending) {
+	e.unconsumed++
+	if e.cfg.Observe {
+		e.observe(now, p, "")
 	}
-	ev := Event{N: e.produced, Kind: p.kind, Consumer: consumer, At: now}
+}
+
+func (e *Engine) observe(now time.Time, p *pending, consumer string) {
+	ev := Event{N: e.Produced(), Kind: p.kind, Consumer: consumer, At: now}
 	if p.worker != nil {
 		ev.Worker = p.worker.id
 	}
@@ -132,7 +144,13 @@ func (e *Engine) consume(now time.Time, p *pending, consumer string) {
 func (e *Engine) Observe(on bool) { e.cfg.Observe = on }
 
 // Produced is the number of the last event.
-func (e *Engine) Produced() uint64 { return e.produced }
+func (e *Engine) Produced() uint64 {
+	n := e.unconsumed
+	for _, of := range e.consumed {
+		n += of
+	}
+	return n
+}
 
 // Consumed counts the events that were consumed since the engine was made, by kind.
 func (e *Engine) Consumed() [RemoveTask + 1]uint64 { return e.consumed }

@@ -10,7 +10,7 @@ import (
 type outlook struct {
 	batches []*batch      // with an SLA
 	work    int64         // in sum, of an item of each, in milliseconds
-	look    time.Duration // as it follows from these and the people on duty; 0 without batches
+	look    time.Duration // as it followed from these and the people on duty when there was one last
 }
 
 // lookItems says how far the look is: at most as long as the people on duty need for so
@@ -45,14 +45,12 @@ func (l *outlook) leave(o *order) {
 	o.place, o.share = 0, 0
 }
 
-// update computes the look for so many people and reports whether it has changed.
+// update computes the look for so many people and reports whether it has changed. There
+// is a batch.
 func (l *outlook) update(people int) bool {
 	was := l.look
-	l.look = 0
-	if n := len(l.batches); n > 0 {
-		most := max(lookItems*l.work/int64(n*max(people, 1)), 1)
-		l.look = time.Millisecond << (bits.Len64(uint64(most)) - 1)
-	}
+	most := max(lookItems*l.work/int64(len(l.batches)*max(people, 1)), 1)
+	l.look = time.Millisecond << (bits.Len64(uint64(most)) - 1)
 	return l.look != was
 }
 

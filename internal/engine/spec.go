@@ -21,29 +21,18 @@ type Requirement struct {
 
 // Spec is what the engine must know of a batch to launch it.
 type Spec struct {
-	ID           crowd.BatchID
-	Tenant       crowd.TenantID
-	Tasks        uint32      // number of tasks, ≥ 1, or ≥ 0 if open
-	Open         bool        // more tasks may come: see Grow and Seal
-	Rule         label.Rule  // redundancy
-	Reward       crowd.Money // for each counted answer, > 0
-	Budget       crowd.Money // reserved at launch; at least the cost of one task. 0, if open: reserved task by task
-	Priority     float64     // P_b, > 0
-	Deadline     time.Time   // zero: none
-	Production   bool        // deadline-aware policies treat it as such
-	Lease        time.Duration
-	TaskTime     time.Duration // the requester's estimate for one assignment, > 0
-	EndsAt       time.Time     // lifetime: ended then with what there is; zero: never
-	Requirements []Requirement
-
-	// Invited, when not nil, says who may do which task: for each worker the
-	// numbers of their tasks, ascending. A task then wants no more answers than
-	// there are people invited to it. One to which nobody is invited is for everybody.
-	Invited map[crowd.WorkerID][]uint32
-
-	// Training has the batch's tasks done by newcomers, before they get any
-	// others, and by nobody else: see Retainer.Training.
-	Training bool
+	ID         crowd.BatchID
+	Tenant     crowd.TenantID
+	Tasks      uint32      // number of tasks, ≥ 1, or ≥ 0 if open
+	Open       bool        // more tasks may come: see Grow and Seal
+	Rule       label.Rule  // redundancy
+	Reward     crowd.Money // for each counted answer, > 0
+	Budget     crowd.Money // reserved at launch; at least the cost of one task. 0, if open: reserved task by task
+	Priority   float64     // P_b, > 0
+	Deadline   time.Time   // zero: none
+	Production bool        // deadline-aware policies treat it as such
+	Lease      time.Duration
+	TaskTime   time.Duration // the requester's estimate for one assignment, > 0
 
 	// SLA, when not nil, says what is promised of the tasks, which then go in the
 	// order of package sla. Not with Invited.
@@ -52,8 +41,20 @@ type Spec struct {
 	// Enough, when not nil, ends the batch before all tasks have labels.
 	Enough *Enough
 
+	// Training has the batch's tasks done by newcomers, before they get any
+	// others, and by nobody else: see Retainer.Training.
+	Training bool
+
 	// PerWorker is the most answers that count of one person; 0: any number.
 	PerWorker int
+
+	EndsAt       time.Time // lifetime: ended then with what there is; zero: never
+	Requirements []Requirement
+
+	// Invited, when not nil, says who may do which task: for each worker the
+	// numbers of their tasks, ascending. A task then wants no more answers than
+	// there are people invited to it. One to which nobody is invited is for everybody.
+	Invited map[crowd.WorkerID][]uint32
 
 	// NotBy names what else was asked about the items of the tasks, such as other steps of
 	// a workflow. Who answered there gets the task not: see Item.NotBy. Not with Invited.

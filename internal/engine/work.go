@@ -67,7 +67,7 @@ func (e *Engine) assign(now time.Time, p *pending) {
 		e.consume(now, p, consumerAssign)
 		e.handOut(now, w, f)
 	case !w.waiting:
-		e.consume(now, p, "")
+		e.enqueued(now, p)
 		e.enterQueue(now, w)
 	}
 }
@@ -86,25 +86,16 @@ func (e *Engine) choose(now time.Time, w *worker) found {
 	if w.outside {
 		return found{}
 	}
-	f := e.askAll(now, w)
+	f := e.ask(now, w)
 	if f.batch == nil && w.training > 0 {
 		e.setTraining(now, w, 0)
-		f = e.askAll(now, w)
-	}
-	return f
-}
-
-// askAll is ask, and then askAgain.
-func (e *Engine) askAll(now time.Time, w *worker) found {
-	f := e.ask(now, w)
-	if f.batch == nil && len(w.again) > 0 {
-		f = e.askAgain(w)
+		f = e.ask(now, w)
 	}
 	return f
 }
 
 // ask asks the policy for a batch that has something for w, and finds the task in
-// it that is next for them; or nothing.
+// it that is next for them; or else what may go to them again, or nothing.
 func (e *Engine) ask(now time.Time, w *worker) found {
 	e.refresh()
 	e.found = found{}
@@ -112,6 +103,9 @@ func (e *Engine) ask(now time.Time, w *worker) found {
 	if b := e.found.batch; b == nil || b.spec.ID != id { // not the one that it asked about last
 		e.found = found{}
 		w.MayBatch(id)
+	}
+	if e.found.batch == nil && len(w.again) > 0 {
+		return e.askAgain(w)
 	}
 	return e.found
 }
@@ -294,7 +288,7 @@ func (e *Engine) letGo(now time.Time, a *assignment) {
 		return
 	}
 	e.expectToHear(w)
-	if e.gate.over(e.inside(), w) {
+	if e.gate.On && e.gate.over(e.inside(), w) {
 		e.putOutside(now, w)
 		e.gate.changed = true
 	}

@@ -12,21 +12,22 @@ import (
 
 // worker is a worker of the pool. It answers the policy's questions.
 type worker struct {
+	// What every cycle looks at stands first: it is in two lines of the processor's cache.
 	id        crowd.WorkerID
 	engine    *Engine
-	quals     map[string]int
-	granted   []Grant
+	holds     *assignment // at most one
+	last      crowd.BatchID
+	classes   []int8 // by class: 0 not known yet, 1 meets it, -1 does not
+	waiting   bool
 	suspended bool
 	blockedBy []crowd.TenantID
-
-	holds   *assignment // at most one
-	lease   timer       // of what they hold, or of their silence
-	last    crowd.BatchID
-	waiting bool
-	again   []crowd.AssignmentID // of tasks that may come back to them: see remember
-	classes []int8               // by class: 0 not known yet, 1 meets it, -1 does not
+	again     []crowd.AssignmentID // of tasks that may come back to them: see remember
 
 	duty
+	lease timer // of what they hold, or of their silence
+
+	quals      map[string]int
+	granted    []Grant
 	prev, next *worker // in the waiting queue
 }
 
