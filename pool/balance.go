@@ -8,17 +8,43 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
-// BalanceNames lists a text form of every balancer, as ParseBalance reads it,
-// with its defaults: for help texts and as a set to compare.
-func BalanceNames() []string {
-	return []string{
-		"none", "random(cap=0)",
-		"paper(omega=0.5,cap=10,utility=median)",
-		"search(omega=0.5,cap=0)",
+// Balancers lists the forms of the ways to move people between pools, as
+// ParseBalance reads them.
+func Balancers() []Form {
+	omega := Option{Name: "omega", Default: defaultOmega, Most: 1, Doc: "what people's preferences weigh against shorter queues"}
+	most := func(usual float64) Option {
+		return Option{Name: "cap", Default: usual, Most: maxBalanceCap, Whole: true, Doc: "how many may come in one step; 0: all"}
 	}
+	return []Form{
+		{"none", "nobody comes", nil},
+		{"random", "each idle person goes to a random pool (RT of the paper)", []Option{most(0)}},
+		{"paper", "Algorithm 1 of the paper (PB)", []Option{omega, most(defaultPaperCap),
+			{Name: "utility", Words: utilities, Doc: "what is made of the times in which the queues clear: " + strings.Join(utilities, ", ")}}},
+		{"search", "Throng's own: the moves that gain most, one after the other", []Option{omega, most(0),
+			{Name: "utility", Words: objectives, Doc: "what is to become less: waiting, that of every answer in a queue; clearing, the times in which the queues clear, however long they are"}}},
+	}
+}
+
+// BalanceNames lists a text form of every balancer with its defaults, as a set to
+// compare.
+func BalanceNames() []string {
+	return lists.Map(Balancers(), func(f Form) string {
+		if f.Options == nil {
+			return f.Name
+		}
+		options := lists.Map(f.Options, func(o Option) string {
+			if o.Words != nil {
+				return o.Name + "=" + o.Words[0]
+			}
+			return o.Name + "=" + format.Number(o.Default)
+		})
+		return f.Name + "(" + strings.Join(options, ",") + ")"
+	})
 }
 
 // The bounds of a text form keep what comes in over the network small.
@@ -41,14 +67,21 @@ const (
 //	paper    Algorithm 1 (PB of the paper): omega=0 to 1 (default 0.5), what
 //	         preferences weigh; cap=0 to 1000000 (default 10), how many may move
 //	         in one step, 0 for all; utility=median (default), mean, max or sum
-//	search   Throng's own: omega as above; cap as above (default 0)
+//	search   Throng's own: omega as above; cap as above (default 0);
+//	         utility=waiting (default) or clearing
 //
 // The error is Invalid, its field "balance". ParseBalance(b.Name()) makes b's
 // like.
-func ParseBalance(text string) (Balancer, error) {
+func ParseBalance(text string) (Balancer, error) { return parseBalancer("balance", text) }
+
+// parseBalancer is ParseBalance for a field of another name.
+func parseBalancer(field, text string) (Balancer, error) {
+	refuse := func(err error) (Balancer, error) {
+		return nil, crowd.Fieldf(field, "%s (known: %s)", err, strings.Join(BalanceNames(), ", "))
+	}
 	f, err := textform.Parse(text, maxBalanceText)
 	if err != nil {
-		return nil, refuseBalance(err)
+		return refuse(err)
 	}
 	var b Balancer
 	switch f.Name {
@@ -60,16 +93,16 @@ func ParseBalance(text string) (Balancer, error) {
 		b = &paperBalance{
 			omega:   takeOmega(f),
 			cap:     takeCap(f, defaultPaperCap),
-			utility: utility(f.Choice("utility", "median", "mean", "max", "sum")),
+			utility: utility(f.Choice("utility", utilities...)),
 			name:    f.String(),
 		}
 	case "search":
-		b = &searchBalance{omega: takeOmega(f), cap: takeCap(f, 0), name: f.String()}
+		b = &searchBalance{omega: takeOmega(f), cap: takeCap(f, 0), utility: utility(f.Choice("utility", objectives...)), name: f.String()}
 	default:
-		return nil, refuseBalance(fmt.Errorf("there is no balancer %q", f.Name))
+		return refuse(fmt.Errorf("there is no balancer %q", f.Name))
 	}
 	if err := f.Finish(0, ""); err != nil {
-		return nil, refuseBalance(err)
+		return refuse(err)
 	}
 	return b, nil
 }
@@ -90,10 +123,6 @@ func MustParseBalance(text string) Balancer {
 		panic("pool: " + err.Error())
 	}
 	return b
-}
-
-func refuseBalance(err error) error {
-	return crowd.Fieldf("balance", "%s (known: %s)", err, strings.Join(BalanceNames(), ", "))
 }
 
 const (
@@ -143,7 +172,7 @@ func (b randomBalance) Plan(views []BalanceView, rnd Random) []Move {
 		}
 		to := min(int(rnd.Float64()*float64(len(pools))), len(pools)-1)
 		from := &pools[c.own]
-		if to == c.own || from.out >= from.mayLeave() {
+		if to == c.own || !pools[to].takes(b) || from.out >= from.mayLeave() {
 			continue
 		}
 		from.out++
@@ -176,6 +205,19 @@ func balancePools(views []BalanceView) []balancePool {
 // mayLeave is how many people may leave the pool, so that it keeps its Min.
 func (p *balancePool) mayLeave() int {
 	return max(0, min(len(p.Idle), p.Workers, p.Workers+p.training-p.Min))
+}
+
+// takes reports whether b decides who comes to the pool.
+func (p *balancePool) takes(b Balancer) bool { return p.By == nil || family(p.By) == family(b) }
+
+// family is the same for balancers that plan together: all of the search, whatever
+// their options, and of the others those of the same text form, whose score is one
+// for all pools.
+func family(b Balancer) string {
+	if _, ok := b.(*searchBalance); ok {
+		return "search"
+	}
+	return b.Name()
 }
 
 // wants reports whether the pool may get people: it has a queue (section 5.4 of

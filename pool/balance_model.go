@@ -47,11 +47,14 @@ func (p *balancePool) backlog(out, ready, fresh int) float64 {
 	return p.backlogOf(p.wait(out, ready, fresh))
 }
 
-func (p *balancePool) backlogOf(wait float64) float64 {
+func (p *balancePool) backlogOf(wait float64) float64 { return float64(p.Queue) * p.finite(wait) / 2 }
+
+// finite is a wait that can be added up.
+func (p *balancePool) finite(wait float64) float64 {
 	if wait == infinite {
-		wait = p.stall()
+		return p.stall()
 	}
-	return float64(p.Queue) * wait / 2
+	return wait
 }
 
 // people returns how many are on duty in all pools, at least 1.
@@ -75,6 +78,15 @@ const (
 	utilityMean   utility = "mean"
 	utilityMax    utility = "max"
 	utilitySum    utility = "sum"
+
+	utilityWaiting  utility = "waiting"
+	utilityClearing utility = "clearing"
+)
+
+// The utilities of paper and of search, each with its default first.
+var (
+	utilities  = []string{string(utilityMedian), string(utilityMean), string(utilityMax), string(utilitySum)}
+	objectives = []string{string(utilityWaiting), string(utilityClearing)}
 )
 
 // of returns the utility of w, of which there is at least one. It sorts w.

@@ -115,7 +115,7 @@ func (c candidate) compare(d candidate) int {
 
 // order returns who is looked at, at most cap people, most willing first.
 func (b *paperBalance) order(pools []balancePool) []candidate {
-	wanting := lists.Filter(lists.Indices(len(pools)), func(i int) bool { return pools[i].wants() })
+	wanting := lists.Filter(lists.Indices(len(pools)), func(i int) bool { return pools[i].wants() && pools[i].takes(b) })
 	var all []candidate
 	for own := range pools {
 		from := &pools[own]
@@ -156,7 +156,7 @@ func (b *paperBalance) destination(pools []balancePool, c candidate) *balancePoo
 	var bestKey [3]float64
 	for i := range pools {
 		p := &pools[i]
-		if i == c.own || !p.wants() {
+		if i == c.own || !p.wants() || !p.takes(b) {
 			continue
 		}
 		likes := c.who.PrefersAt(p.At)

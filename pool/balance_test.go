@@ -52,7 +52,7 @@ func TestParseBalance(t *testing.T) {
 		"paper(cap=-1)":          "cap=0 to 1000000",
 		"search(cap=1000001)":    "cap=0 to 1000000",
 		"paper(utility=least)":   "not utility=least",
-		"search(utility=median)": `search has no option "utility"`,
+		"search(utility=median)": "utility=waiting or utility=clearing",
 		"search(cap=1,cap=2)":    "search has cap twice",
 		"search(cap)":            `not "cap"`,
 		"search(cap=1":           "lacks its )",
@@ -73,7 +73,7 @@ func TestParseBalance(t *testing.T) {
 
 var balancers = []string{
 	"none", "random", "paper", "paper(omega=0)", "paper(omega=1)", "paper(omega=0.1,cap=3,utility=mean)", "paper(cap=0,utility=max)",
-	"paper(omega=0.001,cap=50,utility=sum)", "search", "search(omega=0)", "search(omega=1)", "search(omega=0.1,cap=2)", "search(omega=0.9,cap=12)",
+	"paper(omega=0.001,cap=50,utility=sum)", "search", "search(omega=0)", "search(omega=1)", "search(omega=0.1,cap=2)", "search(omega=0.9,cap=12)", "search(utility=clearing)",
 }
 
 func plan(views []pool.BalanceView, name string, seed uint64) []pool.Move {

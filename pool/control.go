@@ -28,9 +28,12 @@ type member struct {
 	elsewhere int64 // to be added to it: people lent who left elsewhere, less guests who left here
 }
 
-// NewControl makes a control without pools. Without a balancer (nil) people move
-// by rules only.
+// NewControl makes a control without pools. The balancer is for pools that have none
+// of their own; nil: nobody comes to those but by rules.
 func NewControl(b Balancer) *Control {
+	if b == nil {
+		b = noBalance{}
+	}
 	return &Control{balancer: b, pools: map[crowd.PoolID]*member{}, guests: map[crowd.WorkerID]guest{}}
 }
 
@@ -106,10 +109,8 @@ func (c *Control) Step(now time.Time, readings []Reading, rnd Random) []Decision
 			s.transfer(i, f)
 		}
 	}
-	if c.balancer != nil {
-		s.balance(false, rnd)
-		s.balance(true, rnd)
-	}
+	s.balance(false, rnd)
+	s.balance(true, rnd)
 	s.settleAccounts()
 	return lists.Map(lists.Indices(len(readings)), func(i int) Decision { return s.pools[i].d })
 }
@@ -258,18 +259,42 @@ func (s *step) transfer(to int, f fired) {
 	}
 }
 
-// balance asks the balancer, for the pools that only take advice or for the others.
+// balancer decides who comes to pool i.
+func (s *step) balancer(i int) Balancer {
+	if own := s.pools[i].parts.balancer; own != nil {
+		return own
+	}
+	return s.control.balancer
+}
+
+// balance asks the balancers of the pools that only take advice, or of the others,
+// one after the other, in the order of the first pool of each family.
 func (s *step) balance(advise bool, rnd Random) {
-	var views []BalanceView
-	place := map[crowd.PoolID]int{}
-	for _, i := range s.order {
-		if p := &s.pools[i]; p.settings.Balance && p.settings.Advise == advise {
-			views = append(views, s.view(i))
-			place[s.readings[i].Pool] = i
+	pools := lists.Filter(s.order, func(i int) bool {
+		return s.pools[i].settings.Balance && s.pools[i].settings.Advise == advise
+	})
+	if len(pools) < 2 {
+		return
+	}
+	asked := map[string]bool{}
+	for _, i := range pools {
+		if b := s.balancer(i); !asked[family(b)] {
+			asked[family(b)] = true
+			s.plan(b, pools, rnd)
 		}
 	}
-	if len(views) < 2 {
-		return
+}
+
+// plan moves the people who come to those of the pools for which b decides.
+func (s *step) plan(b Balancer, pools []int, rnd Random) {
+	views := make([]BalanceView, len(pools))
+	place := map[crowd.PoolID]int{}
+	for k, i := range pools {
+		views[k] = s.view(i)
+		place[s.readings[i].Pool] = i
+		if by := s.balancer(i); by != b {
+			views[k].By = by
+		}
 	}
 	people := map[crowd.WorkerID]*Person{}
 	home := map[crowd.WorkerID]crowd.PoolID{}
@@ -279,14 +304,13 @@ func (s *step) balance(advise bool, rnd Random) {
 			people[p.ID], home[p.ID] = p, views[v].Pool
 		}
 	}
-	name := s.control.balancer.Name()
 	took := map[[2]int]int{}
 	var pairs [][2]int
-	for _, m := range s.control.balancer.Plan(views, rnd) {
+	for _, m := range b.Plan(views, rnd) {
 		person, known := people[m.Worker]
 		from, ok := place[m.From]
 		to, ok2 := place[m.To]
-		if !known || !ok || !ok2 || home[m.Worker] != m.From || !s.move(person, from, to) {
+		if !known || !ok || !ok2 || home[m.Worker] != m.From || family(s.balancer(to)) != family(b) || !s.move(person, from, to) {
 			continue
 		}
 		pair := [2]int{from, to}
@@ -296,6 +320,7 @@ func (s *step) balance(advise bool, rnd Random) {
 	}
 	for _, pair := range pairs {
 		from, to := &s.pools[pair[0]], &s.pools[pair[1]]
+		name := s.balancer(pair[1]).Name()
 		from.d.Why = append(from.d.Why, fmt.Sprintf("%s: %d to %s", name, took[pair], s.nameOf(pair[1])))
 		to.d.Why = append(to.d.Why, fmt.Sprintf("%s: %d from %s, for %d in the queue", name, took[pair], s.nameOf(pair[0]), s.readings[pair[1]].Queue))
 	}

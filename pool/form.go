@@ -33,6 +33,8 @@ type Option struct {
 	Whole   bool    `json:"whole"` // a whole number
 	Unit    string  `json:"unit,omitempty"`
 	Doc     string  `json:"doc"`
+
+	Words []string `json:"words,omitempty"` // its value is one of these, by default the first; else a number
 }
 
 // maxGain bounds the gains of a PID controller.

@@ -14,7 +14,13 @@ import (
 //
 // where the waiting is that of everything queued, Σ L·W/2. Both terms are shares,
 // so neither the unit of time nor the number of people or pools changes what ω
-// means, and every queue counts, not only the median one.
+// means, and every queue counts, not only the median one. With utility=clearing the
+// times in which the queues clear take the place of the waiting, Σ W.
+//
+// Pools may differ in omega and utility: a move counts by the omega of the pool to
+// which it leads, and what it does to a queue by omega and utility of that queue's
+// pool, as a share of all queues of the same utility. The cap of a text form is for
+// all pools that have it.
 //
 // Nobody is sent where they do not help, however much they would like it: a pool gets
 // no more people than it has tasks in its queue, and only so many to be trained
@@ -32,9 +38,10 @@ import (
 //
 // Ties go to the lower worker id, then the lower pool id.
 type searchBalance struct {
-	omega float64
-	cap   int // 0: none
-	name  string
+	omega   float64
+	cap     int // 0: none
+	utility utility
+	name    string
 }
 
 // Name implements Balancer.
@@ -42,9 +49,9 @@ func (b *searchBalance) Name() string { return b.name }
 
 // Plan implements Balancer.
 func (b *searchBalance) Plan(views []BalanceView, _ Random) []Move {
-	s := newSearch(balancePools(views), b.omega)
+	s := b.newSearch(balancePools(views))
 	var moves []Move
-	for b.cap == 0 || len(moves) < b.cap {
+	for {
 		move, ok := s.next()
 		if !ok {
 			break
@@ -61,7 +68,9 @@ type search struct {
 	gives []giver
 	wants []wanted
 
-	perWaiting float64 // value of a task-second
+	by    []*searchBalance // of pools
+	worth []float64        // of pools: value of a task-second, or of a second with utility=clearing
+	came  map[string]int   // how many, by the text form of the pool to which they go
 }
 
 // A giver is a pool that may let people go.
@@ -102,20 +111,31 @@ func (o *offer) before(p *offer) bool {
 	return o.gain > p.gain || o.gain == p.gain && o.who.id < p.who.id
 }
 
-func newSearch(pools []balancePool, omega float64) *search {
-	s := &search{pools: pools}
-	waiting := 0.0
+func (b *searchBalance) newSearch(pools []balancePool) *search {
+	s := &search{pools: pools, by: make([]*searchBalance, len(pools)), worth: make([]float64, len(pools)), came: map[string]int{}}
+	total := map[utility]float64{}
 	for i := range pools {
-		waiting += pools[i].backlog(0, 0, 0)
-		if pools[i].wants() {
-			s.wants = append(s.wants, wanted{pool: i}, wanted{pool: i, knows: true})
+		p := &pools[i]
+		s.by[i] = b
+		if own, ok := p.By.(*searchBalance); ok {
+			s.by[i] = own
+		}
+		if p.wants() {
+			total[s.by[i].utility] += s.by[i].loss(p, p.wait(0, 0, 0))
+			if p.takes(b) {
+				s.wants = append(s.wants, wanted{pool: i}, wanted{pool: i, knows: true})
+			}
 		}
 	}
-	if waiting == 0 {
+	if len(s.wants) == 0 {
 		return s
 	}
-	s.perWaiting = (1 - omega) / waiting
-	perLiking := omega / people(pools)
+	for i, by := range s.by {
+		if all := total[by.utility]; all > 0 {
+			s.worth[i] = (1 - by.omega) / all
+		}
+	}
+	everybody := people(pools)
 	for i := range pools {
 		p := &pools[i]
 		most := p.mayLeave()
@@ -123,7 +143,7 @@ func newSearch(pools []balancePool, omega float64) *search {
 			most = min(most, p.Workers-p.CStar)
 		}
 		if most > 0 {
-			s.gives = append(s.gives, giver{pool: i, most: most, gone: make([]bool, len(p.Idle)), lists: s.seekers(i, perLiking)})
+			s.gives = append(s.gives, giver{pool: i, most: most, gone: make([]bool, len(p.Idle)), lists: s.seekers(i, everybody)})
 		}
 	}
 	for i := range pools {
@@ -136,7 +156,7 @@ func newSearch(pools []balancePool, omega float64) *search {
 }
 
 // seekers returns giver.lists for pool i.
-func (s *search) seekers(i int, perLiking float64) [][]seeker {
+func (s *search) seekers(i int, everybody float64) [][]seeker {
 	p := &s.pools[i]
 	lists := make([][]seeker, len(s.wants))
 	for at, want := range s.wants {
@@ -144,6 +164,7 @@ func (s *search) seekers(i int, perLiking float64) [][]seeker {
 		if want.pool == i {
 			continue
 		}
+		perLiking := s.by[want.pool].omega / everybody
 		for k := range p.Idle {
 			if who := &p.Idle[k]; who.KnowsAt(to.At, p.At) == want.knows {
 				lists[at] = append(lists[at], seeker{perLiking * p.gain(who, to), who.ID, k})
@@ -156,11 +177,20 @@ func (s *search) seekers(i int, perLiking float64) [][]seeker {
 	return lists
 }
 
-// cost is the waiting in a pool, in value, with so many more who leave, come ready
+// loss is what a queue that takes so long costs.
+func (b *searchBalance) loss(p *balancePool, wait float64) float64 {
+	if b.utility == utilityClearing {
+		return p.finite(wait)
+	}
+	return p.backlogOf(wait)
+}
+
+// cost is the loss of pool i, in value, with so many more who leave, come ready
 // and come fresh. It is +Inf if not all who come are needed: more than there are
 // tasks in the queue, or so many to be trained that the last one does not shorten
 // it.
-func (s *search) cost(p *balancePool, out, ready, fresh int) float64 {
+func (s *search) cost(i, out, ready, fresh int) float64 {
+	p := &s.pools[i]
 	out, ready, fresh = p.out+out, p.ready+ready, p.fresh+fresh
 	if !p.wants() {
 		return 0
@@ -169,25 +199,24 @@ func (s *search) cost(p *balancePool, out, ready, fresh int) float64 {
 	if ready+fresh > p.Queue || fresh > 0 && !(w < p.wait(out, ready, fresh-1)) {
 		return infinite
 	}
-	return s.perWaiting * p.backlogOf(w)
+	return s.worth[i] * s.by[i].loss(p, w)
 }
 
 // value sets what one more who leaves pool i or comes there is worth.
 func (s *search) value(i int) {
-	p := &s.pools[i]
-	now := s.cost(p, 0, 0, 0)
+	now := s.cost(i, 0, 0, 0)
 	for g := range s.gives {
 		if s.gives[g].pool == i {
-			s.gives[g].leave = now - s.cost(p, 1, 0, 0)
+			s.gives[g].leave = now - s.cost(i, 1, 0, 0)
 		}
 	}
 	for at := range s.wants {
 		switch want := &s.wants[at]; {
 		case want.pool != i:
 		case want.knows:
-			want.worth = now - s.cost(p, 0, 1, 0)
+			want.worth = now - s.cost(i, 0, 1, 0)
 		default:
-			want.worth = now - s.cost(p, 0, 0, 1)
+			want.worth = now - s.cost(i, 0, 0, 1)
 		}
 	}
 }
@@ -224,6 +253,9 @@ func (s *search) next() (m Move, ok bool) {
 	most := tiny
 	for at := range s.wants {
 		w := &s.wants[at]
+		if by := s.by[w.pool]; by.cap > 0 && s.came[by.name] >= by.cap {
+			continue
+		}
 		if gain := w.worth + w.best.gain; gain > most || gain == most && want != nil && w.best.who.id < want.best.who.id {
 			want, most = w, gain
 		}
@@ -237,6 +269,7 @@ func (s *search) next() (m Move, ok bool) {
 	give.gone[o.who.place] = true
 	give.most--
 	own.out++
+	s.came[s.by[want.pool].name]++
 	if want.knows {
 		to.ready++
 	} else {

@@ -13,6 +13,7 @@ type Settings struct {
 	Elasticity string        `json:"elasticity"`  // text form, see Elasticities; "" is "static"
 	Stability  string        `json:"stability"`   // text form, see Stabilities; "" is "none"
 	Balance    bool          `json:"balance"`     // takes part in the balancing of pools
+	Balancer   string        `json:"balancer"`    // who comes by it: text form, see Balancers; "": as NewControl was told
 	Rules      []Rule        `json:"rules"`       // of the elasticity "rules"; at most MaxRules
 	Target     Target        `json:"target"`      // what c* is
 	Expect     Expect        `json:"expect"`      // what is known before anything was seen
@@ -67,6 +68,21 @@ type Rule struct {
 	Do   string `json:"do"`   // "recruit 1", "release 2", or "transfer 3 from POOL"
 }
 
+// BalancedBy is the text form of the balancer that decides who comes to the pool,
+// where other is that of pools that have none of their own (nil: none). "": the pool
+// does not balance.
+func (s *Settings) BalancedBy(other Balancer) string {
+	switch {
+	case !s.Balance:
+		return ""
+	case s.Balancer != "":
+		return MustParseBalance(s.Balancer).Name()
+	case other == nil:
+		return noBalance{}.Name()
+	}
+	return other.Name()
+}
+
 // A Lookup finds a pool by its name.
 type Lookup func(name string) (crowd.PoolID, bool)
 
@@ -82,6 +98,7 @@ func (s *Settings) Validate() error {
 type compiled struct {
 	elastic, stable spec
 	rules           []rule
+	balancer        Balancer // nil: none of its own
 }
 
 func compile(s *Settings) (c compiled, err error) {
@@ -90,6 +107,11 @@ func compile(s *Settings) (c compiled, err error) {
 	}
 	if c.stable, err = parseStability(s.Stability); err != nil {
 		return c, err
+	}
+	if s.Balancer != "" {
+		if c.balancer, err = parseBalancer("balancer", s.Balancer); err != nil {
+			return c, err
+		}
 	}
 	if c.rules, err = compileRules(s.Rules, nil, false); err != nil {
 		return c, err

@@ -10,7 +10,8 @@ type Random interface {
 // Balancer decides which idle people move to other pools. It is asked once in
 // every control step, after the controllers of all pools, with those that take
 // part, in the order of their ids. (Those that only take advice are asked for
-// apart.) Person.Prefers and Person.Knows have the order of the readings, in which
+// apart.) A pool may have its own, which decides who comes to it: see
+// Settings.Balancer. Person.Prefers and Person.Knows have the order of the readings, in which
 // a pool has the place BalanceView.At.
 //
 // Plan must be deterministic in its arguments, must keep nothing of them, and
@@ -26,7 +27,8 @@ type Balancer interface {
 // BalanceView is what a balancer knows of one pool.
 type BalanceView struct {
 	Pool crowd.PoolID
-	At   int // the pool's place in the readings: the index into Person.Prefers and Person.Knows
+	At   int      // the pool's place in the readings: the index into Person.Prefers and Person.Knows
+	By   Balancer // decides who comes to the pool; nil: the one that is asked
 
 	Queue   int // L of the paper: answers that are wanted and in nobody's hands
 	Workers int // people on duty who work or could: not those in training

@@ -38,6 +38,7 @@ func readHelp() (map[string]string, error) {
 		"{{rule names}}", ruleNames(),
 		"{{elasticities}}", forms(pool.Elasticities()),
 		"{{stabilities}}", forms(pool.Stabilities()),
+		"{{balancers}}", forms(pool.Balancers()),
 	)
 	texts := make(map[string]string)
 	return texts, fs.WalkDir(helpTexts, ".", func(name string, entry fs.DirEntry, err error) error {

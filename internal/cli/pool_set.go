@@ -25,6 +25,7 @@ type PoolSet struct {
 	Elasticity *string  `group:"sizes" placeholder:"TEXT" help:"How it follows the load; see below."`
 	Stability  *string  `group:"sizes" placeholder:"TEXT" help:"How it replaces people who leave; see below."`
 	Balance    *bool    `group:"sizes" negatable:"" help:"Idle people may move between it and other pools that balance."`
+	Balancer   *string  `group:"sizes" placeholder:"TEXT" help:"How it is decided who comes to it by balance; see below. \"\": as the server's --balance."`
 	Min        *int     `group:"sizes" placeholder:"N" help:"Fewest people on duty and coming."`
 	Max        *int     `group:"sizes" placeholder:"N" help:"Most people on duty and coming; 0: no limit."`
 	Gate       *bool    `group:"sizes" negatable:"" help:"Hand nothing out until min people are on duty, and serve at most max; see below."`
@@ -87,7 +88,7 @@ func (x *PoolSet) edit() (e wire.PoolEdit, err error) {
 			e.Retainer.Rate = &x.Rate.Money
 		}
 	}
-	k := wire.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Min: x.Min, Max: x.Max, Gate: x.Gate,
+	k := wire.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Balancer: x.Balancer, Min: x.Min, Max: x.Max, Gate: x.Gate,
 		CooldownSeconds: x.Cooldown.seconds(), WindowSeconds: x.Window.seconds(), Advise: x.Advise}
 	if x.Eta != nil || x.Salary != nil || x.WaitTarget != nil || x.Tail != nil {
 		k.Target = &wire.Target{Eta: x.Eta, Salary: x.Salary, WaitSeconds: x.WaitTarget.seconds(), Tail: x.Tail}

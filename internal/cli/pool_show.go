@@ -184,7 +184,7 @@ func (p *shownPool) settings() []any {
 		}
 	}
 	sizes := inWords("elasticity "+cmp.Or(val(k.Elasticity), "static"), "stability "+cmp.Or(val(k.Stability), "none"),
-		when(val(k.Balance), "balances with other pools"), when(len(val(k.Rules)) > 0, format.Count(len(val(k.Rules)), "rule")), limits,
+		when(p.BalancedBy != "", "balances with other pools by "+p.BalancedBy), when(len(val(k.Rules)) > 0, format.Count(len(val(k.Rules)), "rule")), limits,
 		when(val(k.CooldownSeconds) > 0, fmt.Sprintf("cool-down %s", lasting(val(k.CooldownSeconds)))))
 	calls := "nobody; whoever asks for work is on duty"
 	if val(r.Called) {

@@ -74,6 +74,7 @@ type Control struct {
 	Elasticity      *string      `json:"elasticity,omitempty" doc:"how it follows the load" example:"ct-p"`
 	Stability       *string      `json:"stability,omitempty" doc:"how it replaces people who leave" example:"hybrid"`
 	Balance         *bool        `json:"balance,omitempty" doc:"idle people may move between this pool and others that balance"`
+	Balancer        *string      `json:"balancer,omitempty" doc:"how it is decided who comes by balance; empty: as the server's --balance says" example:"search(omega=0.8)"`
 	Rules           *[]pool.Rule `json:"rules,omitempty" doc:"of the elasticity rules: all of them at every step"`
 	Target          *Target      `json:"target,omitempty"`
 	Expect          *Expect      `json:"expect,omitempty"`
@@ -117,8 +118,11 @@ type PoolDetail struct {
 	Account   RetainerFunds `json:"purse"`
 	LowFunds  bool          `json:"low_funds,omitempty" doc:"the money for waiting has run out, or lasts less than ten minutes for those on duty"`
 	At        time.Time     `json:"at,omitzero" doc:"of the last control step; left out: there was none yet"`
-	Metrics   *PoolMetrics  `json:"metrics,omitempty" doc:"at the last control step"`
-	Decision  *PoolDecision `json:"decision,omitempty" doc:"of the last control step"`
+
+	BalancedBy string `json:"balanced_by,omitempty" doc:"the balancer in force, its own or the server's; left out: it does not balance"`
+
+	Metrics  *PoolMetrics  `json:"metrics,omitempty" doc:"at the last control step"`
+	Decision *PoolDecision `json:"decision,omitempty" doc:"of the last control step"`
 }
 
 // PoolMetrics is what a controller knows of a pool; nil is not known.

@@ -296,7 +296,7 @@ func TestAPartOfTheSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	full := `{"retainer": {"called": true, "silence_seconds": 90, "rate_micros_per_minute": 7, "promise_seconds": 1.5, "training": 3},
-		"control": {"elasticity": "rules", "stability": "hybrid", "balance": true, "rules": [{"when": "queue > 1", "do": "recruit 2"}],
+		"control": {"elasticity": "rules", "stability": "hybrid", "balance": true, "balancer": "search(omega=0.8)", "rules": [{"when": "queue > 1", "do": "recruit 2"}],
 			"target": {"eta": 0.25, "salary": 2, "wait_seconds": 30, "tail": 0.1}, "expect": {"task_time_seconds": 12}, "min": 1, "max": 9, "gate": true,
 			"cooldown_seconds": 20, "window_seconds": 120, "advise": true},
 		"calling": {"ask": 1.5, "answer_seconds": 60, "life_seconds": 600}}`

@@ -51,7 +51,7 @@ func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 	return wire.PoolSettings{
 		Retainer: &wire.Retainer{Called: &r.Called, SilenceSeconds: inSeconds(r.Silence), Rate: &r.Rate, PromiseSeconds: inSeconds(r.Promise), Training: &r.Training},
 		Control: &wire.Control{
-			Elasticity: &c.Elasticity, Stability: &c.Stability, Balance: &c.Balance, Rules: &rules,
+			Elasticity: &c.Elasticity, Stability: &c.Stability, Balance: &c.Balance, Balancer: &c.Balancer, Rules: &rules,
 			Target: &wire.Target{Eta: &c.Target.Eta, Salary: &c.Target.Salary, WaitSeconds: inSeconds(c.Target.Wait), Tail: &c.Target.Tail},
 			Expect: &wire.Expect{TaskTimeSeconds: inSeconds(c.Expect.TaskTime)},
 			Min:    &c.Min, Max: &c.Max, Gate: &p.Gate, CooldownSeconds: inSeconds(c.Cooldown), WindowSeconds: inSeconds(c.Window), Advise: &c.Advise,
@@ -81,6 +81,7 @@ func editPool(s *wire.PoolEdit, p *store.Pool) {
 		input.Set(&c.Elasticity, in.Elasticity)
 		input.Set(&c.Stability, in.Stability)
 		input.Set(&c.Balance, in.Balance)
+		input.Set(&c.Balancer, in.Balancer)
 		input.Set(&c.Rules, in.Rules)
 		if t := in.Target; t != nil {
 			input.Set(&c.Target.Eta, t.Eta)
@@ -128,7 +129,7 @@ func ofSeconds(s float64) time.Duration {
 // poolFields are the places in JSON of what package control checks of a pool.
 var poolFields = map[string]string{
 	"silence": "retainer.silence_seconds", "rate": "retainer.rate_micros_per_minute", "promise": "retainer.promise_seconds", "training": "retainer.training",
-	"elasticity": "control.elasticity", "stability": "control.stability", "rules": "control.rules", "min": "control.min", "max": "control.max", "gate": "control.gate",
+	"elasticity": "control.elasticity", "stability": "control.stability", "balancer": "control.balancer", "rules": "control.rules", "min": "control.min", "max": "control.max", "gate": "control.gate",
 	"cooldown": "control.cooldown_seconds", "window": "control.window_seconds", "target.eta": "control.target.eta", "target.salary": "control.target.salary",
 	"target.wait": "control.target.wait_seconds", "target.tail": "control.target.tail", "expect.task_time": "control.expect.task_time_seconds",
 	"ask": "calling.ask", "answer": "calling.answer_seconds", "life": "calling.life_seconds",

@@ -32,7 +32,7 @@ type Config struct {
 	// ControlEvery is how often the pools are sized and moves are finished; 0: only
 	// when Control.Step is called.
 	ControlEvery time.Duration
-	Balance      pool.Balancer // moves people between pools; nil: nobody
+	Balance      pool.Balancer // decides who comes to pools that have no balancer of their own; nil: nobody
 	Random       pool.Random   // for what controllers leave to chance; nil: a source of its own
 
 	Senders   recruit.Senders // send messages to people who are off duty

@@ -34,7 +34,7 @@ type Config struct {
 	Clock     live.Clock
 
 	Every   time.Duration // between control steps
-	Balance pool.Balancer // moves people between pools; nil: nobody
+	Balance pool.Balancer // decides who comes to pools that have no balancer of their own; nil: nobody
 	Random  pool.Random   // for what controllers leave to chance
 }
 

@@ -64,7 +64,10 @@ type PoolView struct {
 	engine.Counts
 	GateNow engine.GateView
 	Status  PoolStatus // at the last control step; requesters see its figures only
-	Coming  int        // people called who are not here yet
+	// BalancedBy is the balancer in force, the pool's own or the server's; "": the pool
+	// does not balance.
+	BalancedBy string
+	Coming     int // people called who are not here yet
 }
 
 // lowFunds is how long the money for waiting must last for those on duty, so that
@@ -284,7 +287,7 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 			return nil, err
 		}
 		if p.May(access.PoolsListWhole) != nil {
-			v.Control, v.Status.Funds, v.Status.Next = pool.Settings{}, engine.RetainerFunds{}, pool.Decision{}
+			v.Control, v.BalancedBy, v.Status.Funds, v.Status.Next = pool.Settings{}, "", engine.RetainerFunds{}, pool.Decision{}
 		}
 		views = append(views, v)
 	}
@@ -301,7 +304,7 @@ func (s *Pools) Get(ctx context.Context, p *access.Principal, id crowd.PoolID) (
 }
 
 func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
-	v := PoolView{Pool: x}
+	v := PoolView{Pool: x, BalancedBy: x.Control.BalancedBy(s.cfg.Balance)}
 	r, err := s.cfg.Live.Get(x.ID)
 	if err != nil {
 		return v, err

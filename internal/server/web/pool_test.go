@@ -41,10 +41,10 @@ func TestAPoolsSettings(t *testing.T) {
 	}
 	f := page.form("/admin/pools/p1/settings").set("called", "1").set("rate", "0.05").set("silence", "90").set("promise", "5").set("training", "3").
 		set("ask", "1.5").set("answer", "30").set("life", "20").
-		set("elasticity", "ct-p").set("elasticity_options", "kp=0.4, coming=0").set("stability", "hybrid").set("stability_options", "window=2m").set("balance", "1").set("advise", "1").
+		set("elasticity", "ct-p").set("elasticity_options", "kp=0.4, coming=0").set("stability", "hybrid").set("stability_options", "window=2m").set("balance", "1").set("balancer", "search").set("balancer_options", "omega=0.8").set("advise", "1").
 		set("min", "2").set("max", "9").set("cooldown", "45").set("window", "10").set("target.eta", "0.7").set("target.salary", "0.06").set("target.wait", "20").set("target.tail", "0.05").
 		set("expect.task_time", "12.5")
-	f.press("then", "save").send().want(200, "Saved.", "calls its people", "advice only").at("/admin/pools/p1")
+	f.press("then", "save").send().want(200, "Saved.", "calls its people", "advice only", "Balances with other pools by search(omega=0.8)").at("/admin/pools/p1")
 	got := c.kept()
 	wantRetainer := engine.Retainer{Called: true, Silence: 90 * time.Second, Rate: crowd.Unit / 20, Promise: 5 * time.Minute, Training: 3}
 	wantCalling := store.Calling{Ask: 1.5, Answer: 30 * time.Second, Life: 20 * time.Minute}
@@ -52,7 +52,7 @@ func TestAPoolsSettings(t *testing.T) {
 		t.Errorf("kept %+v and %+v", got.Retainer, got.Calling)
 	}
 	x := got.Control
-	if x.Elasticity != "ct-p(kp=0.4, coming=0)" || x.Stability != "hybrid(window=2m)" || !x.Balance || !x.Advise || x.Min != 2 || x.Max != 9 ||
+	if x.Elasticity != "ct-p(kp=0.4, coming=0)" || x.Stability != "hybrid(window=2m)" || !x.Balance || x.Balancer != "search(omega=0.8)" || !x.Advise || x.Min != 2 || x.Max != 9 ||
 		x.Cooldown != 45*time.Second || x.Window != 10*time.Minute || x.Expect.TaskTime != 12500*time.Millisecond || x.Target != (pool.Target{Eta: 0.7, Salary: 0.06, Wait: 20 * time.Second, Tail: 0.05}) {
 		t.Errorf("kept %+v", x)
 	}
@@ -64,7 +64,7 @@ func TestAPoolsSettings(t *testing.T) {
 	}
 	// What is wrong stands at its field, with what was typed everywhere.
 	for name, wrong := range map[string]struct{ value, says string }{
-		"elasticity_options": {"kq=1", `has no option "kq"`}, "max": {"1", "Must be at least min, 2, not 1."}, "rate": {"lots", "is not an amount"},
+		"elasticity_options": {"kq=1", `has no option "kq"`}, "balancer_options": {"omega=2", "omega=0 to 1"}, "max": {"1", "Must be at least min, 2, not 1."}, "rate": {"lots", "is not an amount"},
 		"ask": {"0.5", "is not how many people are asked for one"}, "target.eta": {"3", "Must be above 0 and below 1"}, "silence": {"0.001", "is not between"},
 	} {
 		p := again.form("/admin/pools/p1/settings").set("training", "77").set(name, wrong.value).press("then", "save").send().want(http.StatusUnprocessableEntity, wrong.says, "One thing has to be put right")
@@ -72,7 +72,7 @@ func TestAPoolsSettings(t *testing.T) {
 		if kept.values.Get(name) != wrong.value || kept.values.Get("training") != "77" || kept.values.Get("called") != "1" {
 			t.Errorf("%s: typed values are lost: %v", name, kept.values)
 		}
-		if field := name; field != "elasticity_options" && !wrongAt(p, "control-"+field) {
+		if field := name; !strings.HasSuffix(field, "_options") && !wrongAt(p, "control-"+field) {
 			t.Errorf("%s: the field is not marked", field)
 		}
 	}

@@ -37,6 +37,7 @@ type poolFormData struct {
 	Rules        []ruleRow
 	Elasticities []pool.Form
 	Stabilities  []pool.Form
+	Balancers    []pool.Form
 	Conditions   []condition.Name
 	Tried        *tried
 }
@@ -44,6 +45,11 @@ type poolFormData struct {
 // Menu lists forms to choose from.
 func (*poolFormData) Menu(forms []pool.Form) []choice {
 	return menu(forms, func(f pool.Form) choice { return choice{f.Name, f.Name} })
+}
+
+// OwnOr lists the balancers, after that of the server.
+func (*poolFormData) OwnOr(balancers []pool.Form) []choice {
+	return menu(balancers, func(f pool.Form) choice { return choice{f.Name, f.Name} }, choice{"", "as the server"})
 }
 
 // Doc says what the form of a name does.
@@ -59,6 +65,8 @@ func (*poolFormData) Doc(forms []pool.Form, name string) string {
 // Default writes the default of an option.
 func (*poolFormData) Default(o pool.Option) string {
 	switch {
+	case o.Words != nil:
+		return o.Words[0]
 	case o.Default < 0:
 		return "–"
 	case o.Unit == "s":
@@ -124,6 +132,7 @@ func bindPool(b binding, p *store.Pool) {
 	b.textForm("elasticity", "static", &c.Elasticity)
 	b.textForm("stability", "none", &c.Stability)
 	b.tick("balance", &c.Balance)
+	b.textForm("balancer", "", &c.Balancer)
 	b.tick("advise", &c.Advise)
 	b.integer("min", &c.Min)
 	b.limit("max", &c.Max)
@@ -205,7 +214,7 @@ func place(rows []ruleRow, err error) {
 // rules.
 func (rq *request) poolSettings(id crowd.PoolID) error {
 	v := askOf(rq, id, rq.App.Pools.Get)
-	d := &poolFormData{V: v, S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Conditions: pool.Names(), Tried: madeOf[*tried](rq)}
+	d := &poolFormData{V: v, S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Balancers: pool.Balancers(), Conditions: pool.Names(), Tried: madeOf[*tried](rq)}
 	d.Rules = rowsOf(d.S, emptyRules)
 	f := rq.form
 	if typed := f.typed(poolFormID); typed != nil {

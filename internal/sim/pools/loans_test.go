@@ -22,7 +22,7 @@ func lending(seed uint64, controllers ...string) Run {
 	for i := range d.between(2, 5) {
 		size := d.between(2, 12)
 		s := pool.Settings{
-			Elasticity: pick(d, controllers...), Stability: "none", Balance: true, Window: 2 * time.Minute,
+			Elasticity: pick(d, controllers...), Stability: "none", Balance: true, Balancer: pick(d, "", "", "search(omega=0.9)", "random(cap=1)"), Window: 2 * time.Minute,
 			Cooldown: pick(d, 0, 30*time.Second, 2*time.Minute), Min: pick(d, 0, 1), Target: pool.Target{Wait: 10 * time.Second},
 			Expect: pool.Expect{TaskTime: 20 * time.Second},
 		}

@@ -21,8 +21,9 @@ type Setup struct {
 	Salary crowd.Money
 	Pools  []Pool // at least one
 	People People
-	// Balance is a balancer as pool.ParseBalance reads it; "": none. It moves people
-	// between those pools whose Settings.Balance is true.
+	// Balance is a balancer as pool.ParseBalance reads it; "": none. It decides who
+	// comes to those pools whose Settings.Balance is true and that have no
+	// Settings.Balancer.
 	Balance string
 	// ForGood has moves as in the paper: who moves belongs to the other pool from
 	// then on. Otherwise they are lent: see pool.NewPaperControl.

@@ -62,6 +62,7 @@ func drawn(seed uint64) Run {
 					{When: "queue > 2", Do: pick(d, "recruit 2", "transfer 1 from pool 0")},
 					{When: pick(d, "idle > 2", "workers > 5"), Do: pick(d, "release 1", "release 4")},
 				},
+				Balancer: pick(d, "", "", "", "none", "search(omega=0.9)", "search(cap=1,utility=clearing)", "paper(omega=0)"),
 			},
 		}
 		if d.chance(0.8) {

@@ -28,6 +28,10 @@ func (r *poolsReader) control(n *node, base pool.Settings) pool.Settings {
 		s.Stability = o.text("stability")
 		r.checkForm(o, "stability", pool.Settings{Stability: s.Stability})
 	}
+	if o.Has("balancer") {
+		s.Balancer = o.text("balancer")
+		r.checkForm(o, "balancer", pool.Settings{Balancer: s.Balancer})
+	}
 	set(o, "balance", &s.Balance)
 	set(o, "advise", &s.Advise)
 	set(o, "min", &s.Min)

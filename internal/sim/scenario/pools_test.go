@@ -44,6 +44,7 @@ balance: paper(omega=1)
 lend: false
 control:
   stability: hybrid
+  balancer: search(omega=0.8)
   window: 2m
   target: {eta: 0.25, salary: 0.2}
 people:
@@ -94,7 +95,7 @@ func TestParsePools(t *testing.T) {
 	if p.Name != "everything" || p.About == "" || p.Reps != 3 || p.Seed != 7 || p.Record != 10*time.Second || len(p.Variants) != 2 {
 		t.Errorf("%+v", p)
 	}
-	common := pool.Settings{Stability: "hybrid", Window: 2 * time.Minute, Target: pool.Target{Eta: 0.25, Salary: 0.2}, Balance: true}
+	common := pool.Settings{Stability: "hybrid", Balancer: "search(omega=0.8)", Window: 2 * time.Minute, Target: pool.Target{Eta: 0.25, Salary: 0.2}, Balance: true}
 	a, b := common, common
 	a.Elasticity, a.Min, a.Max, a.Cooldown, a.Expect.TaskTime, a.Balance = "rules", 2, 80, 30*time.Second, 3*time.Second, false
 	a.Rules = []pool.Rule{{When: "queue > 10 || c_star - workers > 5", Do: "recruit 1"}, {When: "idle > 3", Do: "transfer 2 from b"}}

@@ -125,7 +125,7 @@ var poolSections = map[string]fields.Fields{
 	"bursts": fields.Of(
 		fields.Duration(0, pools.MaxHorizon).As("at"), fields.Count(1, pools.MaxBurst).As("tasks").Needed("how many come at once, like tasks: 200")),
 	"control": fields.Of(
-		text.As("elasticity", "stability"), fields.Bool.As("balance"), listOf(pool.MaxRules).As("rules"), fields.Any.As("target"),
+		text.As("elasticity", "stability", "balancer"), fields.Bool.As("balance"), listOf(pool.MaxRules).As("rules"), fields.Any.As("target"),
 		fields.Duration(time.Nanosecond, pool.MaxWindow).As("task_time"), fields.Count(0, pool.MaxPeople).As("min", "max"),
 		fields.Duration(0, pool.MaxWindow).As("cooldown"), fields.Duration(time.Second, pool.MaxWindow).As("window"), fields.Bool.As("advise"),
 	),

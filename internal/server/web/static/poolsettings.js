@@ -1,7 +1,7 @@
 // A pool's settings: says what the chosen way does, and brings what came of
 // trying rules into view.
 
-for (const name of ["elasticity", "stability"]) {
+for (const name of ["elasticity", "stability", "balancer"]) {
   const menu = document.getElementById("control-" + name);
   const doc = document.getElementById("doc-" + name);
   menu.addEventListener("change", () => {
