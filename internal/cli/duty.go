@@ -152,6 +152,18 @@ func (l *liking) UnmarshalText(text []byte) error {
 	return crowd.Errorf(crowd.Invalid, "%q is not a pool with how much you like it (like main=0.9, from 0 to 1)", text)
 }
 
+// likings puts what is said of pools into preferences by their ids.
+func (r *remote) likings(list []liking, prefers map[string]float64) error {
+	for _, l := range list {
+		id, err := r.pool(l.pool)
+		if err != nil {
+			return err
+		}
+		prefers[id.String()] = l.x
+	}
+	return nil
+}
+
 // Run changes or shows the wishes.
 func (x *DutyWish) Run(c *Context, r *remote) error {
 	wishes, err := r.Wishes(c.Ctx)
@@ -159,15 +171,11 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 		return err
 	}
 	if len(x.Like) > 0 || x.Away != nil || x.Mail != nil {
-		for _, l := range x.Like {
-			id, err := r.pool(l.pool)
-			if err != nil {
-				return err
-			}
-			if wishes.Prefers == nil {
-				wishes.Prefers = make(map[string]float64)
-			}
-			wishes.Prefers[id.String()] = l.x
+		if wishes.Prefers == nil {
+			wishes.Prefers = make(map[string]float64)
+		}
+		if err := r.likings(x.Like, wishes.Prefers); err != nil {
+			return err
 		}
 		if x.Away != nil {
 			wishes.Away = *x.Away

@@ -33,11 +33,12 @@ type Worker struct {
 
 // WorkerAdd is "throng worker add".
 type WorkerAdd struct {
-	Name          string  `arg:"" help:"The name that the worker signs in with."`
-	Pool          string  `default:"main" help:"The pool that they work in."`
-	FullName      string  `help:"The worker's full name."`
-	Email         string  `help:"The worker's e-mail address."`
-	Qualification []score `sep:"none" placeholder:"NAME=SCORE" help:"What they are qualified for, from 0 to 100; may be given often."`
+	Name          string   `arg:"" help:"The name that the worker signs in with."`
+	Pool          string   `default:"main" help:"The pool that they work in."`
+	FullName      string   `help:"The worker's full name."`
+	Email         string   `help:"The worker's e-mail address."`
+	Qualification []score  `sep:"none" placeholder:"NAME=SCORE" help:"What they are qualified for, from 0 to 100; may be given often."`
+	Like          []liking `sep:"none" placeholder:"POOL=X" help:"How much they like a pool's work, from 0 (not at all) to 1; may be given often. They can change it."`
 	Remote
 }
 
@@ -47,7 +48,11 @@ func (a *WorkerAdd) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	made, link, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification)})
+	prefers := make(map[string]float64)
+	if err := r.likings(a.Like, prefers); err != nil {
+		return err
+	}
+	made, link, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification), Prefers: prefers})
 	if crowd.CodeOf(err) == crowd.Conflict {
 		skills := cmp.Or(qualifications(scores(a.Qualification)), "SKILL=SCORE")
 		err = &noted{err, fmt.Sprintf("to say what they are qualified for: throng worker qualify %s %s", a.Name, skills)}

@@ -60,17 +60,18 @@ type MadeToken struct {
 
 // User is a person.
 type User struct {
-	ID             crowd.WorkerID   `json:"id"`
-	Name           string           `json:"name"`
-	FullName       string           `json:"full_name,omitempty"`
-	Email          string           `json:"email,omitempty"`
-	Admin          bool             `json:"admin"`
-	Tenants        []crowd.TenantID `json:"tenants" doc:"requester of these"`
-	Pool           crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
-	Suspended      bool             `json:"suspended"`
-	Qualifications map[string]int   `json:"qualifications,omitempty" doc:"name to score, 0 to 100; they count for every tenant's batches"`
-	Granted        []Grant          `json:"granted,omitempty" doc:"by tests of tenants; each counts for its tenant's batches only, and a requester sees those of their tenants"`
-	CreatedAt      time.Time        `json:"created_at"`
+	ID             crowd.WorkerID     `json:"id"`
+	Name           string             `json:"name"`
+	FullName       string             `json:"full_name,omitempty"`
+	Email          string             `json:"email,omitempty"`
+	Admin          bool               `json:"admin"`
+	Tenants        []crowd.TenantID   `json:"tenants" doc:"requester of these"`
+	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
+	Suspended      bool               `json:"suspended"`
+	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100; they count for every tenant's batches"`
+	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"how much they like each pool's work, from 0 to 1, as they have said; others: 0.5"`
+	Granted        []Grant            `json:"granted,omitempty" doc:"by tests of tenants; each counts for its tenant's batches only, and a requester sees those of their tenants"`
+	CreatedAt      time.Time          `json:"created_at"`
 }
 
 // Grant is a qualification that counts for the batches of one tenant only.
@@ -82,13 +83,14 @@ type Grant struct {
 
 // NewUser asks for a person to be added.
 type NewUser struct {
-	Name           string           `json:"name" doc:"to sign in with"`
-	FullName       string           `json:"full_name,omitempty"`
-	Email          string           `json:"email,omitempty"`
-	Admin          bool             `json:"admin,omitempty"`
-	Tenants        []crowd.TenantID `json:"tenants,omitempty" doc:"requester of these"`
-	Pool           crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
-	Qualifications map[string]int   `json:"qualifications,omitempty"`
+	Name           string             `json:"name" doc:"to sign in with"`
+	FullName       string             `json:"full_name,omitempty"`
+	Email          string             `json:"email,omitempty"`
+	Admin          bool               `json:"admin,omitempty"`
+	Tenants        []crowd.TenantID   `json:"tenants,omitempty" doc:"requester of these"`
+	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
+	Qualifications map[string]int     `json:"qualifications,omitempty"`
+	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"of a worker: how much they like each pool's work, from 0 to 1; others: 0.5" example:"{\"p1\": 0.8}"`
 }
 
 // MadeUser is a new person with the secret of their one-time link.
@@ -222,6 +224,20 @@ type Offer struct {
 	Note      string    `json:"note,omitempty"`
 	ExpiresAt time.Time `json:"expires_at"`
 	Test      *Test     `json:"test,omitempty" doc:"to be passed first"`
+
+	Asks []NamedPool `json:"asks,omitempty" doc:"people move between these pools: say in prefers which work you like; left out: they stay in theirs"`
+}
+
+// NamedPool is a pool with its name.
+type NamedPool struct {
+	ID   crowd.PoolID `json:"id"`
+	Name string       `json:"name"`
+}
+
+// Acceptance accepts an invitation with the account that one has.
+type Acceptance struct {
+	Token   string             `json:"token" doc:"from the link: …/invitation?token=THIS"`
+	Prefers map[string]float64 `json:"prefers,omitempty" doc:"how much you like each pool's work, from 0 to 1; what you have said of others stays" example:"{\"p1\": 0.8}"`
 }
 
 // InvitationToken names an invitation by its link.
@@ -235,4 +251,6 @@ type Join struct {
 	Name     string `json:"name" doc:"to sign in with"`
 	FullName string `json:"full_name,omitempty"`
 	Password string `json:"password"`
+
+	Prefers map[string]float64 `json:"prefers,omitempty" doc:"how much you like each pool's work, from 0 to 1; others: 0.5" example:"{\"p1\": 0.8}"`
 }

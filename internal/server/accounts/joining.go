@@ -3,6 +3,8 @@ package accounts
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,9 +83,9 @@ type Offer struct {
 	Tenant string // for which they are invited, or ""
 	By     string // the inviter's name
 	Test   *store.Test
-	// AsksWishes is whether the pool lends people to others, so that they are asked
-	// which work they like when they join.
-	AsksWishes bool
+	// Asks lists the pools between which people of the pool move, itself among them, so
+	// that who joins is asked which work they like; nil: they stay.
+	Asks []store.Pool
 }
 
 // Open shows an invitation to whoever has its link, and keeps that it was opened.
@@ -92,7 +94,7 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	o := Offer{Invitation: i, AsksWishes: s.lends(i.Pool)}
+	o := Offer{Invitation: i, Asks: s.lends(i.Pool)}
 	o.Pool, _ = s.live.Settings(i.Pool)
 	if i.Tenant != 0 {
 		t, err := s.store.Tenant(ctx, i.Tenant)
@@ -118,12 +120,13 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	return o, nil
 }
 
-// lends reports whether people move between a pool and others.
-func (s *Invitations) lends(id crowd.PoolID) bool {
-	pools := s.live.List()
-	lending := lists.Count(pools, func(p store.Pool) bool { return p.Control.Balance })
-	at, _ := s.live.Settings(id)
-	return at.Control.Balance && lending > 1
+// lends lists the pools between which people of a pool move.
+func (s *Invitations) lends(id crowd.PoolID) []store.Pool {
+	lending := lists.Filter(s.live.List(), func(p store.Pool) bool { return p.Control.Balance })
+	if len(lending) < 2 || !slices.ContainsFunc(lending, func(p store.Pool) bool { return p.ID == id }) {
+		return nil
+	}
+	return lending
 }
 
 // testOf returns the test that has to be passed first, or nil.
@@ -140,6 +143,7 @@ type NewAccount struct {
 	Name     string // to sign in with
 	FullName string
 	Password string
+	Prefers  map[crowd.PoolID]float64 // how much they like each pool's work; may be nil
 }
 
 // Join accepts an invitation with a new account, and signs in. Who has to pass
@@ -152,7 +156,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if ok, _ := s.trials.Take(s.clock.Time(), limits.Portion[int64]{Key: i.ID, N: 1, Limit: limits.Limit{Burst: attemptBurst, Every: attemptEvery}}); !ok {
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
-	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
+	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, Prefers: n.Prefers, CreatedAt: s.clock.Time()}
 	var wrong crowd.Errors
 	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), auth.ValidPassword(n.Password)} {
 		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those two make it
@@ -180,8 +184,9 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	return s.accounts.session(ctx, u.ID)
 }
 
-// Accept accepts an invitation with the account that p has.
-func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token string) (store.User, error) {
+// Accept accepts an invitation with the account that p has. What they say of the
+// pools that they prefer is added to what they have said.
+func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token string, prefers map[crowd.PoolID]float64) (store.User, error) {
 	i, err := s.linked(ctx, token)
 	if err != nil {
 		return store.User{}, err
@@ -195,6 +200,18 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 	if u.Pool != 0 && u.Pool != i.Pool {
 		at, _ := s.live.Settings(u.Pool)
 		return u, crowd.Errorf(crowd.Conflict, "you work in another pool, %s, and can be in one only; ask an administrator to move you first", at.Name)
+	}
+	if len(prefers) > 0 {
+		said := u.Prefers
+		u.Prefers = maps.Clone(prefers)
+		for id, x := range said {
+			if _, again := prefers[id]; !again {
+				u.Prefers[id] = x
+			}
+		}
+		if err := s.accounts.validPrefers(said, u.Prefers); err != nil {
+			return u, err
+		}
 	}
 	return s.accept(ctx, i, u)
 }
@@ -216,10 +233,10 @@ func (s *Invitations) accept(ctx context.Context, i store.Invitation, u store.Us
 		return u, err
 	}
 	s.accounts.sessions.clear()
-	if !comes {
-		return u, nil // nothing of them changes for their pool, or they have none yet
+	if u.Pool == 0 {
+		return u, nil
 	}
-	return u, s.accounts.tellPool(u, true)
+	return u, s.accounts.tellPool(u, comes)
 }
 
 // Decline keeps that the invited person does not come.

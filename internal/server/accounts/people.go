@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/mail"
 	"regexp"
 	"runtime"
@@ -194,6 +195,7 @@ type NewUser struct {
 	Tenants        []crowd.TenantID // requester of these
 	Pool           crowd.PoolID     // worker of this; 0: not a worker
 	Qualifications map[string]int
+	Prefers        map[crowd.PoolID]float64 // how much they like each pool's work, 0 to 1
 }
 
 var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
@@ -205,11 +207,14 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	if err := p.May(access.AccountsCreateUser); err != nil {
 		return store.User{}, "", err
 	}
-	if p.May(access.AccountsCreateAnybody) != nil && (n.Admin || n.Pool != 0 || len(n.Qualifications) > 0 || len(n.Tenants) == 0) {
+	if p.May(access.AccountsCreateAnybody) != nil && (n.Admin || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || len(n.Tenants) == 0) {
 		return store.User{}, "", crowd.Errorf(crowd.Forbidden, "a requester can add requesters of their tenants only")
 	}
 	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants,
-		Qualifications: n.Qualifications, CreatedAt: s.clock.Time()}
+		Qualifications: n.Qualifications, Prefers: n.Prefers, CreatedAt: s.clock.Time()}
+	if len(n.Prefers) > 0 && n.Pool == 0 {
+		return store.User{}, "", crowd.Fieldf("prefers", "is for workers only; say in which pool they work, too")
+	}
 	for _, t := range u.Tenants {
 		if err := p.MayFor(access.AccountsCreateUser, t); err != nil {
 			return store.User{}, "", err
@@ -259,7 +264,27 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return err
 		}
 	}
+	if err := s.validPrefers(before.Prefers, u.Prefers); err != nil {
+		return err
+	}
 	return s.validQualifications(ctx, &before, u)
+}
+
+// validPrefers checks preferences that were not there before.
+func (s *Accounts) validPrefers(before, now map[crowd.PoolID]float64) error {
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		x := now[id]
+		if was, said := before[id]; said && was == x {
+			continue
+		}
+		if _, ok := s.live.Settings(id); !ok {
+			return crowd.Fieldf("prefers", "there is no pool %s", id)
+		}
+		if !(x >= 0 && x <= 1) {
+			return crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)
+		}
+	}
+	return nil
 }
 
 // ChangeUser changes a person as they are when nobody else changes them. Admins only.

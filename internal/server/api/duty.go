@@ -95,11 +95,28 @@ func (a *api) duty() {
 
 func toWishes(u store.User) wire.Wishes {
 	w := recruit.WishesOf(u)
-	out := wire.Wishes{Prefers: map[string]float64{}, Away: w.Away, NoMail: w.NoMail}
-	for id, x := range w.Prefers {
-		out.Prefers[id.String()] = x
+	return wire.Wishes{Prefers: toPrefers(w.Prefers), Away: w.Away, NoMail: w.NoMail}
+}
+
+func toPrefers(prefers map[crowd.PoolID]float64) map[string]float64 {
+	out := make(map[string]float64, len(prefers))
+	for id, x := range prefers {
+		out[id.String()] = x
 	}
 	return out
+}
+
+// preferences reads how much somebody likes each pool's work.
+func preferences(prefers map[string]float64) (map[crowd.PoolID]float64, error) {
+	out := make(map[crowd.PoolID]float64, len(prefers))
+	for text, x := range prefers {
+		id, err := crowd.ParsePoolID(text)
+		if err != nil {
+			return nil, crowd.Fieldf("prefers", "%q is not the id of a pool", text)
+		}
+		out[id] = x
+	}
+	return out, nil
 }
 
 func (a *api) wishes() {
@@ -108,14 +125,11 @@ func (a *api) wishes() {
 		own(a.app.Duty.Wishes, toWishes))
 	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: access.DutyChangeWishes},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
-			w := recruit.Wishes{Prefers: make(map[crowd.PoolID]float64), Away: in.Body.Away, NoMail: in.Body.NoMail}
-			for text, x := range in.Body.Prefers {
-				id, err := crowd.ParsePoolID(text)
-				if err != nil {
-					return out, crowd.Fieldf("prefers", "%q is not the id of a pool", text)
-				}
-				w.Prefers[id] = x
+			prefers, err := preferences(in.Body.Prefers)
+			if err != nil {
+				return out, err
 			}
+			w := recruit.Wishes{Prefers: prefers, Away: in.Body.Away, NoMail: in.Body.NoMail}
 			return as(toWishes)(a.app.Duty.ChangeWishes(ctx, p, func(now *recruit.Wishes) error { *now = w; return nil }))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/push-key", summary: "The key with which a browser subscribes to push messages", tag: tag, access: signedIn},

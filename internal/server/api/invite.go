@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -20,7 +21,8 @@ func toInvitation(i accounts.InvitationView) wire.Invitation {
 }
 
 func toOffer(o accounts.Offer) wire.Offer {
-	out := wire.Offer{Pool: o.Pool.Name, Tenant: o.Tenant, By: o.By, Address: o.Address, Note: o.Note, ExpiresAt: o.ExpiresAt}
+	out := wire.Offer{Pool: o.Pool.Name, Tenant: o.Tenant, By: o.By, Address: o.Address, Note: o.Note, ExpiresAt: o.ExpiresAt,
+		Asks: lists.Map(o.Asks, func(p store.Pool) wire.NamedPool { return wire.NamedPool{ID: p.ID, Name: p.Name} })}
 	if o.Test != nil {
 		test := toTest(*o.Test)
 		out.Test = &test
@@ -77,14 +79,23 @@ func (a *api) invited() {
 		}) (wire.Offer, error) {
 			return as(toOffer)(a.app.Invitations.Open(ctx, in.Token))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag},
-		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Join }) (wire.Secret, error) {
+	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag,
+		text: "`prefers` says which work you like, by pool, from 0 to 1: the invitation lists in `asks` the pools between which people move. It can be changed with `PUT /v1/me/wishes`."},
+		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Join }) (out wire.Secret, err error) {
 			b := &in.Body
-			return as(toSecret)(a.app.Invitations.Join(ctx, b.Token, accounts.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password}))
+			prefers, err := preferences(b.Prefers)
+			if err != nil {
+				return out, err
+			}
+			return as(toSecret)(a.app.Invitations.Join(ctx, b.Token, accounts.NewAccount{Name: b.Name, FullName: b.FullName, Password: b.Password, Prefers: prefers}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/accept", summary: "Accept an invitation with the account that you have", tag: inviteTag, access: access.InvitationsAccept},
-		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.InvitationToken }) (wire.User, error) {
-			return as(toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token))
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Acceptance }) (out wire.User, err error) {
+			prefers, err := preferences(in.Body.Prefers)
+			if err != nil {
+				return out, err
+			}
+			return as(toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token, prefers))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/invitation/decline", summary: "Decline an invitation", tag: inviteTag},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.InvitationToken }) error {

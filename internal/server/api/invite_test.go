@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,5 +198,67 @@ func TestBadInvitationsByTheAPI(t *testing.T) {
 	}
 	if got := into[[]map[string]any](t, w.send(w.bob, http.MethodGet, "/v1/tests", "")); len(got) != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestPreferencesOnJoining: who joins by an invitation is asked which work they like
+// where people move, and says it at once, with a new account or their own; an
+// administrator says it of those whom they add.
+func TestPreferencesOnJoining(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ask := func(address string) (string, []any) {
+		token := w.invite(w.ann, address, "").Invited[0].Token
+		offer := into[map[string]any](t, w.send(w.nobody, http.MethodGet, "/v1/invitation?token="+token, ""))
+		list, _ := offer["asks"].([]any)
+		return token, list
+	}
+	if _, asks := ask("nobody@example.org"); asks != nil {
+		t.Errorf("nobody moves, and they are asked %v", asks)
+	}
+	into[map[string]any](t, w.send(w.admin, http.MethodPost, "/v1/pools", `{"name": "night", "policy": "fifo"}`))
+	for _, p := range []string{"p1", "p2"} {
+		into[map[string]any](t, w.send(w.admin, http.MethodPatch, "/v1/pools/"+p, `{"control": {"balance": true}}`))
+	}
+	token, asks := ask("eva@example.org")
+	if fmt.Sprint(asks) != "[map[id:p1 name:main] map[id:p2 name:night]]" {
+		t.Errorf("they are asked %v", asks)
+	}
+	join := func(prefers string) answer {
+		return w.send(w.nobody, http.MethodPost, "/v1/invitation/join", fmt.Sprintf(`{"token": %q, "name": "eva", "password": "correct horse battery", "prefers": %s}`, token, prefers))
+	}
+	for prefers, field := range map[string]string{`{"p2": 1.5}`: "prefers", `{"p9": 0.5}`: "prefers", `{"night": 0.5}`: "prefers"} {
+		a := join(prefers)
+		if p := a.problem(t); a.StatusCode != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("%s: %s", prefers, a.body)
+		}
+	}
+	eva := w.nobody.As(into[map[string]string](t, join(`{"p2": 0.9, "p1": 0.2}`))["token"])
+	likes := func(c *client.Client) string {
+		return fmt.Sprint(must(c.Wishes(w.ctx))(t).Prefers)
+	}
+	if got := likes(eva); got != "map[p1:0.2 p2:0.9]" {
+		t.Errorf("eva likes %s", got)
+	}
+	people := into[[]map[string]any](t, w.send(w.admin, http.MethodGet, "/v1/pools/p1/people", ""))
+	if i := slices.IndexFunc(people, func(p map[string]any) bool { return p["name"] == "eva" }); i < 0 || people[i]["preference"] != 0.2 {
+		t.Errorf("the pool knows %v", people)
+	}
+
+	token, _ = ask("worker@example.org") // with their own account: what was said of others stays
+	old := w.workers[0]
+	into[map[string]any](t, w.send(old, http.MethodPut, "/v1/me/wishes", `{"prefers": {"p1": 0.7}}`))
+	a := w.send(old, http.MethodPost, "/v1/invitation/accept", fmt.Sprintf(`{"token": %q, "prefers": {"p2": 7}}`, token))
+	if p := a.problem(t); len(p.Errors) != 1 || p.Errors[0].Field != "prefers" {
+		t.Errorf("%s", a.body)
+	}
+	into[map[string]any](t, w.send(old, http.MethodPost, "/v1/invitation/accept", fmt.Sprintf(`{"token": %q, "prefers": {"p2": 0.1}}`, token)))
+	if got := likes(old); got != "map[p1:0.7 p2:0.1]" {
+		t.Errorf("they like %s", got)
+	}
+
+	a = w.send(w.admin, http.MethodPost, "/v1/users", `{"name": "rita", "tenants": ["n1"], "prefers": {"p1": 1}}`)
+	if p := a.problem(t); len(p.Errors) != 1 || p.Errors[0].Field != "prefers" || !strings.Contains(string(a.body), "in which pool they work") {
+		t.Errorf("%s", a.body)
 	}
 }

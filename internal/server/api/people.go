@@ -16,7 +16,7 @@ import (
 
 func toUser(u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
-		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications,
+		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications, Prefers: toPrefers(u.Prefers),
 		Granted: lists.Map(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), CreatedAt: u.CreatedAt}
 }
 
@@ -36,8 +36,14 @@ func (a *api) people() {
 			return each(toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: access.AccountsCreateUser, status: http.StatusCreated},
-		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewUser }) (wire.MadeUser, error) {
-			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser(in.Body))
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewUser }) (out wire.MadeUser, err error) {
+			b := &in.Body
+			prefers, err := preferences(b.Prefers)
+			if err != nil {
+				return out, err
+			}
+			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email, Admin: b.Admin,
+				Tenants: b.Tenants, Pool: b.Pool, Qualifications: b.Qualifications, Prefers: prefers})
 			return wire.MadeUser{User: toUser(u), SetupToken: link}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},

@@ -56,7 +56,7 @@ var requests = []written{
 	{op: "POST /v1/pools/{id}/funds", path: "/v1/pools/p2/funds", body: `{"amount_micros": 7000000}`, as: map[string]string{"amount_micros": "funds_micros"}},
 	{op: "POST /v1/stop", path: "/v1/stop", body: `{"stopped": true}`, get: "/v1/pools", at: "1"},
 	{op: "POST /v1/stop", path: "/v1/stop", body: `{"stopped": false}`, get: "/v1/pools", at: "0"},
-	{op: "POST /v1/users", path: "/v1/users", body: `{"name": "dora", "full_name": "Dora D", "email": "dora@example.org", "admin": true, "pool": "p2", "tenants": ["n1", "n3"], "qualifications": {"french": 80}}`, get: "/v1/users/u6"},
+	{op: "POST /v1/users", path: "/v1/users", body: `{"name": "dora", "full_name": "Dora D", "email": "dora@example.org", "admin": true, "pool": "p2", "tenants": ["n1", "n3"], "qualifications": {"french": 80}, "prefers": {"p1": 0.25, "p2": 1}}`, get: "/v1/users/u6"},
 	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"full_name": "Dora E", "email": "de@example.org", "admin": false, "pool": "p1", "tenants": ["n2"], "qualifications": {"latin": 70}, "granted": [{"tenant": "n1", "name": "greek", "score": 60}], "suspended": true}`, get: "/v1/users/u6"},
 	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"suspended": false}`, get: "/v1/users/u6"},
 	{op: "POST /v1/batches", path: "/v1/batches", body: batchBody, get: "/v1/batches/b1"},
@@ -107,6 +107,8 @@ var elsewhere = map[string]string{
 	"POST /v1/setup token":                    "TestTheWholeWay",
 
 	"POST /v1/invitation/join name":      "TestInvitedByTheAPI",
+	"POST /v1/invitation/join prefers":   "TestPreferencesOnJoining",
+	"POST /v1/invitation/accept prefers": "TestPreferencesOnJoining",
 	"POST /v1/invitation/join full_name": "TestWhoJoinsIsReadBack",
 	"POST /v1/invitation/join password":  "TestInvitedByTheAPI",
 	"POST /v1/invitation/join token":     "TestInvitedByTheAPI",

@@ -179,7 +179,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return second(s.Invitations.Withdraw(s.ctx, p, s.invited().ID))
 	},
 	"Invitations.Accept": func(s *scene, p *access.Principal) error {
-		return second(s.Invitations.Accept(s.ctx, p, s.invited().Token))
+		return second(s.Invitations.Accept(s.ctx, p, s.invited().Token, nil))
 	},
 	"Tests.Create": func(s *scene, p *access.Principal) error {
 		return second(s.Tests.Create(s.ctx, p, accounts.NewTest{Tenant: s.a, Name: "new", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50}))
@@ -360,7 +360,7 @@ func (s *scene) asked(p *access.Principal) int64 {
 		return test
 	}
 	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
-	must(s.Invitations.Accept(s.ctx, p, r.Invited[0].Token))(s.t)
+	must(s.Invitations.Accept(s.ctx, p, r.Invited[0].Token, nil))(s.t)
 	return test
 }
 

@@ -137,7 +137,7 @@ func TestBadLinks(t *testing.T) {
 		_, err := w.Invitations.Open(w.ctx, token)
 		refused(t, err, code)
 		_, err2 := w.join(token, "eve")
-		_, err3 := w.Invitations.Accept(w.ctx, w.ann, token)
+		_, err3 := w.Invitations.Accept(w.ctx, w.ann, token, nil)
 		for _, e := range []error{err2, err3, w.Invitations.Decline(w.ctx, token)} {
 			refused(t, e, code)
 			if e.Error() != err.Error() {
@@ -257,7 +257,7 @@ func TestWhatJoiningNeeds(t *testing.T) {
 func TestAcceptWithAnAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	u := must(w.Invitations.Accept(w.ctx, w.bob, w.link("bob@example.org")))(t)
+	u := must(w.Invitations.Accept(w.ctx, w.bob, w.link("bob@example.org"), nil))(t)
 	if u.ID != w.bob.User.ID || u.Pool != w.pool || len(u.Tenants) != 1 {
 		t.Errorf("bob is %+v", u)
 	}
@@ -266,7 +266,7 @@ func TestAcceptWithAnAccount(t *testing.T) {
 
 	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID
 	token := w.invite(func(n *accounts.NewInvitations) { n.Pool = night }, "one@example.org").Invited[0].Token
-	_, err := w.Invitations.Accept(w.ctx, w.workers[0], token)
+	_, err := w.Invitations.Accept(w.ctx, w.workers[0], token, nil)
 	refused(t, err, crowd.Conflict)
 	if !strings.Contains(err.Error(), "you work in another pool, main") {
 		t.Errorf("it says %q", err)
@@ -274,7 +274,7 @@ func TestAcceptWithAnAccount(t *testing.T) {
 	must(w.Invitations.Open(w.ctx, token))(t) // and stays open
 
 	same := w.link("two@example.org") // they work there already: nothing changes
-	if u := must(w.Invitations.Accept(w.ctx, w.workers[0], same))(t); u.Pool != w.pool {
+	if u := must(w.Invitations.Accept(w.ctx, w.workers[0], same, nil))(t); u.Pool != w.pool {
 		t.Errorf("they are %+v", u)
 	}
 }

@@ -388,7 +388,7 @@ func TestInvitedWithATestTheyHavePassed(t *testing.T) {
 	accept := func(p *access.Principal) store.User {
 		t.Helper()
 		r := w.invite(func(n *accounts.NewInvitations) { n.Test = test.ID }, p.User.Name+"@example.org")
-		return must(w.Invitations.Accept(w.ctx, p, r.Invited[0].Token))(t)
+		return must(w.Invitations.Accept(w.ctx, p, r.Invited[0].Token, nil))(t)
 	}
 	if u := accept(w.bob); u.Pool != w.pool {
 		t.Errorf("bob is %+v", u)

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -253,20 +251,8 @@ func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change fun
 			return err
 		}
 		u.Prefers, u.Away, u.NoMail = w.Prefers, w.Away, w.NoMail
-		return s.validPrefers(w.Prefers)
+		return nil
 	})
-}
-
-func (s *Duty) validPrefers(prefers map[crowd.PoolID]float64) error {
-	for _, id := range slices.Sorted(maps.Keys(prefers)) {
-		if _, ok := s.cfg.Live.Settings(id); !ok {
-			return crowd.Fieldf("prefers", "there is no pool %s", id)
-		}
-		if x := prefers[id]; !(x >= 0 && x <= 1) {
-			return crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)
-		}
-	}
-	return nil
 }
 
 // Subscribe keeps a browser that takes push messages for p.

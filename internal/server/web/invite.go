@@ -166,7 +166,7 @@ func (rq *request) answerInvitation() error {
 		if rq.p == nil {
 			return rq.seeOther("/signin", "")
 		}
-		_, err = rq.App.Invitations.Accept(rq.ctx(), rq.p, token)
+		_, err = rq.App.Invitations.Accept(rq.ctx(), rq.p, token, nil)
 	default:
 		n := accounts.NewAccount{Name: values.Get("name"), FullName: values.Get("full_name")}
 		if n.Password, err = newPassword(rq.r); err != nil {
@@ -183,7 +183,7 @@ func (rq *request) answerInvitation() error {
 	if o.Test != nil {
 		return rq.seeOther("/qualify/"+strconv.FormatInt(o.Test.ID, 10), "joined")
 	}
-	if o.AsksWishes {
+	if len(o.Asks) > 0 {
 		return rq.seeOther("/work/wishes", "joined")
 	}
 	return rq.seeOther("/", "")
