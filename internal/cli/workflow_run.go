@@ -44,9 +44,10 @@ type WorkflowRun struct {
 
 	AllowSmallCrowd bool `group:"served" help:"Even if nobody holds a qualification that a step asks for."`
 
-	AskAgain bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question; without it such labels are taken over."`
-	Detach   bool `group:"served" help:"Do not wait for its end."`
-	Every    span `group:"served" default:"1s" help:"How often to look."`
+	AskAgain  bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question; without it such labels are taken over."`
+	RenewAges bool `group:"served" help:"With --from-run: the items that are taken over start anew, for the SLA; without it they keep their ages."`
+	Detach    bool `group:"served" help:"Do not wait for its end."`
+	Every     span `group:"served" default:"1s" help:"How often to look."`
 
 	SimulateWorkers *int        `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
 	Seed            *uint64     `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
@@ -97,14 +98,16 @@ func (x *WorkflowRun) Run(c *Context) error {
 func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	simulated := x.SimulateWorkers != nil
 	switch {
-	case simulated && (x.FromRun != 0 || x.AskAgain || x.From != "" || x.Detach || x.Tenant != "" || len(x.Open)+len(x.Follow) > 0):
-		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --open, --follow, --detach and --tenant: those are about a server")
+	case simulated && (x.FromRun != 0 || x.AskAgain || x.RenewAges || x.From != "" || x.Detach || x.Tenant != "" || len(x.Open)+len(x.Follow) > 0):
+		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --renew-ages, --open, --follow, --detach and --tenant: those are about a server")
 	case x.Detach && len(x.Follow) > 0:
 		return wrong("follow", "goes without --detach: add rows later with throng workflow rows add")
 	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Service)+len(x.Services) > 0):
 		return wrong("simulate-workers", "is missing: --seed, --policy, --service and --services are about simulations")
 	case x.AskAgain && x.FromRun == 0:
 		return wrong("from-run", "is missing: --ask-again is about the labels of that run")
+	case x.RenewAges && x.FromRun == 0:
+		return wrong("from-run", "is missing: --renew-ages is about the items of that run")
 	case x.From != "" && x.FromRun == 0:
 		return wrong("from-run", "is missing: --from is a step of that run")
 	case x.Detach && x.Out != "":
@@ -277,7 +280,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error)
 		return wire.Run{}, err
 	}
 	run, err := r.MakeRun(c.Ctx, wire.NewRun{
-		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, Open: x.Open,
+		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, RenewAges: x.RenewAges, Open: x.Open,
 	})
 	if err != nil {
 		return run, err

@@ -193,7 +193,7 @@ func showRun(w io.Writer, r *wire.Run) {
 		state += ", waits: " + strings.Join(list, "; ")
 	}
 	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant,
-		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)), "needs", strings.Join(r.Needs, ", "),
+		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)+when(r.RenewAges, ", ages renewed")), "needs", strings.Join(r.Needs, ", "),
 		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
 		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),

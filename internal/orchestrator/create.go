@@ -14,15 +14,16 @@ import (
 
 // NewRun is what a run is created from.
 type NewRun struct {
-	Tenant   crowd.TenantID
-	By       crowd.WorkerID
-	Text     string      // the workflow's file
-	Name     string      // "": that of the workflow
-	Budget   crowd.Money // 0: that of the workflow
-	Parent   crowd.RunID // a run that this one goes on from, or 0
-	From     string      // the step of the parent from which it is done again; "": only the inputs are taken over
-	AskAgain bool        // of the steps that are done again, take over no label of an unchanged task
-	Open     []string    // inputs to which rows are added while it goes, besides those that the file calls open
+	Tenant    crowd.TenantID
+	By        crowd.WorkerID
+	Text      string      // the workflow's file
+	Name      string      // "": that of the workflow
+	Budget    crowd.Money // 0: that of the workflow
+	Parent    crowd.RunID // a run that this one goes on from, or 0
+	From      string      // the step of the parent from which it is done again; "": only the inputs are taken over
+	AskAgain  bool        // of the steps that are done again, take over no label of an unchanged task
+	RenewAges bool        // items that are taken over start anew, for the SLA: they are born when the run is made
+	Open      []string    // inputs to which rows are added while it goes, besides those that the file calls open
 }
 
 // Created is a run that was made.
@@ -69,7 +70,7 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	}
 	run := store.Run{
 		Tenant: n.Tenant, Name: cmp.Or(n.Name, w.Name), Text: n.Text, State: store.RunLoading, Budget: cmp.Or(n.Budget, w.Budget),
-		Parent: n.Parent, From: n.From, AskAgain: n.AskAgain, CreatedBy: n.By, CreatedAt: now,
+		Parent: n.Parent, From: n.From, AskAgain: n.AskAgain, RenewAges: n.RenewAges, CreatedBy: n.By, CreatedAt: now,
 	}
 	if w.SLA != nil {
 		run.Deadline = w.SLA.Deadline
@@ -142,6 +143,8 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		return nil, crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
 	case run.Parent == 0 && run.AskAgain:
 		return nil, crowd.Fieldf("ask_again", "say of which run, too, whose labels are not to be taken over")
+	case run.Parent == 0 && run.RenewAges:
+		return nil, crowd.Fieldf("renew_ages", "say of which run, too, whose items are to start anew")
 	case run.Parent == 0:
 		return nil, nil
 	}

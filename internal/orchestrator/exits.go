@@ -203,6 +203,9 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 // ended returns the item of a row at an exit, if it has passed the others.
 func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool) {
 	x = EndedItem{Born: row.Born, At: row.At}
+	if x.At.Before(x.Born) { // it left in the parent, and its age was renewed
+		x.At = x.Born
+	}
 	for _, g := range others {
 		if other := row.With[g.node]; other.At.After(x.At) {
 			x.At = other.At

@@ -37,6 +37,7 @@ type Run struct {
 	Parent    crowd.RunID // whose rows it took over, or 0
 	From      string      // the step from which it repeats, if it has a parent
 	AskAgain  bool        // it takes over no labels of the steps that it repeats
+	RenewAges bool        // items that it takes over are born when it was made
 	CreatedBy crowd.WorkerID
 	CreatedAt time.Time
 	StartedAt time.Time // when its inputs were there
@@ -303,8 +304,8 @@ type Flows interface {
 	// come from.
 	Split(ctx context.Context, id crowd.RunID, node int, after, last int64, from int) (made, items int64, err error)
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
-	// tenant: nodes maps those of from to those of to. Items and births stay. Many
-	// rows go in steps, in order; if it fails between two, calling it again goes
+	// tenant: nodes maps those of from to those of to. Items stay, and births unless
+	// Run.RenewAges. Many rows go in steps, in order; if it fails between two, calling it again goes
 	// on. A node that has rows of its own is a Conflict.
 	TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error
 	// ClearLog takes the rows of a node's log away, and with them, in a run without a

@@ -15,6 +15,7 @@ type NewRun struct {
 	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
 	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done again; default: all of them"`
 	AskAgain     bool           `json:"ask_again,omitempty" doc:"of the steps that are done again, people are asked again also where an earlier run has the label of the same task; default: such labels are taken over"`
+	RenewAges    bool           `json:"renew_ages,omitempty" doc:"the items that are taken over start anew, for the SLA: their ages count from when the run is made; default: from when they came to the earlier run"`
 	Open         []string       `json:"open,omitempty" doc:"inputs to which rows are added while the run goes, until they are sealed, besides those that the workflow calls open" maxItems:"500"`
 }
 
@@ -29,6 +30,7 @@ type RunHead struct {
 	Parent        crowd.RunID    `json:"parent,omitempty" doc:"the run whose rows it took over"`
 	From          string         `json:"from,omitempty" doc:"the step from which it starts again, if it has a parent"`
 	AskAgain      bool           `json:"ask_again,omitempty" doc:"it takes over no labels of the steps that it repeats"`
+	RenewAges     bool           `json:"renew_ages,omitempty" doc:"the items that it takes over have their ages from when it was made"`
 	CreatedBy     crowd.WorkerID `json:"created_by"`
 	CreatedAt     time.Time      `json:"created_at"`
 	StartedAt     time.Time      `json:"started_at,omitzero"`

@@ -100,6 +100,7 @@ var elsewhere = map[string]string{
 	"POST /v1/runs/{id}/top-up amount_micros": "TestARunFromItsFileToItsResults",
 	"POST /v1/runs open":                      "TestRowsOfOpenInputs",
 	"POST /v1/runs ask_again":                 "scripts of the command line: workflow run --ask-again",
+	"POST /v1/runs renew_ages":                "scripts of the command line: workflow run --renew-ages",
 	"POST /v1/tokens for":                     "newWorld, for everybody",
 	"POST /v1/session name":                   "TestTheWholeWay",
 	"POST /v1/session password":               "TestTheWholeWay",

@@ -18,7 +18,7 @@ import (
 func toRunHead(r store.Run) wire.RunHead {
 	return wire.RunHead{
 		ID: r.ID, Tenant: r.Tenant, Name: r.Name, State: string(r.State), BudgetMicros: r.Budget, Deadline: r.Deadline,
-		Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, RenewAges: r.RenewAges, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		PenaltyMicros: r.Penalty, ItemsEnded: r.Ended, ItemsLate: r.Late,
 	}
 }
@@ -83,7 +83,7 @@ func (a *api) runs() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: access.RunsMake, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
-			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`. " +
+			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`. Their items keep their ages, unless `renew_ages`. " +
 			"Inputs that are `open` (in the workflow, or here) need no file if their columns are declared: rows are added to them while the run goes, until they are sealed."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
@@ -92,7 +92,7 @@ func (a *api) runs() {
 				return out, err
 			}
 			made, err := a.app.Runs.Make(ctx, p, orchestrator.NewRun{
-				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From, AskAgain: b.AskAgain, Open: b.Open,
+				Tenant: tenant, Text: b.Workflow, Name: b.Name, Budget: b.BudgetMicros, Parent: b.Parent, From: b.From, AskAgain: b.AskAgain, RenewAges: b.RenewAges, Open: b.Open,
 			})
 			if err != nil {
 				return out, err

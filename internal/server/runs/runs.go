@@ -254,7 +254,7 @@ func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunI
 	if err != nil {
 		return orchestrator.Created{}, err
 	}
-	n := orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From, AskAgain: r.AskAgain}
+	n := orchestrator.NewRun{Tenant: r.Tenant, Text: r.Text, Name: r.Name, Budget: r.Budget, Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, RenewAges: r.RenewAges}
 	for _, in := range nodes {
 		if in.Open {
 			n.Open = append(n.Open, in.Name)

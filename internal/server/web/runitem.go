@@ -72,8 +72,9 @@ type cellOf struct{ Name, Value string }
 type itemPage struct {
 	V       *orchestrator.View
 	Item    int64
-	Born    time.Time
-	End     time.Time // of the picture
+	Born    time.Time // from which its age counts
+	Start   time.Time // of the picture: before Born where the age was renewed
+	End     time.Time
 	Stops   []pathStop
 	Origins []int64  // the items that it comes from
 	Became  []became // items that were made from it
@@ -132,19 +133,25 @@ func (x *itemPage) fill(stops []orchestrator.Visit) {
 			x.add(n, orchestrator.Visit{Step: n.Name, Kind: n.Kind, Row: store.Row{Node: i, Item: x.Item}}, came, now)
 		}
 	}
+	x.Start = x.Born
+	for _, s := range x.Stops {
+		if s.Came.Before(x.Start) {
+			x.Start = s.Came
+		}
+	}
 	if !slices.ContainsFunc(x.Stops, func(s pathStop) bool { return s.Open }) && len(x.Stops) > 0 {
-		x.End = x.Born
+		x.End = x.Start
 		for _, s := range x.Stops {
 			if s.At.After(x.End) {
 				x.End = s.At
 			}
 		}
 	}
-	whole := max(x.End.Sub(x.Born), 1)
+	whole := max(x.End.Sub(x.Start), 1)
 	for i := range x.Stops {
 		s := &x.Stops[i]
 		part := 100 * float64(s.Here) / float64(whole)
-		from := 100 * float64(s.Came.Sub(x.Born)) / float64(whole)
+		from := 100 * float64(s.Came.Sub(x.Start)) / float64(whole)
 		part = max(part, 0.8) // what took no time is to be seen, too
 		s.X, s.Width = fixed2(min(max(from, 0), 100-part)), fixed2(part)
 	}
@@ -182,7 +189,7 @@ func (x *itemPage) add(n *orchestrator.NodeView, stop orchestrator.Visit, came, 
 	case stop.N == 0:
 		s.Sign, s.Open, until = sign{"▶", "is here"}, true, now
 	}
-	if s.Came.IsZero() {
+	if s.Came.IsZero() || until.Before(s.Came) {
 		s.Came = until
 	}
 	s.Here = max(until.Sub(s.Came), 0)

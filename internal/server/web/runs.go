@@ -307,7 +307,7 @@ func readRunForm(r *http.Request) (url.Values, error) {
 
 func (rq *request) makeRun(values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
-	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from"), AskAgain: f.text("ask_again") != ""}
+	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from"), AskAgain: f.text("ask_again") != "", RenewAges: f.text("renew_ages") != ""}
 	var err error
 	if n.Tenant, err = crowd.ParseTenantID(values.Get("tenant")); err != nil {
 		f.bad("tenant", "choose one")

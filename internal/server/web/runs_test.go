@@ -319,11 +319,21 @@ func TestRunActions(t *testing.T) {
 	if got := next.values.Get("from"); got != "risk" {
 		t.Errorf("it goes on from %q", got)
 	}
-	made := next.press("then", "make").send().want(200, "Ready to start", "goes on from r1 , again from risk", "3 rows")
+	// What was ticked stays so, also when something else is wrong.
+	if next.values.Get("ask_again")+next.values.Get("renew_ages") != "" {
+		t.Errorf("ticked before: %v", next.values)
+	}
+	again := next.set("ask_again", "1").set("renew_ages", "1").set("budget", "much").press("then", "make").send().want(422, "budget").form("/runs")
+	if again.values.Get("ask_again") != "1" || again.values.Get("renew_ages") != "1" {
+		t.Errorf("ticked after an error: %v", again.values)
+	}
+	next = c.req.get("/runs/new?parent=r1&from=risk").form("/runs").set("renew_ages", "1")
+	made := next.press("then", "make").send().want(200, "Ready to start", "goes on from r1 , again from risk, ages renewed", "3 rows")
 	path = made.URL.Path
 	made.form(path+"/do").send().want(200, "Started.")
 	c.req.becomes(path, "Go on from this run")
-	c.req.get(path+"/items/2").want(200, "0.25")
+	c.req.get(path).want(200, "ages renewed")
+	c.req.get(path+"/items/2").want(200, "0.25", "Its age counts from")
 
 	// A run that has not ended is not gone on from.
 	path = c.startPets(flow)
@@ -554,6 +564,17 @@ func TestItemBars(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if s := x.Stops[2]; s.Here != 75*time.Second || s.X != "25.00" || s.Width != "75.00" || !s.Open || s.Sign.Word != "is here" {
+		t.Errorf("%+v", s)
+	}
+	anew := &itemPage{Item: 1, End: x.End, V: x.V} // its age was renewed after the first step
+	for i := range x.Stops {
+		x.Stops[i].Born = born.Add(time.Minute)
+	}
+	anew.fill([]orchestrator.Visit{x.Stops[0].Visit, x.Stops[1].Visit})
+	if s := anew.Stops[0]; anew.Start != born || anew.Born != born.Add(time.Minute) || s.Came != born || s.Here != 0 {
+		t.Errorf("%+v begins %s, with %+v", anew.Born, anew.Start, s)
+	}
+	if s := anew.Stops[1]; s.Here != 25*time.Second || s.X != "0.00" || s.Width != "25.00" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -60,8 +60,9 @@ func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.Run
 		return false, err
 	}
 	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people)
-		select id - $1 + $2, $3, item, origin, born_at, made_at, state, body, people from run_rows where id > $4 and id <= $5 order by id`,
-		source.row(0), target.row(0), target.log, source.row(target.Last), source.row(last))
+		select id - $1 + $2, $3, item, origin, coalesce((select created_at from runs where id = $6 and renew_ages), born_at), made_at, state, body, people
+		from run_rows where id > $4 and id <= $5 order by id`,
+		source.row(0), target.row(0), target.log, source.row(target.Last), source.row(last), to)
 	if err != nil {
 		return false, s.twice(err, to)
 	}

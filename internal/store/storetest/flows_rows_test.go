@@ -223,6 +223,7 @@ func testTakeOver(t *testing.T, w *world) {
 	r, nodes := w.runOf(w.mine)
 	r.Parent = from
 	make4 := append(slices.Clone(nodes), store.Node{Node: 3, Name: "new"})
+	r.RenewAges = false
 	to := must(w.CreateRun(w.ctx, r, make4))(t)
 	before := must(w.Nodes(w.ctx, to))(t)
 	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}))
@@ -261,6 +262,18 @@ func testTakeOver(t *testing.T, w *world) {
 	})
 	others := w.flow(t, w.other)
 	w.unchanged(t, func() { refused(t, w.TakeOver(w.ctx, from, others, map[int]int{input: ask}), crowd.NotFound) })
+
+	r.RenewAges, r.CreatedAt = true, w.now.Add(time.Hour)
+	anew := must(w.CreateRun(w.ctx, r, make4))(t)
+	ok(t, w.TakeOver(w.ctx, from, anew, map[int]int{input: 3, ask: query}))
+	for i := range want {
+		want[i].Born = r.CreatedAt
+		if x, there := want[i].With[query]; there {
+			x.Born = r.CreatedAt
+			want[i].With[query] = x
+		}
+	}
+	same(t, "rows whose ages are renewed", must(w.Rows(w.ctx, anew, 3, 0, all, []int{query}))(t), want)
 
 	// What the source gets later comes with the next call.
 	w.advance(t, &store.Advance{Run: from, Rows: []store.Row{{Node: ask, Item: 1, At: w.now, State: store.RowFailed, Error: "e"}}})
@@ -310,6 +323,7 @@ func testManyRows(t *testing.T, w *world) {
 	same(t, "counts", []int64{n[input].Last, n[input].OK, n[ask].Last, n[ask].Skipped}, []int64{many, many, many / 2, many / 2})
 	same(t, "pending", must(w.Pending(w.ctx, id, input, many-2, many, ask, 10))(t)[0].N, int64(many-1))
 	r, nodes := w.runOf(w.mine)
+	r.RenewAges = false
 	to := must(w.CreateRun(w.ctx, r, nodes))(t)
 	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{input: input, ask: ask}))
 	copied := must(w.Nodes(w.ctx, to))(t)

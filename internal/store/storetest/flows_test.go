@@ -21,7 +21,7 @@ const (
 func (w *world) runOf(tenant crowd.TenantID) (store.Run, []store.Node) {
 	r := store.Run{
 		Tenant: tenant, Name: "birds <1>", Text: "steps:\n  - \"é\"\n", State: store.RunRunning, Budget: 3 * crowd.Unit, Deadline: w.now.Add(9 * time.Hour),
-		Parent: 7, From: "ask", AskAgain: true, CreatedBy: w.workers[0], CreatedAt: w.now, StartedAt: w.now.Add(time.Minute), EndedAt: w.now.Add(time.Hour), Penalty: 5, Ended: 9, Late: 4,
+		Parent: 7, From: "ask", AskAgain: true, RenewAges: true, CreatedBy: w.workers[0], CreatedAt: w.now, StartedAt: w.now.Add(time.Minute), EndedAt: w.now.Add(time.Hour), Penalty: 5, Ended: 9, Late: 4,
 	}
 	return r, []store.Node{
 		{Node: input, Name: "pictures", State: store.NodeDone, Columns: []string{"url", `a "b"`}, Open: true},

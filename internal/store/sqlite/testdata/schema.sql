@@ -286,7 +286,7 @@ CREATE TABLE runs (
     ended      bigint not null, -- items
     late       bigint not null, -- of those
     items      bigint not null -- the last item's number
-, ask_again boolean not null default false);
+, ask_again boolean not null default false, renew_ages boolean not null default false);
 CREATE INDEX runs_by_tenant on runs (tenant, id);
 CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
 CREATE TABLE secrets ( -- of the installation
