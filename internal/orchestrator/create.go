@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -199,12 +200,51 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		}
 		over[j] = i
 	}
+	if err := o.checkAnswerers(ctx, run, w, old, over); err != nil {
+		return nil, err
+	}
 	for j := range old {
 		if old[j].Last > 0 && !slices.ContainsFunc(nodes, func(x store.Node) bool { return x.Name == old[j].Name }) {
 			made.Notes = append(made.Notes, fmt.Sprintf("the step %s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last))
 		}
 	}
 	return over, nil
+}
+
+// checkAnswerers refuses to take over rows of which it is not known who answered, where a
+// step that has work left is not for those people. Over maps the parent's nodes to the run's.
+func (o *Orchestrator) checkAnswerers(ctx context.Context, run *store.Run, w *workflow.Workflow, old []store.Node, over map[int]int) error {
+	source := make(map[int]int, len(over)) // the reverse of over
+	for j, i := range over {
+		source[i] = j
+	}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		if j, taken := source[s.Node]; s.Crowd() == nil || taken && old[j].State == store.NodeDone {
+			continue
+		}
+		for k := range w.Steps[:i] {
+			before := &w.Steps[k]
+			j, taken := source[before.Node]
+			if !taken || !slices.Contains(s.Crowd().NotBy, before.Name) {
+				continue
+			}
+			unknown := 0
+			for row, err := range o.cfg.Store.Answered(ctx, run.Parent, j) {
+				if err != nil {
+					return err
+				}
+				if len(row.By) == 0 {
+					unknown++
+				}
+			}
+			if unknown > 0 {
+				return crowd.Fieldf("from", "who answered %s of the step %s in %s is not known, and the step %s is not for them (not_by): start from %s, where people are asked again if that is not known, or leave not_by out",
+					format.Count(unknown, "item"), before.Name, run.Parent, s.Name, before.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // sameColumns reports whether step j of a workflow and step i of another are of one

@@ -55,10 +55,10 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 			return false
 		}
 		label, ok := s.paid[hashCells(task.Values)]
-		if ok && len(s.spec.NotBy) > 0 {
+		if ok && s.whoMatters() { // one is asked for again where it is not known whose it is
 			others, err := s.excluded(ctx, a.item)
 			failed = errors.Join(failed, err)
-			ok = !slices.ContainsFunc(label.by, func(w crowd.WorkerID) bool { return slices.Contains(others, w) })
+			ok = len(label.by) > 0 && !slices.ContainsFunc(label.by, func(w crowd.WorkerID) bool { return slices.Contains(others, w) })
 		}
 		if ok {
 			c.add(s.node, &a, store.RowOK, label.cells)
@@ -97,38 +97,30 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 	if !slices.Equal(b.Columns, s.taskColumns()) || !isSameTask(&b, s.spec) {
 		return nil
 	}
-	by, err := s.answeredBy(ctx, b.Spec.ID)
-	if err != nil {
-		return err
+	by := make(map[int64][]crowd.WorkerID)
+	for row, err := range st.Answered(ctx, id, nodes[i].Node) {
+		if err != nil {
+			return err
+		}
+		by[row.Item] = row.By
 	}
 	for t, err := range st.Labels(ctx, tenant, b.Spec.ID) {
 		if err != nil {
 			return err
 		}
 		if t.Label != nil {
-			s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Task]}
+			s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Item]}
 		}
 	}
 	return nil
 }
 
-// answeredBy returns who answered the tasks of a batch, if it matters: a later step of this
-// run is not for them, or this one not for those of others.
-func (s *crowdRunner) answeredBy(ctx context.Context, id crowd.BatchID) (map[crowd.TaskID][]crowd.WorkerID, error) {
-	asks := func(x workflow.Step) bool { return x.Crowd() != nil && slices.Contains(x.Crowd().NotBy, s.node.Name) }
-	if len(s.spec.NotBy) == 0 && !slices.ContainsFunc(s.run.flow.Steps, asks) {
-		return nil, nil
-	}
-	by := make(map[crowd.TaskID][]crowd.WorkerID)
-	for a, err := range s.run.o.cfg.Store.Annotations(ctx, s.run.kept.Tenant, id, true) {
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(by[a.Task], a.Worker) {
-			by[a.Task] = append(by[a.Task], a.Worker)
-		}
-	}
-	return by, nil
+// whoMatters reports whether it matters who gives this step's labels: they are not for those
+// who answered elsewhere, or a later step is not for those who answer here.
+func (s *crowdRunner) whoMatters() bool {
+	return len(s.spec.NotBy) > 0 || slices.ContainsFunc(s.run.flow.Steps, func(x workflow.Step) bool {
+		return x.Crowd() != nil && slices.Contains(x.Crowd().NotBy, s.node.Name)
+	})
 }
 
 // isSameTask reports whether people were asked the same, as often.

@@ -113,6 +113,64 @@ func TestLabelsOfTheSamePeople(t *testing.T) {
 	}
 }
 
+// TestWhoAnsweredComesAlong: who answered is kept also in a run that takes over their labels
+// and asks for nobody else, so that one which goes on from there knows it.
+func TestWhoAnsweredComesAlong(t *testing.T) {
+	w := newWorld(t)
+	anybody := strings.Replace(reviewed, ", not_by: [draft]", "", 1)
+	everybody := w.people
+	w.people = w.people[:1]
+	last := w.start(anybody, "id,word\n1,a\n")
+	w.play()
+	for _, n := range []orchestrator.NewRun{{Text: anybody, From: "draft"}, {Text: reviewed, From: "review"}} {
+		n.Parent = last
+		last = w.load(n, nil)
+		must(t, w.o.Start(w.ctx, last))
+		w.play()
+		w.people = everybody
+	}
+	w.wantState(last, store.RunDone)
+	if by := w.by(last, "review")["1"]; len(by) != 2 || by[0] == everybody[0] || by[1] == everybody[0] {
+		t.Errorf("%v wrote it, and %v judged it", everybody[0], by)
+	}
+}
+
+// TestWhoAnsweredIsNotKnown: rows that do not tell who answered are not taken over before a
+// step that is not for those people, and a label that does not is asked for again.
+func TestWhoAnsweredIsNotKnown(t *testing.T) {
+	w := newWorld(t)
+	text := reviewed + "  last: {from: {review: stream}, sql: select review from review}\n"
+	first := w.start(strings.Replace(text, ", not_by: [draft]", "", 1), "id,word\n1,a\n2,b\n")
+	w.settle()
+	_, err := w.store.Advance(w.ctx, &store.Advance{Run: first, Rows: []store.Row{ // as by a server that did not keep it
+		{Node: w.node(first, "draft").Node.Node, Item: 1, Born: w.now, At: w.now, State: store.RowOK, Cells: []string{"yes", "1", "1", "false", "false"}},
+	}})
+	must(t, err)
+	w.play()
+	w.wantState(first, store.RunDone)
+
+	n := orchestrator.NewRun{Tenant: w.tenant, Text: text, Parent: first, From: "review"}
+	_, err = w.o.Create(w.ctx, n)
+	wantCode(t, err, crowd.Invalid, "from: who answered 1 item of the step draft in "+first.String()+" is not known, and the step review is not for them (not_by): start from draft, ")
+	n.From = "last" // nobody is asked for a review
+	_, err = w.o.Create(w.ctx, n)
+	must(t, err)
+	n.From = "draft"
+	again := w.load(n, nil)
+	must(t, w.o.Start(w.ctx, again))
+	w.play()
+	w.wantState(again, store.RunDone)
+	if n := w.node(again, "draft"); n.Reused != 1 {
+		t.Errorf("%d drafts are reused, want the one of which it is known whose it is", n.Reused)
+	}
+	drafts := w.by(again, "draft")
+	for _, who := range w.by(again, "review")["1"] {
+		if who == drafts["1"][0] {
+			t.Errorf("1 was written by %v and judged by %v", drafts["1"], who)
+		}
+	}
+}
+
 // TestNobodyIsLeft: a pool that is too small for both steps is told of before the step begins
 // and after, and the run goes on when somebody comes.
 func TestNobodyIsLeft(t *testing.T) {

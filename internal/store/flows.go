@@ -125,7 +125,7 @@ type Row struct {
 	Cells  []string // of the node's own columns; nil unless ok
 	Error  string   // of a failed one
 
-	By []crowd.WorkerID // who answered, of a row that people made; it is read by Flows.Answerers alone
+	By []crowd.WorkerID // who answered, of a row that people made; it is read by Flows.Answerers and Answered alone
 }
 
 // JoinedRow is a row with what other nodes have of the same item.
@@ -284,6 +284,9 @@ type Flows interface {
 	// Answerers lists who answered an item, or one that it comes from, at these nodes, in
 	// order of id: the By of the rows, and of labels that tell it.
 	Answerers(ctx context.Context, id crowd.RunID, nodes []int, item int64) ([]crowd.WorkerID, error)
+	// Answered yields the ok rows of a node in order of item, without more than the item and
+	// By, which is empty where nobody knows who answered.
+	Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq2[Row, error]
 	// Faults returns up to limit faults of a node (-1: of all) with items above
 	// after, in order of item. The faults of one item at several nodes are not
 	// torn apart, for which there may be some more.

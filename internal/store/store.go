@@ -306,6 +306,7 @@ type Annotation struct {
 // LabelledTask is a task with its label, as it goes out.
 type LabelledTask struct {
 	Task   crowd.TaskID
+	Item   int64 // of its run, or 0
 	Values []string
 	Gold   string
 	Label  *engine.Label // nil: none yet

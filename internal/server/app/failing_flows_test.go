@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"iter"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -37,6 +38,10 @@ func (f *failingStore) Rows(ctx context.Context, id crowd.RunID, node int, after
 
 func (f *failingStore) Answerers(ctx context.Context, id crowd.RunID, nodes []int, item int64) ([]crowd.WorkerID, error) {
 	return fail1(f, ctx, "Answerers", func() ([]crowd.WorkerID, error) { return f.Store.Answerers(ctx, id, nodes, item) })
+}
+
+func (f *failingStore) Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq2[store.Row, error] {
+	return failRows(f, ctx, "Answered", func() iter.Seq2[store.Row, error] { return f.Store.Answered(ctx, id, node) })
 }
 
 func (f *failingStore) ItemRows(ctx context.Context, id crowd.RunID, item int64) ([]store.Row, error) {

@@ -2,9 +2,12 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +25,8 @@ import (
 )
 
 // version makes a database as a server left it that knew only the first n
-// migrations, with the rows of testdata/version1.sql to version<n>.sql.
+// migrations, with the rows of those of testdata/version1.sql to version<n>.sql that
+// are there.
 func version(t *testing.T, n int) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,7 +43,7 @@ func version(t *testing.T, n int) (path string) {
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), []byte(rewrite(string(text))), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if text, err = os.ReadFile(filepath.Join("testdata", fmt.Sprintf("version%d.sql", i+1))); err != nil {
+		if text, err = os.ReadFile(filepath.Join("testdata", fmt.Sprintf("version%d.sql", i+1))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 		rows.Write(text)
@@ -221,4 +225,37 @@ func TestDatabaseBeforeWorkflows(t *testing.T) {
 	same("rows", rows, []store.JoinedRow{{Row: store.Row{N: 1, Item: 1, State: store.RowOK, Cells: []string{"a"}}}})
 	same("tasks of the running batch", known(1), []uint32{3, 3})
 	check(s.CheckLedger(ctx))
+}
+
+// TestDatabaseBeforeWhoAnswered opens a database with runs of which it was not kept who
+// answered: that is known by the answers, also of rows that were taken over, but not of
+// labels that were, as nobody knows whose task they are of.
+func TestDatabaseBeforeWhoAnswered(t *testing.T) {
+	ctx := t.Context()
+	s := mustOpen(t, version(t, 16), Options{})
+	defer s.Close()
+	for run, want := range map[crowd.RunID][]store.Row{
+		1: {{Item: 1, By: []crowd.WorkerID{1, 3}}, {Item: 2, By: []crowd.WorkerID{2}}},
+		2: {{Item: 1, By: []crowd.WorkerID{1, 3}}, {Item: 2, By: []crowd.WorkerID{2}}},
+		3: {{Item: 1}, {Item: 2, By: []crowd.WorkerID{2}}},
+		4: nil,
+	} {
+		var got []store.Row
+		for row, err := range s.Answered(ctx, run, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(row.By)
+			got = append(got, row)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", run, diff)
+		}
+	}
+	for id, tells := range map[crowd.BatchID]bool{1: false, 5: true, 6: true} {
+		b, err := s.Batch(ctx, 1, id)
+		if err != nil || b.Spec.TellsWho != tells {
+			t.Errorf("%s tells who answered: %t, %v", id, b.Spec.TellsWho, err)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -226,6 +227,12 @@ func (s *Store) Answerers(ctx context.Context, id crowd.RunID, nodes []int, item
 	}
 	slices.Sort(people)
 	return slices.Compact(people), nil
+}
+
+// Answered implements store.Flows.
+func (s *Store) Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq2[store.Row, error] {
+	return stream(ctx, s, "read who answered", func(r row, x *store.Row) error { return r.Scan(&x.Item, encoded{&x.By}) },
+		`select r.item, r.people from run_nodes n join run_rows r on r.log = n.log where n.run = $1 and n.node = $2 and r.state = 'ok' order by r.item`, id, node)
 }
 
 // pendingRows finds the rows of a part of a log whose items have none in another.

@@ -74,7 +74,7 @@ func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd
 // Labels implements store.Results.
 func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.LabelledTask, error] {
 	first, _ := span(id)
-	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read labels", scanLabelled, `select t.id, t.cells, t.gold,
+	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read labels", scanLabelled, `select t.id, t.item, t.cells, t.gold,
 		l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided
 		from tasks t left join labels l on l.task = t.id where t.id > $1 and t.id <= $1 + (select tasks from batches where id = $2)
 		and not exists (select 1 from removals r where r.task = t.id) order by t.id`, first, id))
@@ -85,7 +85,7 @@ func scanLabelled(r row, t *store.LabelledTask) error {
 	var value sql.NullString
 	var confidence sql.NullFloat64
 	var tie, undecided sql.NullBool
-	if err := r.Scan(&t.Task, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided); err != nil || !at.Valid {
+	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided); err != nil || !at.Valid {
 		return err
 	}
 	t.Label = &engine.Label{Task: t.Task, At: moment(at.Int64), Value: value.String, Confidence: confidence.Float64,

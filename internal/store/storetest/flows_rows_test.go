@@ -361,8 +361,19 @@ func testAnswerers(t *testing.T, w *world) {
 	look(id, 99, nil, ask)
 	look(99, 1, nil, ask)
 
+	each := func(id crowd.RunID, node int, want ...store.Row) {
+		t.Helper()
+		same(t, "who answered each item", must(collect(w.Answered(w.ctx, id, node)))(t), want)
+	}
+	answered := []store.Row{{Item: 1, By: []crowd.WorkerID{b, a}}, {Item: 2}, {Item: first, By: []crowd.WorkerID{c, a}}}
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: ask, Item: second, Origin: 1, At: w.now, State: store.RowSkipped}}})
+	each(id, ask, answered...)
+	each(id, 9)
+	each(99, ask)
+
 	to := w.flow(t, w.mine)
 	ok(t, w.ClearLog(w.ctx, to, input))
 	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{ask: ask, query: query}))
 	look(to, first, []crowd.WorkerID{a, b, c}, ask)
+	each(to, ask, answered...)
 }

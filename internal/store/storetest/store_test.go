@@ -67,7 +67,7 @@ var methods = map[string]func(*testing.T, *world){
 	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
 	"Annotations": testAnnotations, "Labels": testLabels, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
-	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers": testAnswerers,
+	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
 	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose,
