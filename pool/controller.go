@@ -22,6 +22,9 @@ type Controller struct {
 	left     *queueing.Window // people who left, over the window of the stability
 
 	grew, shrank time.Time // when the elasticity last did either; zero: never
+
+	learnt bool // something, since States was asked last
+	waited waited
 }
 
 // New makes the controller of a pool. The error is that of Settings.Validate.
@@ -89,6 +92,7 @@ type plan struct {
 func (c *Controller) plan(now time.Time, r *Reading, of staff, rnd Random) plan {
 	counters := r.Counters
 	counters.Abandoned += of.elsewhere
+	before := c.pid
 	ch := c.seen.observe(now, &counters)
 	m := c.metrics(now, r, of, ch)
 	p := plan{d: Decision{Pool: r.Pool, Advice: c.settings.Advise, Saw: m}}
@@ -135,6 +139,7 @@ func (c *Controller) plan(now time.Time, r *Reading, of staff, rnd Random) plan 
 			c.shrank = now
 		}
 	}
+	c.learnt = c.learnt || ch.happened || !d.Idle() || c.pid != before
 	return p
 }
 

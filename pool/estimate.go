@@ -49,6 +49,7 @@ type change struct {
 	arrived   float64
 	completed float64
 	abandoned float64
+	happened  bool // any of it, or somebody came
 }
 
 // observe takes a reading in and returns what has changed.
@@ -65,6 +66,7 @@ func (e *estimates) observe(now time.Time, t *Counters) change {
 		completed: float64(t.Completed - before.Completed),
 		abandoned: float64(t.Abandoned - before.Abandoned),
 	}
+	c.happened = c.arrived+c.completed+c.abandoned > 0 || t.Joined > before.Joined
 	e.arrivals.Add(now, c.arrived, step.Seconds())
 	e.done.Add(now, c.completed, step.Seconds())
 	e.leaving.Add(now, c.abandoned, step.Seconds())
@@ -106,7 +108,7 @@ func (c *Controller) metrics(now time.Time, r *Reading, of staff, ch change) Met
 		Idle:       max(0, r.Workers-r.Busy-r.Training),
 		Mu:         e.serviceRate(now, c.settings.Expect, r.TaskTime),
 		Throughput: e.done.Rate(now).Value, Abandonment: e.leaving.Rate(now).Value, Recruitment: e.recruiting.Rate(now).Value,
-		WaitP95: r.WaitP95.Seconds(), OldestWait: r.OldestWait.Seconds(),
+		WaitP95: c.waited.p95(now, r.WaitP95).Seconds(), OldestWait: r.OldestWait.Seconds(),
 		Backlog: ch.arrived - ch.completed,
 	}
 	m.CostPerHour = float64(m.Idle) * r.Rate * 60
@@ -122,6 +124,25 @@ func (c *Controller) metrics(now time.Time, r *Reading, of staff, ch change) Met
 		m.CStar = c.optimum(m.Lambda, m.Mu, c.settings.Target.salary(r))
 	}
 	return m
+}
+
+// waited is the last Reading.WaitP95.
+type waited struct {
+	last    time.Duration
+	at      time.Time
+	resumed bool // it is of before a restart; what was handed out since then had not waited
+}
+
+// lately is for how long something was handed out lately.
+const lately = 10 * time.Minute
+
+// p95 is what a reading says of it, or lately before a restart has said.
+func (w *waited) p95(now time.Time, read time.Duration) time.Duration {
+	if w.resumed && read == 0 && now.Sub(w.at) < lately {
+		return w.last
+	}
+	*w = waited{last: read, at: now}
+	return read
 }
 
 // shortest is the least time over which arrivals are taken to have come, in

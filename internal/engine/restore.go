@@ -20,8 +20,10 @@ type Snapshot struct {
 	Funds    crowd.Money // balance of the pool's account
 	Tenants  []Tenant
 	Workers  []Worker
-	Duties   []Duty          // of those on duty, and of those in training
-	Batches  []BatchSnapshot // launched and not ended
+	Duties   []Duty // of those on duty, and of those in training
+	// Earned is what each of those on duty was paid for waiting since they came.
+	Earned  map[crowd.WorkerID]crowd.Money
+	Batches []BatchSnapshot // launched and not ended
 }
 
 // BatchSnapshot is the kept state of a batch.
@@ -101,7 +103,7 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 			w.training = d.Training
 			if d.On && !w.suspended {
 				e.comeOn(now, w)
-				w.since = d.Since
+				w.since, w.earned = d.Since, s.Earned[d.Worker]
 				e.expectToHear(w)
 			}
 			w.kept = d.On

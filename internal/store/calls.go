@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -190,7 +191,15 @@ type Sample struct {
 	Waiting crowd.Money // paid for waiting since the sample before
 }
 
-// PoolHistory keeps what pools looked like and what was done to them.
+// PoolState is what the control of a pool has learnt: see pool.Control.States.
+type PoolState struct {
+	Pool  crowd.PoolID
+	At    time.Time // when it was learnt
+	State json.RawMessage
+}
+
+// PoolHistory keeps what pools looked like, what was done to them, and what was
+// learnt of it.
 type PoolHistory interface {
 	AddActions(ctx context.Context, list []Action) error
 	// ListActions returns up to limit actions of a pool with ids below before
@@ -202,4 +211,9 @@ type PoolHistory interface {
 	Samples(ctx context.Context, pool crowd.PoolID, since time.Time) ([]Sample, error)
 	// DropSamples takes away samples from before the time.
 	DropSamples(ctx context.Context, before time.Time) error
+	// PutStates keeps what was learnt of pools, all of them or none; of each the last
+	// one stays.
+	PutStates(ctx context.Context, list []PoolState) error
+	// PoolStates returns what was learnt of the pools, in order of id.
+	PoolStates(ctx context.Context) ([]PoolState, error)
 }

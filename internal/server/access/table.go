@@ -189,6 +189,8 @@ var (
 
 	_ = op("Control.Step", Internal)
 	_ = op("Control.Run", Internal)
+	_ = op("Control.Resume", Internal)
+	_ = op("Control.Close", Internal)
 
 	RunsMake           = op("Runs.Make", Tenant)
 	RunsAgain          = op("Runs.MakeAgain", Tenant)

@@ -161,6 +161,9 @@ func (a *App) resume(ctx context.Context) error {
 			return fmt.Errorf("start pool %s: %w", p.Name, err)
 		}
 	}
+	if err := a.Control.Resume(ctx); err != nil {
+		return fmt.Errorf("resume the control of the pools: %w", err)
+	}
 	a.Transfers.Resume(ctx)
 	if err := a.Runs.Continue(ctx); err != nil {
 		return fmt.Errorf("resume the runs of workflows: %w", err)
@@ -204,5 +207,6 @@ func (a *App) Close() {
 	a.stop()
 	a.background.Wait()
 	a.Runs.Close()
+	a.Control.Close(context.Background())
 	a.live.Close()
 }

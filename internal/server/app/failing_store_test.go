@@ -295,6 +295,14 @@ func (f *failingStore) DropSamples(ctx context.Context, before time.Time) error 
 	return f.err(ctx, "DropSamples", func() error { return f.Store.DropSamples(ctx, before) })
 }
 
+func (f *failingStore) PutStates(ctx context.Context, list []store.PoolState) error {
+	return f.err(ctx, "PutStates", func() error { return f.Store.PutStates(ctx, list) })
+}
+
+func (f *failingStore) PoolStates(ctx context.Context) ([]store.PoolState, error) {
+	return fail1(f, ctx, "PoolStates", func() ([]store.PoolState, error) { return f.Store.PoolStates(ctx) })
+}
+
 func (f *failingStore) CreateBatch(ctx context.Context, b store.Batch) (crowd.BatchID, error) {
 	return fail1(f, ctx, "CreateBatch", func() (crowd.BatchID, error) { return f.Store.CreateBatch(ctx, b) })
 }

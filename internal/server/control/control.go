@@ -49,6 +49,7 @@ type Control struct {
 	step    sync.Mutex
 	advised map[crowd.PoolID]advice // what was logged last of those that only take advice
 	sampled time.Time
+	unkept  bool // what was learnt could not be kept at the last step
 	pruned  time.Time
 	paid    map[crowd.PoolID]crowd.Money // for waiting, at the last sample
 	empty   map[crowd.PoolID]bool        // whose money had run out at the last step
@@ -134,6 +135,7 @@ func (c *Control) Step(ctx context.Context) error {
 	c.deciding.Lock()
 	decisions := c.control.Step(now, readings, c.cfg.Random)
 	c.deciding.Unlock()
+	sampling := now.Sub(c.sampled) >= sampleEvery
 	callNobody(pools, readings, funds, decisions)
 	var log []store.Action
 	for i := range decisions {
@@ -156,7 +158,8 @@ func (c *Control) Step(ctx context.Context) error {
 	if len(log) > 0 {
 		errs = append(errs, c.cfg.Store.AddActions(context.WithoutCancel(ctx), log)) // it is done
 	}
-	if now.Sub(c.sampled) >= sampleEvery {
+	errs = append(errs, c.keep(context.WithoutCancel(ctx), now, sampling))
+	if sampling {
 		errs = append(errs, c.sample(ctx, now, decisions, funds))
 	}
 	errs = append(errs, c.shareWaiting(ctx, now))

@@ -142,6 +142,7 @@ func TestOldDatabase(t *testing.T) {
 	}
 	check(s.AddActions(ctx, []store.Action{{Pool: 1, Kind: store.ActionRecruit}}))
 	check(s.AddSamples(ctx, []store.Sample{{Pool: 1, At: now}}))
+	check(s.PutStates(ctx, []store.PoolState{{Pool: 1, At: now}}))
 	id, err := s.CreateUser(ctx, store.User{Name: "dora", Pool: 1, Away: true})
 	check(err)
 	same("the next user", id, crowd.WorkerID(4))

@@ -15,7 +15,30 @@ var (
 	samples = newTable("pool_samples", "x", `pool, taken_at, metrics, funds, waiting`, func(x *store.Sample) []any {
 		return []any{&x.Pool, instant{&x.At}, encoded{&x.Metrics}, &x.Funds, &x.Waiting}
 	}).orReplace(2)
+	poolStates = newTable("pool_states", "s", `pool, kept_at, state`, func(x *store.PoolState) []any {
+		return []any{&x.Pool, instant{&x.At}, encoded{&x.State}}
+	}).orReplace(1)
 )
+
+// PutStates implements store.PoolHistory.
+func (s *Store) PutStates(ctx context.Context, list []store.PoolState) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return s.change(ctx, "put states of pools", func(ctx context.Context, tx transaction) error {
+		for i := range list {
+			if err := poolStates.add(ctx, tx, &list[i]); err != nil {
+				return s.missing(err, "there is no pool %s", list[i].Pool)
+			}
+		}
+		return nil
+	})
+}
+
+// PoolStates implements store.PoolHistory.
+func (s *Store) PoolStates(ctx context.Context) ([]store.PoolState, error) {
+	return listed(ctx, s, poolStates, `order by s.pool`)
+}
 
 // AddActions implements store.PoolHistory.
 func (s *Store) AddActions(ctx context.Context, list []store.Action) error {

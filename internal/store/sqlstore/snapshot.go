@@ -49,6 +49,9 @@ func snapshot(ctx context.Context, tx querier, id crowd.PoolID) (*engine.Snapsho
 	if snap.Duties, err = duties.list(ctx, tx, `where d.pool = $1 and (d.is_on or d.training > 0) order by d.worker`, id); err != nil {
 		return nil, err
 	}
+	if snap.Earned, err = earned(ctx, tx, account, snap.Duties); err != nil {
+		return nil, err
+	}
 	running, err := batches.list(ctx, tx, `where b.pool = $1 and p.state in ('running', 'paused') order by b.id`, id)
 	if err != nil {
 		return nil, err
@@ -60,6 +63,37 @@ func snapshot(ctx context.Context, tx querier, id crowd.PoolID) (*engine.Snapsho
 		}
 	}
 	return snap, nil
+}
+
+// earned sums what the pool's account has paid each of those on duty for waiting since
+// they came, by the chain of their entries from the last one back.
+func earned(ctx context.Context, q querier, pool int64, list []engine.Duty) (map[crowd.WorkerID]crowd.Money, error) {
+	sums := make(map[crowd.WorkerID]crowd.Money)
+	for i := range list {
+		d := &list[i]
+		if !d.On {
+			continue
+		}
+		key, err := accountKey(engine.Account{Kind: engine.WorkerAccount, ID: int64(d.Worker)})
+		if err != nil {
+			return nil, err
+		}
+		sum, _, err := one(ctx, q, number[crowd.Money], `with recursive chain (id, at, kind, source, amount, prev) as (
+				select e.id, e.entered_at, e.kind, e.source, e.amount, case when e.source = $1 then e.source_prev else e.target_prev end
+				from accounts a join ledger e on e.id = a.last_entry where a.account = $1
+				union all
+				select e.id, e.entered_at, e.kind, e.source, e.amount, case when e.source = $1 then e.source_prev else e.target_prev end
+				from chain c join ledger e on e.id = c.prev where c.at > $2
+			)
+			select coalesce(sum(amount), 0) from chain where at > $2 and kind = $3 and source = $4`, key, micros(d.Since), string(engine.Waiting), pool)
+		if err != nil {
+			return nil, err
+		}
+		if sum > 0 {
+			sums[d.Worker] = sum
+		}
+	}
+	return sums, nil
 }
 
 func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Worker, error) {

@@ -113,3 +113,41 @@ func testSnapshotOnCall(t *testing.T, w *world) {
 	ok(t, w.CheckLedger(w.ctx))
 	same(t, "the pool itself", must(w.ListPools(w.ctx))(t)[1], in)
 }
+
+// testSnapshotEarned: what those on duty were paid for waiting in this pool since
+// they came, and nothing else.
+func testSnapshotEarned(t *testing.T, w *world) {
+	elsewhere := must(w.CreatePool(w.ctx, store.Pool{Name: "elsewhere"}))(t)
+	a, b, off := w.workers[0], w.workers[1], w.workers[2]
+	since := w.now
+	pay := func(minutes int, kind engine.TransferKind, from engine.Account, to crowd.WorkerID, amount crowd.Money) {
+		t.Helper()
+		ok(t, w.Commit(w.ctx, &engine.Changes{Transfers: []engine.Transfer{
+			{At: since.Add(time.Duration(minutes) * time.Minute), Kind: kind, From: from, To: workerAccount(to), Amount: amount}}}))
+	}
+	outside := engine.Account{Kind: engine.Outside}
+	for _, p := range []crowd.PoolID{w.pool, elsewhere} {
+		ok(t, w.Commit(w.ctx, &engine.Changes{Transfers: []engine.Transfer{{At: since, Kind: engine.Deposit, From: outside, To: poolAccount(p), Amount: 1000}}}))
+	}
+	here, there := poolAccount(w.pool), poolAccount(elsewhere)
+	pay(-2, engine.Waiting, here, a, 1)
+	pay(0, engine.Waiting, here, a, 2) // the last pay of the time before
+	look := func(want map[crowd.WorkerID]crowd.Money) {
+		t.Helper()
+		same(t, "earned", must(w.Snapshot(w.ctx, w.pool))(t).Earned, want)
+	}
+	look(map[crowd.WorkerID]crowd.Money{})
+	var on []engine.Duty
+	for _, id := range []crowd.WorkerID{a, b, off} {
+		on = append(on, engine.Duty{Pool: w.pool, Worker: id, On: id != off, At: since, Since: since})
+	}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Duties: on}))
+	look(map[crowd.WorkerID]crowd.Money{})
+	pay(1, engine.Waiting, here, a, 4)
+	pay(1, engine.Waiting, here, b, 8)
+	pay(1, engine.Waiting, here, off, 16)
+	pay(2, engine.Waiting, there, b, 32)
+	pay(2, engine.Reward, here, b, 64)
+	pay(3, engine.Waiting, here, a, 128)
+	look(map[crowd.WorkerID]crowd.Money{a: 132, b: 8})
+}

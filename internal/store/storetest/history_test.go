@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
@@ -103,4 +104,33 @@ func testDropSamples(t *testing.T, w *world) {
 	same(t, "kept of the second", must(w.Samples(w.ctx, second, time.Time{}))(t), []store.Sample{list[5], list[7]})
 	ok(t, w.DropSamples(w.ctx, w.now.Add(time.Hour)))
 	same(t, "kept", must(w.Samples(w.ctx, w.pool, time.Time{}))(t), nil)
+}
+
+// learnt is what was learnt of a pool.
+func (w *world) learnt(pool crowd.PoolID, n int) store.PoolState {
+	return store.PoolState{Pool: pool, At: w.now.Add(time.Duration(n) * time.Second), State: json.RawMessage(fmt.Sprintf(`{"mu":%d.25,"stability":"\"ü\""}`, n))}
+}
+
+func testPutStates(t *testing.T, w *world) {
+	w.unchanged(t, func() { ok(t, w.PutStates(w.ctx, nil)) })
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
+	a, b := w.learnt(w.pool, 1), w.learnt(second, 2)
+	ok(t, w.PutStates(w.ctx, []store.PoolState{b, a}))
+	same(t, "states", must(w.PoolStates(w.ctx))(t), []store.PoolState{a, b})
+	later := w.learnt(w.pool, 3)
+	ok(t, w.PutStates(w.ctx, []store.PoolState{later}))
+	same(t, "the last one stays", must(w.PoolStates(w.ctx))(t), []store.PoolState{later, b})
+	w.unchanged(t, func() {
+		refused(t, w.PutStates(w.ctx, []store.PoolState{w.learnt(w.pool, 4), w.learnt(99, 5)}), crowd.NotFound)
+		odd := w.learnt(w.pool, 6)
+		odd.State = json.RawMessage("{")
+		refused(t, w.PutStates(w.ctx, []store.PoolState{w.learnt(second, 7), odd}), crowd.Internal)
+	})
+}
+
+func testPoolStates(t *testing.T, w *world) {
+	same(t, "at first", must(w.PoolStates(w.ctx))(t), nil)
+	a := w.learnt(w.pool, 1)
+	ok(t, w.PutStates(w.ctx, []store.PoolState{a}))
+	same(t, "states", must(w.PoolStates(w.ctx))(t), []store.PoolState{a})
 }

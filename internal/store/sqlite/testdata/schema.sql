@@ -175,6 +175,11 @@ CREATE TABLE pool_samples (
     waiting  bigint not null,
     primary key (pool, taken_at)
 );
+CREATE TABLE pool_states (
+    pool    integer primary key references pools (id),
+    kept_at bigint not null,
+    state   text not null -- JSON of package pool
+);
 CREATE TABLE pools (
     id         integer primary key,
     name       text not null unique,
