@@ -20,6 +20,7 @@ type Controller struct {
 	best     optimum
 	pid      pid
 	left     *queueing.Window // people who left, over the window of the stability
+	gone     *queueing.Window // the same, over that of the elasticity
 
 	grew, shrank time.Time // when the elasticity last did either; zero: never
 
@@ -57,6 +58,7 @@ func (c *Controller) set(s Settings) error {
 	if c.parts.elastic.String() != parts.elastic.String() {
 		o := parts.elastic.options
 		c.pid = pid{kp: o["kp"], ki: o["ki"], kd: o["kd"]}
+		c.gone = nil
 	}
 	if c.parts.stable.String() != parts.stable.String() {
 		c.left = nil

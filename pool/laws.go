@@ -101,6 +101,69 @@ func (c *Controller) forward(v *view) (w wish) {
 	return w
 }
 
+// foresee calls people for the queue that there will be when they come, and keeps a
+// small queue on purpose, so that few are idle. With a = λ/μ people at work, N on duty
+// and K coming, who leave at θ each and come after d on average, there will be
+//
+//	N′ = N·e^(−θd) people, with (N + N′)/2 + K·early at work meanwhile, and
+//	q = (L + (a − that)·μ·d)⁺ − hold·λ
+//
+// answers waiting beyond what may wait. Wanted are a + β√a + q/(μ·clear): square-root
+// staffing with a β that may be negative, corrected by the queue ahead. Nobody is let
+// go while anything waits, nor below a.
+func (c *Controller) foresee(v *view) (w wish) {
+	s, m := v.s, v.m
+	if m.CStar == Unknown || m.Mu <= 0 {
+		w.add(0, "%s: %s", s, loadUnknown)
+		return w
+	}
+	left := c.leaving(v)
+	delay := s.get("delay")
+	if m.Recruitment > 0 {
+		delay = min(1/m.Recruitment, maxDelay)
+	}
+	load, own := m.Lambda/m.Mu, float64(m.Own())
+	stay := own
+	if own > 0 {
+		stay *= math.Exp(-left / own * delay)
+	}
+	atWork := (own+stay)/2 + early*float64(m.Coming)
+	ahead := max(0, float64(m.Queue)+(load-atWork)*m.Mu*delay) - s.get("hold")*m.Lambda
+	wanted := min(MaxPeople, load+s.get("beta")*math.Sqrt(load)+ahead/(m.Mu*s.get("clear")))
+	n := int(math.Ceil(wanted - stay - float64(m.Coming) - 1e-9))
+	if n < 0 {
+		letGo := 0 // who is here
+		if m.Queue == 0 {
+			letGo = min(m.Idle, max(0, m.Own()-int(math.Ceil(load))))
+		}
+		n = max(n, -m.Coming-letGo)
+	}
+	if n != 0 {
+		w.add(n, "%s: %.1f at work by the load, %.1f in the queue ahead beyond what may wait, %.1f left of %d in %.0f s; %s: %+d",
+			s, load, ahead, stay, m.Own(), delay, m.counted(), n)
+	}
+	return w
+}
+
+const (
+	maxDelay = 300.0 // seconds: who takes longer to come is not foreseen
+	early    = 0.4   // of the time ahead that those who are coming are there already
+)
+
+// leaving is how many people a second leave by themselves, over option window; before it
+// was seen nobody left.
+func (c *Controller) leaving(v *view) float64 {
+	span := v.s.get("window")
+	if c.gone == nil {
+		c.gone = queueing.NewWindow(seconds(span))
+	}
+	if v.ch.length > 0 {
+		c.gone.Add(v.now, v.ch.abandoned, v.ch.length.Seconds())
+	}
+	seen := c.gone.Rate(v.now)
+	return seen.Events / max(span, seen.Exposure)
+}
+
 // size is CT-p: e_t = c* − c.
 func (c *Controller) size(v *view) (w wish) {
 	s, m, ch := v.s, v.m, v.ch

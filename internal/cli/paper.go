@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/internal/repro"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -39,18 +40,25 @@ func (p *PaperList) Run(c *Context) error {
 
 // PaperRun is "throng paper run".
 type PaperRun struct {
-	Name  string     `arg:"" help:"Table or figure; throng paper list shows them."`
-	Reps  *int       `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
-	Extra *int       `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
-	Bare  bool       `name:"no-extras" xor:"extra" help:"Leave that out."`
-	Small bool       `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
-	Seed  uint64     `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
-	Trace string     `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
-	F0    *float64   `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak; default 10." placeholder:"N"`
-	T0    *float64   `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin; default 20." placeholder:"N"`
-	K     *float64   `name:"k" help:"For sla-e1 to sla-e6: inaccuracy of service times, 0 to 1; default 0.3, as in the paper." placeholder:"N"`
-	Gaps  string     `help:"For sla-e1 to sla-e6: gaps between processes, exponential or equal." enum:"exponential,equal" default:"exponential"`
-	Out   *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
+	Name  string   `arg:"" help:"Table or figure; throng paper list shows them."`
+	Reps  *int     `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
+	Extra *int     `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
+	Bare  bool     `name:"no-extras" xor:"extra" help:"Leave that out."`
+	Small bool     `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
+	Seed  uint64   `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
+	Trace string   `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
+	F0    *float64 `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak; default 10." placeholder:"N"`
+	T0    *float64 `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin; default 20." placeholder:"N"`
+	K     *float64 `name:"k" help:"For sla-e1 to sla-e6: inaccuracy of service times, 0 to 1; default 0.3, as in the paper." placeholder:"N"`
+	Gaps  string   `help:"For sla-e1 to sla-e6: gaps between processes, exponential or equal." enum:"exponential,equal" default:"exponential"`
+
+	Low  *float64       `help:"For cioppino-fig3a to cioppino-headline: people that an application keeps busy outside its rush hour; default 5." placeholder:"N"`
+	High *float64       `help:"For the same: people that it keeps busy in its rush hour; default 40." placeholder:"N"`
+	Step *time.Duration `help:"For the same: time from one control step to the next; default 10s." placeholder:"TIME"`
+	Kp   *float64       `help:"For the same: gain of the error in the paper's CT-t." placeholder:"N"`
+	Ki   *float64       `help:"For the same: gain of the sum of the errors in the paper's CT-t." placeholder:"N"`
+
+	Out *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
 }
 
@@ -70,7 +78,10 @@ func readTrace(name string) (*pools.Trace, error) {
 
 // options are how it is made.
 func (p *PaperRun) options() (o experiment.Options, err error) {
-	o = experiment.Options{Seed: p.Seed, Small: p.Small, Open: experiment.Open{F0: p.F0, T0: p.T0, K: p.K, Even: p.Gaps == "equal"}}
+	o = experiment.Options{Seed: p.Seed, Small: p.Small, Open: experiment.Open{
+		F0: p.F0, T0: p.T0, K: p.K, Even: p.Gaps == "equal",
+		Low: p.Low, High: p.High, Step: p.Step, Kp: p.Kp, Ki: p.Ki,
+	}}
 	if p.Bare {
 		o.Extra = -1
 	}

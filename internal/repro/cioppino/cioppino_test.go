@@ -54,17 +54,18 @@ func TestOursMatchesTheHeadline(t *testing.T) {
 	o, w := &experiment.Options{Seed: 1}, onTrace(&experiment.Options{})
 	rush := w
 	rush.high = surge
-	runs, err := try(context.Background(), o, []trial{{baseline, w, 8}, {throng, w, 8}, {baseline, rush, 5}, {throng, rush, 5}})
+	runs, err := try(context.Background(), o, []trial{{baseline, w, 8}, {throng, w, 8}, {baseline, rush, 5}, {throng, rush, 5}, {reserve, w, 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Cioppino's and the quick form's rows are not looked at.
-	rows := w.endToEnd([][]*poolRun{runs[0], runs[1], runs[1], runs[1]}, "a reason")
+	rows := w.endToEnd([][]*poolRun{runs[0], runs[1], runs[1], runs[1], runs[4]}, "a reason")
 	rows = append(rows, w.atPeaks([][]*poolRun{runs[2], runs[3], runs[3]}, map[float64]int{surge: 0})...)
 	looked := 0
 	for _, row := range rows {
 		switch row.Name {
 		case "Throng over baseline: throughput, times as high", "Throng over baseline: cost, times lower",
+			"Throng, reserve, over baseline: throughput, times as high", "Throng, reserve, over baseline: cost, times lower",
 			"Throng over baseline, rush hour of 300 busy people: throughput, times as high",
 			"Throng over baseline, rush hour of 300 busy people: cost, times lower",
 			"Throng over baseline, rush hour of 300 busy people: net preference, times as high":
@@ -74,7 +75,7 @@ func TestOursMatchesTheHeadline(t *testing.T) {
 			}
 		}
 	}
-	if looked != 5 {
+	if looked != 7 {
 		t.Errorf("%d rows were found", looked)
 	}
 }
@@ -137,7 +138,7 @@ func TestPartsMultiplyToAll(t *testing.T) {
 func TestEquation2(t *testing.T) {
 	t.Parallel()
 	out := &pools.Outcome{Series: []pools.Series{{Samples: []pools.Sample{{Size: 10, Queue: 4, Best: pool.Unknown}, {Size: 3, Queue: 9}}}, {Samples: []pools.Sample{{Size: 2}, {}}}}}
-	if got := summary(out, time.Minute, false).equation2; math.Abs(got-0.05*(6+0+2)) > 1e-12 {
+	if got := summary(out, time.Minute, time.Hour, false).equation2; math.Abs(got-0.05*(6+0+2)) > 1e-12 {
 		t.Errorf("%g", got)
 	}
 }

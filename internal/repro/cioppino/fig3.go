@@ -55,6 +55,10 @@ func (g gain) order() gain {
 }
 
 func (f *technique) run(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
+	var err error
+	if f.world, err = f.world.taking(&o.Open); err != nil {
+		return err
+	}
 	trials := lists.Map(f.systems, func(s system) trial { return trial{s, f.world, o.Reps} })
 	list, err := try(ctx, o, trials)
 	if err != nil {
@@ -129,7 +133,7 @@ func figure3a() *technique {
 	static.start, byThroughput.wait, bySize.wait = pools.StartMean, promise, promise
 	f := &technique{
 		figure: "fig3a", words: "Throughput and cost of the elasticity techniques when the load goes up", source: "§6.2, Pool elasticity; Figure 3a", world: w,
-		systems: []system{static, calls("RB", "rules-paper"), calls("CT-t", "ct-t-paper"), calls("CT-p", "ct-p-paper"), calls("ours, ct-t", "ct-t"), calls("ours, ct-p", "ct-p(band=0)"), byThroughput, bySize},
+		systems: []system{static, calls("RB", "rules-paper"), calls("CT-t", paperGains), calls("CT-p", "ct-p-paper"), calls("ours, ct-t", "ct-t"), calls("ours, ct-p", "ct-p(band=0)"), byThroughput, bySize},
 		published: []published{
 			{a: "CT-t", b: "RB", gain: gainCost, words: "5 to 8 times cheaper", must: experiment.Within(5, 8), kind: experiment.OfFigure, why: "idle-before-step"},
 			{a: "CT-t", b: "CT-p", gain: gainCost, words: "5 to 8 times cheaper", must: experiment.Within(5, 8), kind: experiment.OfFigure, why: "idle-before-step"},

@@ -85,10 +85,13 @@ func shapley(part int, logs [allParts + 1][]float64) []float64 {
 }
 
 // whole are the systems that are compared end to end, the baseline first.
-var whole = []system{baseline, cioppino, throng, quick, liked, ahead}
+var whole = []system{baseline, cioppino, throng, quick, reserve, liked, ahead}
 
 func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
-	w := onTrace(o)
+	w, err := onTrace(o).taking(&o.Open)
+	if err != nil {
+		return err
+	}
 	trials := lists.Map(whole, func(s system) trial { return trial{s, w, o.Reps} })
 	for _, parts := range partSets {
 		trials = append(trials, trial{with(parts), w, o.Reps})
@@ -113,7 +116,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Resu
 	}
 	r.Add(w.endToEnd(runs, "open-setting")...)
 	for _, g := range gains {
-		r.Add(w.compare(liked.name+", over baseline", g, runs[4], runs[0]), w.compare(ahead.name+", over baseline", g, runs[5], runs[0]))
+		r.Add(w.compare(liked.name+", over baseline", g, runs[5], runs[0]), w.compare(ahead.name+", over baseline", g, runs[6], runs[0]))
 	}
 	parts := runs[len(whole):][:len(partSets)]
 	r.Add(w.contributions(runs, parts)...)
@@ -131,7 +134,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Resu
 		r.Draw(w.peaksPicture(runs, at))
 	}
 	r.Note(w.traceNote(runs))
-	r.Note(systemsNote(whole...))
+	r.Note(systemsNote(o, whole...))
 	return nil
 }
 
@@ -160,9 +163,9 @@ func (w *poolWorld) contributions(runs, parts [][]*poolRun) []experiment.Row {
 }
 
 // endToEnd compares Cioppino's choice and ours with the baseline; runs are of
-// the baseline, Cioppino, Throng and its quick form.
+// the baseline, Cioppino, Throng, its quick form and reserve.
 func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
-	base, theirs, own, quicker := runs[0], runs[1], runs[2], runs[3]
+	base, theirs, own, quicker, reserved := runs[0], runs[1], runs[2], runs[3], runs[4]
 	var rows []experiment.Row
 	for i, g := range gains {
 		because := why
@@ -173,8 +176,10 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 			w.fitted(g, w.compare("Cioppino over baseline", g, theirs, base).Against(headline[i], headlineSource, because)),
 			w.fitted(g, w.compare("Cioppino over baseline", g.order(), theirs, base).Orders("Cioppino dominates the baseline", experiment.Above(1), headlineSource, because)),
 			w.compare("Throng over baseline", g, own, base).AtLeast(headline[i].Value, headlineSource, because),
-			w.compare("Throng, quick, over baseline", g, quicker, base).AtLeast(headline[i].Value, headlineSource, because))
+			w.compare("Throng, quick, over baseline", g, quicker, base).AtLeast(headline[i].Value, headlineSource, because),
+			w.compare("Throng, reserve, over baseline", g, reserved, base).AtLeast(headline[i].Value, headlineSource, because))
 	}
+	rows = append(rows, w.timesRow(boundName, gainNet.metric, boundLogs(base)))
 	for _, g := range []gain{gainSize, gainPreference, gainEquation2} {
 		rows = append(rows, w.compare("Cioppino over baseline", g, theirs, base), w.compare("Throng over baseline", g, own, base))
 	}
@@ -182,6 +187,20 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 		rows = append(rows, w.compare("Throng over Cioppino", g, own, theirs), w.compare("Throng, quick, over Cioppino", g, quicker, theirs))
 	}
 	return rows
+}
+
+const boundName = "the most of any control at the published throughput and cost, without those who learn"
+
+// boundLogs are the logarithms of the net preference, over the baseline's, that no
+// control passes which completes headline[0] times as many tasks at a cost headline[1]
+// times lower, by repetition: people who work or wait are there for as many tasks, or are
+// paid, and each counts for at most the mean of everybody's best preference. Without
+// those in training, whom nobody pays. The proof is in docs/papers/cioppino.md.
+func boundLogs(base []*poolRun) []float64 {
+	most := bestPreference(apps) / apps
+	return lists.Map(base, func(r *poolRun) float64 {
+		return math.Log(most * (headline[0].Value*r.busy + r.idle/headline[1].Value) / r.net())
+	})
 }
 
 // fitted marks what the interval of control and the loads were chosen for: that the
@@ -235,8 +254,8 @@ func (w *poolWorld) traceNote(runs [][]*poolRun) string {
 }
 
 // systemsNote tells what systems are.
-func systemsNote(list ...system) string {
-	text := lists.Map(list, func(s system) string { return s.name + " is " + s.text() })
+func systemsNote(o *experiment.Options, list ...system) string {
+	text := lists.Map(list, func(s system) string { return s.name + " is " + s.tuned(&o.Open).text() })
 	return strings.Join(text, "; ") + "."
 }
 
@@ -258,7 +277,7 @@ func bestPreference(pools int) float64 {
 }
 
 func (w *poolWorld) headlinePicture(name, words string, runs [][]*poolRun) experiment.Picture {
-	series := []chart.BarSeries{{Name: "published"}, {Name: cioppino.name}, {Name: throng.name}, {Name: quick.name}}
+	series := []chart.BarSeries{{Name: "published"}, {Name: cioppino.name}, {Name: throng.name}, {Name: quick.name}, {Name: reserve.name}}
 	for i, g := range gains {
 		experiment.Estimate{Value: headline[i].Value, Low: math.NaN(), High: math.NaN()}.Bar(&series[0])
 		for k := 1; k < len(series); k++ {
@@ -346,7 +365,11 @@ func (w *poolWorld) peaksPicture(runs [][]*poolRun, at map[float64]int) experime
 }
 
 func runCioppinoHeadline(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
-	w, list := generated(byTurns), whole[:4]
+	w, err := generated(byTurns).taking(&o.Open)
+	if err != nil {
+		return err
+	}
+	list := whole[:5]
 	trials := lists.Map(list, func(s system) trial { return trial{s, w, o.Reps} })
 	runs, err := try(ctx, o, trials)
 	if err != nil {
@@ -357,6 +380,6 @@ func runCioppinoHeadline(ctx context.Context, o *experiment.Options, r *experime
 		r.Add(absolute(s.name, runs[i])...)
 	}
 	r.Draw(w.headlinePicture("cioppino-headline", "Gains over the baseline on generated work", runs))
-	r.Note(systemsNote(list...))
+	r.Note(systemsNote(o, list...))
 	return nil
 }

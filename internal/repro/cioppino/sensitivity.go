@@ -87,7 +87,7 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options, r *exper
 	})
 	r.Draw(heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
 	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2]))
-	r.Note(systemsNote(baseline, throng))
+	r.Note(systemsNote(o, baseline, throng))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -41,26 +42,34 @@ const waitSalary = crowd.Unit / 20
 type system struct {
 	name                      string
 	elastic, stable, balancer string
-	start                     int           // as pools.Pool.Start
+	start                     int           // as pools.Pool.Start, or startLow
 	wait                      time.Duration // c* by a promise; 0: by η
 }
+
+// startLow is as many people a pool as the low load keeps busy.
+const startLow = -10
 
 // The systems of section 6.3, and ours: best by cost, by throughput and by preference.
 var (
 	baseline = system{name: "baseline", elastic: "static", stable: "rule-paper", balancer: "none", start: pools.StartMean}
-	cioppino = system{name: "Cioppino", elastic: "ct-t-paper", stable: "hybrid-paper", balancer: "paper", start: pools.StartOptimal}
+	cioppino = system{name: "Cioppino", elastic: paperGains, stable: "hybrid-paper", balancer: "paper", start: pools.StartOptimal}
 	throng   = system{name: "Throng", elastic: "ct-t(kp=0.2)", stable: "hybrid", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// quick is the same with the paper's CT-t, which calls more people.
-	quick = system{name: "Throng, quick", elastic: "ct-t-paper", stable: "hybrid", balancer: "search", start: pools.StartOptimal, wait: promise}
+	quick = system{name: "Throng, quick", elastic: paperGains, stable: "hybrid", balancer: "search", start: pools.StartOptimal, wait: promise}
+	// reserve calls for the queue that there will be, and lets some of it wait.
+	reserve = system{name: "Throng, reserve", elastic: "reserve", stable: "none", balancer: "search", start: startLow, wait: promise}
 	// ahead goes where the model says, and keeps waits short.
 	ahead = system{name: "Throng, ahead", elastic: "feed-forward(band=0,chance=0)", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// liked goes for preference: it keeps more people than are needed, so that they
 	// are idle by turns and move to where they like to be.
-	liked = system{name: "Throng, liked", elastic: "ct-t-paper", stable: "average-rate", balancer: "paper(cap=0)", start: pools.StartOptimal}
+	liked = system{name: "Throng, liked", elastic: paperGains, stable: "average-rate", balancer: "paper(cap=0)", start: pools.StartOptimal}
 )
 
 func (s system) text() string {
 	t := s.elastic + " + " + s.stable + " + " + s.balancer
+	if s.start == startLow {
+		t += ", begun with as many people as the low load keeps busy"
+	}
 	if s.wait > 0 {
 		t += fmt.Sprintf(", c* by a promised mean wait of %g s", s.wait.Seconds())
 	}
@@ -142,9 +151,13 @@ func (w *poolWorld) setup(s system) pools.Setup {
 	if w.trace == nil {
 		u.People.Abandon, u.People.Recruitment = w.abandon, sim.Exponential(w.arrive)
 	}
+	start := s.start
+	if start == startLow {
+		start = int(math.Ceil(w.low))
+	}
 	for i := range apps {
 		u.Pools = append(u.Pools, pools.Pool{
-			Name: fmt.Sprintf("application %d", i+1), Arrivals: w.rates(i, task), Service: sim.Exponential(task), Training: sim.Exponential(w.training), Start: s.start,
+			Name: fmt.Sprintf("application %d", i+1), Arrivals: w.rates(i, task), Service: sim.Exponential(task), Training: sim.Exponential(w.training), Start: start,
 			Settings: pool.Settings{
 				Elasticity: s.elastic, Stability: s.stable, Balance: s.balancer != "none", Window: lookBack,
 				Expect: pool.Expect{TaskTime: time.Duration(task * float64(time.Second))}, Target: pool.Target{Wait: s.wait},
@@ -162,6 +175,7 @@ type poolRun struct {
 	size       float64 // people on duty, mean over time
 	preference float64 // of the people on duty, mean over their time
 	moved      float64 // preference of those who moved for where they went
+	busy, idle float64 // people with a task, and without one and not learning, means over time
 	backlog    float64 // tasks in the queues at the end
 	wait       float64 // mean seconds of all tasks, of those in the queues at the end so far
 	use        *pools.TraceUse
@@ -178,25 +192,68 @@ type trial struct {
 	reps  int
 }
 
+// taking is the world with what the user sets of what the paper leaves open.
+func (w poolWorld) taking(p *experiment.Open) (poolWorld, error) {
+	if p.Low != nil {
+		w.low = *p.Low
+	}
+	if p.High != nil {
+		w.high = *p.High
+	}
+	if p.Step != nil {
+		w.step = *p.Step
+	}
+	switch {
+	case !(w.low > 0):
+		return w, crowd.Fieldf("low", "%g is no number of busy people (more than 0)", w.low)
+	case !(w.high >= w.low && w.high <= surge):
+		return w, crowd.Fieldf("high", "%g busy people in the rush hour: from those outside it, %g, to %g", w.high, w.low, surge)
+	case w.step < time.Second || w.step > w.horizon/10:
+		return w, crowd.Fieldf("step", "%s from one control step to the next: from 1s to %s", w.step, w.horizon/10)
+	}
+	return w, nil
+}
+
+// paperGains is the paper's CT-t, where the paper's own combination or figure has it.
+const paperGains = "ct-t-paper"
+
+// tuned is the system with the gains that the user sets, if it is the paper's CT-t.
+func (s system) tuned(p *experiment.Open) system {
+	if s.elastic != paperGains {
+		return s
+	}
+	var list []string
+	if p.Kp != nil {
+		list = append(list, fmt.Sprintf("kp=%g", *p.Kp))
+	}
+	if p.Ki != nil {
+		list = append(list, fmt.Sprintf("ki=%g", *p.Ki))
+	}
+	if len(list) > 0 {
+		s.elastic += "(" + strings.Join(list, ",") + ")"
+	}
+	return s
+}
+
 // try runs trials on common random numbers: repetition n of all meets the same
 // tasks and people.
 func try(ctx context.Context, o *experiment.Options, trials []trial) ([][]*poolRun, error) {
 	reps := lists.Map(trials, func(t trial) int { return t.reps })
 	return experiment.Repeat(ctx, o, reps, func(i, rep int) (*poolRun, error) {
 		t := &trials[i]
-		out, err := pools.Run{Setup: t.world.setup(t.system), Seed: o.Seed, Rep: rep, Record: t.world.step}.Do(ctx)
+		out, err := pools.Run{Setup: t.world.setup(t.tuned(&o.Open)), Seed: o.Seed, Rep: rep, Record: t.world.step}.Do(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
-		return summary(out, t.world.step, rep == 0), nil
+		return summary(out, t.world.step, t.world.horizon, rep == 0), nil
 	})
 }
 
-func summary(out *pools.Outcome, step time.Duration, keep bool) *poolRun {
+func summary(out *pools.Outcome, step, horizon time.Duration, keep bool) *poolRun {
 	t := &out.Total
 	r := &poolRun{
 		throughput: t.Throughput, cost: float64(t.Cost) / float64(crowd.Unit), size: t.MeanSize, preference: t.Preference,
-		moved: t.MovedAfter, backlog: float64(t.Queue), wait: t.MeanWaitAll, use: out.Trace,
+		moved: t.MovedAfter, busy: t.Worked / horizon.Seconds(), idle: t.Idled / horizon.Seconds(), backlog: float64(t.Queue), wait: t.MeanWaitAll, use: out.Trace,
 	}
 	if t.MeanSize == 0 {
 		r.preference = 0 // of nobody the sum is nothing

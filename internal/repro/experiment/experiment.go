@@ -21,7 +21,7 @@ type Experiment struct {
 	Reps   int    `json:"reps"`       // repetitions, unless told otherwise
 	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
 	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
-	Opens  bool   `json:"open"`       // takes Options.Open
+	Opens  Opened `json:"open"`       // which part of Options.Open it takes
 
 	// NotMade says why it cannot be made again; "": it can.
 	NotMade string `json:"not_made,omitempty"`
@@ -54,30 +54,54 @@ type Options struct {
 	Open Open
 }
 
-// Open is what the paper on SLAs leaves open, for an experiment that takes it. The
-// zero value means what the experiment takes.
+// Open is what papers leave open, for the experiments that take it. The zero value means
+// what the experiment takes.
 type Open struct {
+	// Of OpenSLA.
 	F0   *float64 // processes a second outside the peak, > 0
 	T0   *float64 // seconds in which processes begin, at least as long as the peak
 	K    *float64 // inaccuracy of service times, from 0 to 1
 	Even bool     // equal gaps between processes; else exponential
+
+	// Of OpenPools.
+	Low  *float64       // people that an application keeps busy outside its rush hour, > 0
+	High *float64       // and in it, at least Low
+	Step *time.Duration // from one control step to the next, > 0
+	Kp   *float64       // gain of the paper's CT-t of the error, ≥ 0
+	Ki   *float64       // and of the sum of the errors, ≥ 0
 }
 
-// flags are the flags that set what is not zero.
-func (p *Open) flags() string {
-	text := ""
-	for _, x := range []struct {
-		name  string
-		value *float64
-	}{{"f0", p.F0}, {"t0", p.T0}, {"k", p.K}} {
-		if x.value != nil {
-			text += fmt.Sprintf(" --%s %g", x.name, *x.value)
+// Opened is a part of Open, by the names of the experiments that take it.
+type Opened string
+
+// The parts of Open.
+const (
+	OpenSLA   Opened = "sla-e1 to sla-e6"
+	OpenPools Opened = "cioppino-fig3a to cioppino-headline"
+)
+
+// flags are the flags that set what is not zero, by part.
+func (p *Open) flags() map[Opened]string {
+	flags := map[Opened]string{}
+	number := func(of Opened, name string, value *float64) {
+		if value != nil {
+			flags[of] += fmt.Sprintf(" --%s %g", name, *value)
 		}
 	}
+	number(OpenSLA, "f0", p.F0)
+	number(OpenSLA, "t0", p.T0)
+	number(OpenSLA, "k", p.K)
 	if p.Even {
-		text += " --gaps equal"
+		flags[OpenSLA] += " --gaps equal"
 	}
-	return text
+	number(OpenPools, "low", p.Low)
+	number(OpenPools, "high", p.High)
+	if p.Step != nil {
+		flags[OpenPools] += " --step " + p.Step.String()
+	}
+	number(OpenPools, "kp", p.Kp)
+	number(OpenPools, "ki", p.Ki)
+	return flags
 }
 
 // Report calls Progress.
@@ -132,14 +156,17 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 	if o.Trace != nil && !e.Trace {
 		return nil, crowd.Fieldf("trace", "%s does not run on a trace of a crowd", e.Name)
 	}
-	if flags := o.Open.flags(); flags != "" && !e.Opens {
-		return nil, crowd.Fieldf("name", "%s does not take%s: sla-e1 to sla-e6 do", e.Name, flags)
+	flags := o.Open.flags()
+	for of, text := range flags {
+		if of != e.Opens {
+			return nil, crowd.Fieldf("name", "%s does not take%s: %s do", e.Name, text, of)
+		}
 	}
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := time.Now()
-	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, open: o.Open.flags()}
+	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, open: flags[e.Opens]}
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}
