@@ -1,6 +1,7 @@
 package sla_test
 
 import (
+	"cmp"
 	"math"
 	"testing"
 	"time"
@@ -151,6 +152,10 @@ func TestATCAtTheEndsOfTime(t *testing.T) {
 		response := time.Duration(rapid.SampledFrom([]int64{0, 1, 2, 9, int64(time.Minute), year, 200 * year, most}).Draw(t, "response"))
 		q := sla.NewQueue(sla.ATC, response)
 		now := when("first")
+		look := time.Duration(rapid.SampledFrom([]int64{0, 0, 5, int64(time.Hour), most}).Draw(t, "look"))
+		if q.SetLook(now, look); q.Look() != look {
+			t.Fatalf("it looks ahead by %s, not %s", q.Look(), look)
+		}
 		want := map[int64]sla.Request{}
 		for id := range rapid.Int64Range(1, 20).Draw(t, "requests") {
 			p := penalties(t, sla.Kinds()...)
@@ -196,7 +201,7 @@ func TestATCAtTheEndsOfTime(t *testing.T) {
 				if step.Due.Sub(time.Unix(0, math.MinInt64)) < 2*sec || time.Unix(0, most).Sub(step.Due) < 2*sec {
 					continue // taken for the end itself, when a Step is given back
 				}
-				urgent := step.Urgency(response)
+				urgent := step.Urgency(cmp.Or(look, response))
 				if urgent.Before(last) {
 					t.Fatalf("at %s, %+v is urgent at %s and stands behind %s", now, r, urgent, last)
 				}

@@ -1,6 +1,7 @@
 package sla
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -28,7 +29,7 @@ const (
 func Forms() []Form { return []Form{ATC, Event, Loop} }
 
 // A Queue is a scheduler proxy: the requests that wait before one resource, in
-// the order of its form: by Urgency, those without a step to escape last; or of
+// the order of its form: by Urgency (over the look, if that is set), those without a step to escape last; or of
 // listing 1, by Added, descending. Among equals by Since, then by ID.
 //
 // What a queue says is as of the last instant at which it was advanced:
@@ -47,6 +48,7 @@ func Forms() []Form { return []Form{ATC, Event, Loop} }
 type Queue struct {
 	form     Form
 	response int64
+	look     int64 // of ATC; 0: response
 	now      int64 // the latest instant told
 	told     bool
 	tick     int64 // of Loop: the next one
@@ -191,6 +193,18 @@ func (q *Queue) SetResponse(now time.Time, response time.Duration) {
 	q.pass(q.now)
 }
 
+// Look returns how far ATC looks ahead; 0: one response time.
+func (q *Queue) Look() time.Duration { return time.Duration(q.look) }
+
+// SetLook has ATC look so far ahead in place of one response time (0: that again), as where
+// what waits differs in what it costs, and one response time is little of what is before
+// it: a full pass.
+func (q *Queue) SetLook(now time.Time, look time.Duration) {
+	q.tell(now)
+	q.look = int64(max(look, 0))
+	q.pass(q.now)
+}
+
 // SetTail gives every request another expected time from its reply to the end
 // of its process: a full pass.
 func (q *Queue) SetTail(now time.Time, tail time.Duration) {
@@ -317,7 +331,7 @@ func (q *Queue) place(slot uint32, at int64) (key, next uint64) {
 		if !ok {
 			return sortable(never), next
 		}
-		return sortable(urgency(due, cost, q.response)), sortable(due)
+		return sortable(urgency(due, cost, cmp.Or(q.look, q.response))), sortable(due)
 	}
 	if q.form == Event {
 		if change, ok := f.next(at, q.response); ok {

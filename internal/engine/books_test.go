@@ -18,6 +18,7 @@ import (
 type books struct {
 	now      time.Time
 	policy   string
+	looked   time.Duration // how far orders looked ahead after the last command
 	stopped  bool
 	tenants  map[crowd.TenantID]engine.Tenant
 	workers  map[crowd.WorkerID]engine.Worker
@@ -273,7 +274,7 @@ func (k *books) handout(x engine.Handout) error {
 		if err := k.rightlyAgain(x, b, t); err != nil {
 			return err
 		}
-	} else if err := cmp.Or(k.rightTask(x, b, t), k.rightBatch(x, b)); err != nil {
+	} else if err := cmp.Or(k.rightTask(x, b, t), k.underLooks(func() error { return k.rightBatch(x, b) })); err != nil {
 		return err
 	}
 	k.noteBounds(x, b, t)
@@ -318,7 +319,7 @@ func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
 		return nil // everybody goes through their own list
 	}
 	if b.spec.SLA != nil {
-		return k.mostUrgent(x, b, t)
+		return k.underLooks(func() error { return k.mostUrgent(x, b, t) })
 	}
 	if len(t.held) > 0 {
 		k.seen["a started task before fresh ones"]++

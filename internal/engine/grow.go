@@ -9,6 +9,7 @@ import (
 // Item is what a task belongs to: a unit that is on its way through a workflow.
 type Item struct {
 	Born  time.Time        // when its way began; zero: with the task
+	Class int              // of the classes of the batch's Terms; 0 without an SLA
 	Bound time.Time        // when its other branches are expected to end; zero: there are none
 	NotBy []crowd.WorkerID // who must not do the task: they answered its item elsewhere (Spec.NotBy)
 }
@@ -43,6 +44,9 @@ func (e *Engine) Grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 		return err
 	}
 	if err := b.mayExclude(items); err != nil {
+		return err
+	}
+	if err := b.hasClasses(items); err != nil {
 		return err
 	}
 	e.extend(now, b, uint32(len(items)), reserve)

@@ -15,12 +15,16 @@ import (
 // an item, which began before the task and ends after it.
 type Terms struct {
 	Penalty sla.Penalty   // what an item costs by its age at its end
+	Others  []sla.Penalty `json:",omitempty"` // of items of the classes 1, 2, …; Penalty is of class 0
 	Tail    time.Duration // expected from a task's label to the end of its item's way; ≥ 0
 	Work    time.Duration // of people, expected on that way after the label; 0 to MaxWork
 }
 
-// MaxWork is the most work that an item may have before it: ten years.
-const MaxWork = 10 * 365 * 24 * time.Hour
+// Bounds of Terms.
+const (
+	MaxWork    = 10 * 365 * 24 * time.Hour // that an item may have before it
+	MaxClasses = 100
+)
 
 func (t *Terms) validate() error {
 	if t.Tail < 0 {
@@ -29,7 +33,31 @@ func (t *Terms) validate() error {
 	if t.Work < 0 || t.Work > MaxWork {
 		return crowd.Fieldf("work", "%s is no work of people from a label to the end of an item's way (0 to %s)", t.Work, MaxWork)
 	}
+	if len(t.Others) > MaxClasses-1 {
+		return crowd.Fieldf("classes", "%d classes of items are too many: at most %d", 1+len(t.Others), MaxClasses)
+	}
+	for i := range t.Others {
+		if err := t.Others[i].Validate(); err != nil {
+			return err
+		}
+	}
 	return t.Penalty.Validate()
+}
+
+// of is the penalty of a class.
+func (t *Terms) of(class int) *sla.Penalty {
+	if class == 0 {
+		return &t.Penalty
+	}
+	return &t.Others[class-1]
+}
+
+// hasClass checks that there is a class.
+func (t *Terms) hasClass(class int) error {
+	if class < 0 || class > len(t.Others) {
+		return crowd.Fieldf("class", "there is no class %d of items (from 0 to %d)", class, len(t.Others))
+	}
+	return nil
 }
 
 // order keeps the tasks of a batch with an SLA that want a worker in the order of
@@ -46,9 +74,8 @@ func (t *Terms) validate() error {
 // backlog's list and costs no walk.
 type order struct {
 	queue   *sla.Queue
-	penalty *sla.Penalty
-	tail    time.Duration
-	work    time.Duration          // of Terms
+	terms   Terms
+	several bool                   // there are items that are promised different things
 	share   int64                  // of the outlook's work
 	place   int                    // among the outlook's batches, from 1; 0: none
 	open    map[uint32]*task       // handed out, without a label
@@ -59,9 +86,11 @@ type order struct {
 
 func newOrder(b *batch, form sla.Form, terms *Terms) *order {
 	t := *terms
+	t.Others = slices.Clone(t.Others)
 	return &order{
-		queue: sla.NewQueue(form, max(b.spec.TaskTime, leastResponse)), penalty: &t.Penalty, tail: t.Tail, work: t.Work,
-		open: make(map[uint32]*task), away: make(map[uint32]sla.Request), change: timer{batch: b},
+		queue: sla.NewQueue(form, max(b.spec.TaskTime, leastResponse)), terms: t,
+		several: slices.ContainsFunc(t.Others, func(p sla.Penalty) bool { return p != t.Penalty }),
+		open:    make(map[uint32]*task), away: make(map[uint32]sla.Request), change: timer{batch: b},
 	}
 }
 
@@ -77,11 +106,11 @@ func (o *order) add(now time.Time, n uint32, since time.Time, item Item) {
 	if item.Born.IsZero() {
 		item.Born = since
 	}
-	o.put(now, sla.Request{ID: int64(n), Since: since, Start: item.Born, Bound: item.Bound})
+	o.put(now, sla.Request{ID: int64(n), Since: since, Start: item.Born, Bound: item.Bound, Penalty: o.terms.of(item.Class)})
 }
 
 func (o *order) put(now time.Time, r sla.Request) {
-	r.Penalty, r.Tail, o.at = o.penalty, o.tail, now
+	r.Tail, o.at = o.terms.Tail, now
 	o.queue.Put(now, r)
 }
 
@@ -128,6 +157,15 @@ func (o *order) expect(now time.Time, response time.Duration) {
 	}
 }
 
+// lookAhead has the order weigh items that are promised different things as the policy
+// weighs batches. One response time is too little where many wait: whoever is due next would
+// go first, whatever it costs that others come too late.
+func (o *order) lookAhead(look time.Duration) {
+	if o.several && o.queue.Form() == sla.ATC && o.queue.Look() != look {
+		o.queue.SetLook(o.at, look)
+	}
+}
+
 // reform changes the form of the queue.
 func (o *order) reform(form sla.Form) {
 	if o.queue.Form() == form {
@@ -158,7 +196,10 @@ func (o *order) restore(now time.Time, items []ItemSnapshot, b *batch) error {
 		if it.Born.After(since) && !it.Born.After(now) {
 			since = it.Born
 		}
-		o.add(now, it.N, since, Item{Born: it.Born, Bound: it.Bound})
+		if err := o.terms.hasClass(it.Class); err != nil {
+			return fmt.Errorf("the item of %s: %w", b.spec.ID.Task(it.N), err)
+		}
+		o.add(now, it.N, since, Item{Born: it.Born, Bound: it.Bound, Class: it.Class})
 	}
 	if want := int(b.spec.Tasks) - b.labelled; o.queue.Len() != want {
 		return fmt.Errorf("%d tasks have no label, but there are items of %d", want, o.queue.Len())
@@ -169,6 +210,20 @@ func (o *order) restore(now time.Time, items []ItemSnapshot, b *batch) error {
 // A Rest is what items have before them after a label of a batch, as in Terms.
 type Rest struct{ Tail, Work time.Duration }
 
+// hasClasses refuses items of classes that the batch does not have.
+func (b *batch) hasClasses(items []Item) error {
+	terms := &Terms{}
+	if o := b.backlog.order; o != nil {
+		terms = &o.terms
+	}
+	for i := range items {
+		if err := terms.hasClass(items[i].Class); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // SetRest changes the expected time and work from a label of the batch to the end of
 // its item's way, for all of its tasks. It is not kept: after a restart the batch has
 // those of its Spec again.
@@ -178,10 +233,12 @@ func (e *Engine) SetRest(now time.Time, id crowd.BatchID, rest Rest) error {
 		return err
 	}
 	o := b.backlog.order
-	if err := (&Terms{Penalty: *o.penalty, Tail: rest.Tail, Work: rest.Work}).validate(); err != nil {
+	terms := o.terms
+	terms.Tail, terms.Work = rest.Tail, rest.Work
+	if err := terms.validate(); err != nil {
 		return err
 	}
-	o.tail, o.work, o.at = rest.Tail, rest.Work, now
+	o.terms.Tail, o.terms.Work, o.at = rest.Tail, rest.Work, now
 	o.queue.SetTail(now, rest.Tail)
 	e.reorder(b)
 	return nil
@@ -252,6 +309,7 @@ func (e *Engine) urgency(b *batch, v *sched.Batch) {
 		return
 	}
 	e.outlook.count(b)
+	o.lookAhead(e.outlook.look)
 	r, added, ok := o.queue.Head()
 	if !ok {
 		return

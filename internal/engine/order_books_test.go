@@ -24,6 +24,7 @@ type growth struct {
 	work      time.Duration
 	form      sla.Form
 	told      time.Time // when last something of it was computed
+	look      time.Duration
 }
 
 // wait is a task's request for a worker, in a batch with an SLA.
@@ -31,7 +32,8 @@ type wait struct {
 	since, born, bound time.Time
 	item               engine.Item // as told
 	stands             bool        // wants a worker
-	urgent             int64       // its place, as last computed: the least goes first
+	step               sla.Step    // its next step, as last computed; zero: none
+	added              crowd.Money // what a delay adds, as last computed
 	next               time.Time   // when that changes; zero: never
 }
 
@@ -64,26 +66,28 @@ func grown(now time.Time, s *engine.Spec, form sla.Form) growth {
 }
 
 func (b *batchBook) request(t *taskBook) sla.Request {
-	return sla.Request{ID: int64(t.id.N()), Since: t.since, Start: t.born, Tail: b.tail, Bound: t.bound, Penalty: &b.spec.SLA.Penalty}
+	return sla.Request{ID: int64(t.id.N()), Since: t.since, Start: t.born, Tail: b.tail, Bound: t.bound, Penalty: b.penalty(t)}
+}
+
+// penalty is that of the class of t's item.
+func (b *batchBook) penalty(t *taskBook) *sla.Penalty {
+	return &append([]sla.Penalty{b.spec.SLA.Penalty}, b.spec.SLA.Others...)[t.item.Class]
 }
 
 // rank computes the place of t, and when it changes.
 func (b *batchBook) rank(now time.Time, t *taskBook) {
 	b.told = now
-	t.urgent, t.next = b.placeOf(now, t)
+	t.step, t.added, t.next = b.compute(now, t)
 }
 
-func (b *batchBook) placeOf(now time.Time, t *taskBook) (first int64, next time.Time) {
+func (b *batchBook) compute(now time.Time, t *taskBook) (step sla.Step, added crowd.Money, next time.Time) {
 	r := b.request(t)
 	if b.form != sla.ATC {
 		next, _ = r.NextChange(now, b.response)
-		return -int64(r.Added(now, b.response)), next
+		return step, r.Added(now, b.response), next
 	}
-	step, ok := r.NextStep(now, b.response)
-	if !ok {
-		return nothingToLose(b.form), time.Time{}
-	}
-	return step.Urgency(b.response).UnixNano(), step.Due
+	step, _ = r.NextStep(now, b.response)
+	return step, 0, step.Due
 }
 
 // reform takes over the form of a new policy, as of when the order was told last.
@@ -184,11 +188,19 @@ func (b *batchBook) restarted(now time.Time) {
 
 // urgency is the place of t: also of a task that has just come back.
 func (b *batchBook) urgency(now time.Time, t *taskBook) int64 {
-	if t.stands {
-		return t.urgent
+	step, added := t.step, t.added
+	if !t.stands {
+		step, added, _ = b.compute(now, t)
 	}
-	first, _ := b.placeOf(now, t)
-	return first
+	switch {
+	case b.form != sla.ATC:
+		return -int64(added)
+	case step.Due.IsZero():
+		return nothingToLose(b.form)
+	case b.several() && b.look > 0:
+		return step.Urgency(b.look).UnixNano()
+	}
+	return step.Urgency(b.response).UnixNano()
 }
 
 // mostUrgent checks the order within a batch with an SLA, over all its tasks.
@@ -211,6 +223,8 @@ func (k *books) mostUrgent(x engine.Handout, b *batchBook, t *taskBook) error {
 			return fmt.Errorf("%s came before and has the same place, %d (%s)", other.id, its, b.form)
 		case its == mine && urgent && other.id > t.id:
 			k.seen["most urgent among equals: "+string(b.form)]++
+		case its > mine && other.id < t.id && other.item.Class != t.item.Class:
+			k.seen["urgent before an older task of another class: "+string(b.form)]++
 		case its > mine && other.id < t.id:
 			k.seen["urgent before an older task: "+string(b.form)]++
 		}
@@ -302,14 +316,20 @@ func (w *world) promise(s *engine.Spec, r *rand.Rand) {
 	}
 	s.TaskTime = max(s.TaskTime, 20*time.Second)
 	every := time.Duration(1+r.IntN(10)) * time.Minute
-	p := sla.Penalty{Kind: sla.Kinds()[r.IntN(3)], After: time.Duration(r.IntN(40)) * time.Minute, Cost: crowd.Money(1+r.IntN(3)) * 1_000_000, Every: every}
-	if p.Kind == sla.Constant {
-		p.Every = 0
+	draw := func() sla.Penalty {
+		p := sla.Penalty{Kind: sla.Kinds()[r.IntN(3)], After: time.Duration(r.IntN(40)) * time.Minute, Cost: crowd.Money(1+r.IntN(3)) * 1_000_000, Every: every}
+		if p.Kind == sla.Constant {
+			p.Every = 0
+		}
+		if r.IntN(2) == 0 {
+			p.AtMost = 8 * p.Cost
+		}
+		return p
 	}
-	if r.IntN(2) == 0 {
-		p.AtMost = 8 * p.Cost
+	s.SLA = &engine.Terms{Penalty: draw(), Tail: time.Duration(r.IntN(20)) * time.Minute, Work: time.Duration(r.IntN(3)) * 20 * time.Minute}
+	for range max(r.IntN(5)-2, 0) {
+		s.SLA.Others = append(s.SLA.Others, draw())
 	}
-	s.SLA = &engine.Terms{Penalty: p, Tail: time.Duration(r.IntN(20)) * time.Minute, Work: time.Duration(r.IntN(3)) * 20 * time.Minute}
 }
 
 // pick picks a batch: a running one that has something, if there is one, as a rule.
@@ -352,8 +372,16 @@ func (w *world) grow(c command) error {
 		return wantCode(w.e.Grow(w.now, id, known+1, make([]engine.Item, 1)), crowd.Conflict)
 	}
 	r := rand.New(rand.NewPCG(uint64(c.a), uint64(c.b)))
+	classes := 1
+	if b.spec.SLA != nil {
+		classes += len(b.spec.SLA.Others)
+	}
+	if how == 3 {
+		w.k.seen["grown: no such class"]++
+		return wantCode(w.e.Grow(w.now, id, known+1, []engine.Item{{Class: classes}}), crowd.Invalid)
+	}
 	for range 1 + r.IntN(4) {
-		item := engine.Item{Born: w.now.Add(-time.Duration(r.IntN(60)) * time.Minute)}
+		item := engine.Item{Class: r.IntN(classes), Born: w.now.Add(-time.Duration(r.IntN(60)) * time.Minute)}
 		switch r.IntN(5) {
 		case 0:
 			item.Born = time.Time{}
@@ -452,7 +480,7 @@ func (s *store) unlabelled(id crowd.BatchID) []engine.ItemSnapshot {
 	var list []engine.ItemSnapshot
 	for i, item := range s.items[id] {
 		if n := uint32(i + 1); s.labels[id.Task(n)].Task == 0 {
-			list = append(list, engine.ItemSnapshot{N: n, Born: item.Born, Bound: item.Bound})
+			list = append(list, engine.ItemSnapshot{N: n, Born: item.Born, Class: item.Class, Bound: item.Bound})
 		}
 	}
 	return list

@@ -57,5 +57,5 @@ func (l *outlook) update(people int) bool {
 // rest is the time of people that an item is expected to take to its end if so many more
 // answers are wanted of b.
 func (b *batch) rest(answers int) time.Duration {
-	return time.Duration(answers)*b.expectedTime() + b.backlog.order.work
+	return time.Duration(answers)*b.expectedTime() + b.backlog.order.terms.Work
 }

@@ -63,7 +63,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"grown", "grown: a gap", "grown: said twice", "grown: overlapping", "grown: sealed", "grown while paused", "grown while stopped", "grown, kept before it was told",
 		"sealed", "sealed twice", "sealed: ended at once", "open batch ended", "open batch cancelled", "open batch restored", "no task yet",
 		"batch with an order restored", "passed over what they held",
-		"most urgent of several: atc", "most urgent among equals: atc", "urgent before an older task: atc", "calendar moved: atc",
+		"most urgent of several: atc", "most urgent among equals: atc", "urgent before an older task: atc", "urgent before an older task of another class: atc", "grown: no such class", "calendar moved: atc",
 		"most urgent of several: event", "most urgent among equals: event", "urgent before an older task: event", "calendar moved: event",
 		"response time moved", "tail moved", "told of what falls due", "people on duty when it looked ahead: true", "people on duty when it looked ahead: false", "bound moved", "bound moved while away", "budget of an open batch spent",
 	)

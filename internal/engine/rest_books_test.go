@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,19 +42,44 @@ func (k *books) look() time.Duration {
 	return time.Millisecond << (bits.Len64(uint64(most)) - 1)
 }
 
+// several reports whether b's items are promised different things.
+func (b *batchBook) several() bool {
+	return slices.ContainsFunc(b.spec.SLA.Others, func(p sla.Penalty) bool { return p != b.spec.SLA.Penalty })
+}
+
+// underLooks returns nil if f does, with the orders looking ahead as they did before the
+// command, or as they do now: what people do at once is not told apart.
+func (k *books) underLooks(f func() error) (err error) {
+	for _, look := range []time.Duration{k.looked, k.look()} {
+		k.setLook(look)
+		if err = f(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (k *books) setLook(look time.Duration) {
+	for _, b := range k.batches {
+		b.look = look
+	}
+}
+
 // checkRests compares the keys of the policy penalty with the books.
 func (k *books) checkRests(e *engine.Engine) error {
+	k.looked = k.look()
+	k.setLook(k.looked)
 	if k.policy != "penalty" {
 		return nil
 	}
-	look := k.look()
+	look := k.looked
 	for _, key := range e.Keys() {
 		b := k.batches[key.Batch]
 		want := map[string]sched.Number{}
 		if t := b.head(k.now); t != nil && key.Candidate {
 			r := b.request(t)
 			if step, ok := r.NextStep(b.told, b.response); ok {
-				if b.spec.SLA.Penalty.Kind != sla.Linear { // whose steps depend on when it was asked last
+				if b.penalty(t).Kind != sla.Linear { // whose steps depend on when it was asked last
 					want["falls"] = sched.Number(step.Falls.Unix())
 					want["stake"] = sched.Number(step.Cost)
 				}

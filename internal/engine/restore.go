@@ -55,6 +55,7 @@ type BatchSnapshot struct {
 type ItemSnapshot struct {
 	N     uint32    // of the task
 	Born  time.Time // zero: not kept; it counts from the launch
+	Class int       // of the batch's Terms
 	Bound time.Time // as last told; zero: none
 }
 
