@@ -3,47 +3,10 @@ package workflow
 import (
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
-	"github.com/throng-dev/throng/sla"
 )
-
-// sla reads what it costs to end late.
-func (r *reader) sla(v *fields.Part) *SLA {
-	if v == nil {
-		return nil
-	}
-	s := &SLA{PerItem: fields.Or(v, "per", "") != "run", Penalty: sla.Penalty{
-		Kind: sla.Kind(fields.Or(v, "penalty", "")), After: fields.Or[time.Duration](v, "after", 0), Cost: fields.Or[crowd.Money](v, "cost", 0),
-		Every: fields.Or[time.Duration](v, "every", 0), AtMost: fields.Or[crowd.Money](v, "at_most", 0),
-	}}
-	switch {
-	case v.Has("after") && v.Has("deadline"):
-		r.problem(v.KeyPlace("deadline"), "deadline and after say the same: leave one of them out")
-	case v.Has("deadline") && s.PerItem:
-		r.problem(v.KeyPlace("deadline"), "a deadline is for the run as a whole: say per: run, or after: with an age")
-	case !v.Has("after") && !v.Has("deadline"):
-		r.problem(v.Start(), "after is missing: the age from which it costs, like after: 2d; or, per run, a deadline")
-	}
-	switch constant := s.Penalty.Kind == sla.Constant; {
-	case constant && v.Has("every"):
-		r.problem(v.KeyPlace("every"), "a constant penalty is due once: leave every out, or make it staged or linear")
-	case !constant && s.Penalty.Kind != "" && !v.Has("every"):
-		r.problem(v.Start(), "every is missing: a %s penalty needs the time for which its cost is due, like every: 1h", s.Penalty.Kind)
-	}
-	if m := v.Get("at_most"); m != nil && s.Penalty.Cost > 0 && s.Penalty.AtMost < s.Penalty.Cost {
-		r.problem(m.At(), "%s is less than the first cost, %s", s.Penalty.AtMost, s.Penalty.Cost)
-	}
-	if d := v.Get("deadline"); fields.Set(v, "deadline", &s.Deadline) {
-		if !r.now.IsZero() && !s.Deadline.After(r.now) {
-			r.problem(d.At(), "%s is in the past (it is %s)", d.Text(), r.now.UTC().Format(time.RFC3339))
-		}
-	}
-	return s
-}
 
 // outputs reads which files a run writes.
 func (r *reader) outputs(v *fields.Part) {
@@ -105,6 +68,11 @@ func (r *reader) finish(order []*made) {
 			s.Owners = append(s.Owners, number[c.owner])
 		}
 		r.w.Steps = append(r.w.Steps, *s)
+	}
+	for m, conditions := range r.classOf {
+		for i, c := range conditions {
+			r.w.SLA.Classes[i].When[number[m]] = c
+		}
 	}
 	for i := range r.w.Outputs {
 		r.w.Outputs[i].Node = byIndex[r.w.Outputs[i].Node]

@@ -19,6 +19,7 @@ const (
 	maxMarks      = 150_000 // of a file, which bounds the memory that reading it takes: 1 MiB of SQL has some 100,000
 	maxNodes      = 500     // inputs; steps
 	maxEdges      = 2000    // sources of all steps together
+	maxClasses    = 20      // of items
 	maxColumns    = 500     // of a node
 	maxAllColumns = 25_000  // of all inputs and steps together
 	maxColumnName = 256     // bytes
@@ -79,15 +80,28 @@ var language = fields.Object("A workflow: inputs, and steps of people, SQL and s
 	fields.May("outputs", fields.Map(maxNodes, word, outputShape).Doc("Files that a run writes, by name. Left out: one CSV file for each step that nothing reads.")),
 )
 
-var slaShape = fields.Object("What it costs to end late.",
-	fields.May("per", fields.Choice("item", "run").Doc("Whether each item has its own age, or the run as a whole. Default: item.")),
-	fields.Must("penalty", fields.Choice("staged", "constant", "linear").Doc("The form of the penalty over the age: steps of equal height, one step, or a slope.")),
-	fields.May("after", fields.Duration(0, maxDuration).Doc("The age from which ending late costs something.")),
-	fields.May("deadline", instant.Doc("Per run, instead of after: the time from which it costs.")),
-	fields.May("every", fields.Duration(time.Nanosecond, maxDuration).Doc("Staged and linear: the time for which cost is due.")),
-	fields.Must("cost", money.Doc("What is due: once, or for each every.")),
-	fields.May("at_most", money.Doc("The most that one item, or the run, costs.")),
+var (
+	penaltyKind = fields.Choice("staged", "constant", "linear").Doc("The form of the penalty over the age: steps of equal height, one step, or a slope.")
+
+	penaltyFields = fields.Fields{
+		fields.May("after", fields.Duration(0, maxDuration).Doc("The age from which ending late costs something.")),
+		fields.May("every", fields.Duration(time.Nanosecond, maxDuration).Doc("Staged and linear: the time for which cost is due.")),
+		fields.May("cost", money.Doc("What is due: once, or for each every.")),
+		fields.May("at_most", money.Doc("The most that one item, or the run, costs.")),
+	}
 )
+
+var slaShape = fields.Object("What it costs to end late: the same for all, or by classes of items.", append(fields.Fields{
+	fields.May("per", fields.Choice("item", "run").Doc("Whether each item has its own age, or the run as a whole. Default: item.")),
+	fields.May("penalty", penaltyKind),
+	fields.May("deadline", instant.Doc("Per run, instead of after: the time from which it costs.")),
+	fields.May("classes", fields.Map(maxClasses, word, classShape).Doc("Classes of items, by name. An item is of the first one whose condition holds where it begins; the last one has none.")),
+}, penaltyFields...)...).ExactlyOne("what it costs to end late", "penalty", "classes")
+
+var classShape = fields.Object("A class of items.", append(fields.Fields{
+	fields.May("when", fields.Text(1, 1000).Doc("The condition under which an item is of the class, over the columns of the inputs and queries in which items begin. Left out, in the last one: all other items.")),
+	fields.Must("penalty", penaltyKind),
+}, penaltyFields...)...)
 
 var typeShape = fields.Choice("text", "number", "bool").Doc("The type of a column.")
 

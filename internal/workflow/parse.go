@@ -99,8 +99,9 @@ type reader struct {
 	nodes []*made // in the order of the file, inputs first
 	named map[string]*made
 
-	truths  []string // columns that a step names as the known answer: no worker and no service gets them
-	columns int      // of the nodes that have been built
+	classOf map[*made][]*condition.Condition // of the items that begin in a node, by class
+	truths  []string                         // columns that a step names as the known answer: no worker and no service gets them
+	columns int                              // of the nodes that have been built
 }
 
 // problem notes what is wrong at a place.
@@ -132,6 +133,7 @@ func (r *reader) workflow(v *fields.Part) {
 			return
 		}
 	}
+	r.classes(v.Get("sla"))
 	r.unused(v.Get("steps"))
 	r.outputs(v)
 	if r.notes.Count() == 0 {

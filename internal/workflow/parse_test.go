@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -377,4 +378,52 @@ func TestStepsAreInOrder(t *testing.T) {
 		names = append(names, w.Steps[i].Name)
 	}
 	same(t, "order", names, []string{"y", "m", "x", "z"})
+}
+
+// TestClassesOfItems: a class has its condition for each node in which items begin that go
+// through steps one by one, over the columns there.
+func TestClassesOfItems(t *testing.T) {
+	text := `workflow: w
+sla:
+  classes:
+    large: {when: n > 2, penalty: staged, after: 1h, every: 1h, cost: 2}
+    small: {penalty: constant, after: 2h, cost: 1}
+inputs:
+  a: {columns: [{n: number}]}
+  b: {}
+  c: {columns: [id]}
+steps:
+  first: {from: {a: stream}, ` + strings.TrimSpace(ask) + `}
+  sums: {from: [b, c], sql: "select b.id, 3 as n from b join c", columns: {n: number}}
+  second: {from: {sums: stream}, ` + strings.TrimSpace(ask) + `}
+  total: {from: second, sql: select count(*) as many from second}
+`
+	w := good(t, text)
+	s := w.SLA
+	same(t, "classes", []any{s.PerItem, s.ClassName(0), s.ClassName(1), s.ClassName(2), s.Of(0).Cost, s.Of(1).Kind, s.Classes[1].When == nil}, []any{true, "large", "small", "", 2 * crowd.Unit, sla.Constant, true})
+	var nodes []string
+	for n, c := range s.Classes[0].When {
+		is, err := c.Eval(map[string]any{"n": 3.0})
+		if err != nil || !is {
+			t.Errorf("the condition at %s does not hold: %v", w.NodeName(n), err)
+		}
+		nodes = append(nodes, w.NodeName(n))
+	}
+	slices.Sort(nodes)
+	same(t, "where items begin", nodes, []string{"a", "sums"})
+	if none := (*workflow.SLA)(nil); none.ClassName(0) != "" {
+		t.Error("there is a class without an SLA")
+	}
+	if _, problems := w.Fit(map[string][]string{"a": {"n"}, "b": {"id"}, "c": {"id"}}, now, sqlEngine{}); problems != nil {
+		t.Errorf("with its files:\n%s", lines(problems))
+	}
+	open := strings.Replace(text, "[{n: number}]", "[id]", 1)
+	if _, problems := workflow.Parse([]byte(open), now, sqlEngine{}); len(problems) != 1 || problems[0].Message != `when: there is no column "n" in the input a: known are id` || problems[0].Line != 4 {
+		t.Errorf("without the column:\n%s", lines(problems))
+	}
+	// Of an input without columns it is found out with the file.
+	w = good(t, strings.NewReplacer("{columns: [{n: number}]}", "{}", "n > 2", "n == '3'", "3 as n", "'3' as n", ", columns: {n: number}}", "}").Replace(text))
+	if _, problems := w.Fit(map[string][]string{"a": {"id"}, "b": {"id"}, "c": {"id"}}, now, sqlEngine{}); len(problems) != 1 || problems[0].Line != 4 {
+		t.Errorf("with a file without the column:\n%s", lines(problems))
+	}
 }

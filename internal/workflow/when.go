@@ -14,23 +14,25 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
-// when reads the condition of a step. Its names must be columns, its types must
-// fit, and a label must be one that its template has. Whether it can ever hold is
-// not checked.
+// when reads the condition of a step.
 func (r *reader) when(m *made) {
-	v := m.value.Get("when")
-	if v == nil {
-		return
+	if v := m.value.Get("when"); v != nil {
+		m.step.When = r.condition(m, v, "")
 	}
+}
+
+// condition reads a condition over the columns of a node; nil, if it is wrong. Its names must be columns,
+// its types must fit, and a label must be one that its template has. Whether it can ever
+// hold is not checked. Messages name the node by what in says, if that is not clear.
+func (r *reader) condition(m *made, v *fields.Part, in string) *condition.Condition {
 	tree := condition.Syntax(v.Text())
-	if !r.knownNames(m, v, tree) {
-		return
+	if !r.knownNames(m, v, tree, in) {
+		return nil
 	}
 	c, err := condition.Compile(v.Text(), m.conditionNames(tree))
 	var wrong *condition.Error
 	switch {
 	case err == nil:
-		m.step.When = c
 		if tree != nil {
 			r.labels(m, tree, v)
 		}
@@ -40,6 +42,7 @@ func (r *reader) when(m *made) {
 	default:
 		r.problem(v.At(), "when: %v", err)
 	}
+	return c
 }
 
 // conditionNames returns the names that a condition of the step may have: its
@@ -82,7 +85,7 @@ func (m *made) guessed(tree ast.Node, origin *made) []condition.Name {
 
 // knownNames notes every name in a condition that is no column; condition.Compile
 // would tell the first only.
-func (r *reader) knownNames(m *made, v *fields.Part, tree ast.Node) bool {
+func (r *reader) knownNames(m *made, v *fields.Part, tree ast.Node, in string) bool {
 	if tree == nil || m.open {
 		return true
 	}
@@ -90,7 +93,7 @@ func (r *reader) knownNames(m *made, v *fields.Part, tree ast.Node) bool {
 	for _, i := range identifiers(tree) {
 		if _, known := m.column(i.Value); !known {
 			line, column := lineColumn(v.Text(), i.Location().From)
-			r.problem(v.Node.At(line, column), "when: there is no column %s: %s", yamlfile.Quote(i.Value), r.notes.Hint(i.Value, m.columnNames()))
+			r.problem(v.Node.At(line, column), "when: there is no column %s%s: %s", yamlfile.Quote(i.Value), in, r.notes.Hint(i.Value, m.columnNames()))
 			ok = false
 		}
 	}
@@ -171,6 +174,9 @@ func (r *reader) typeHint(m *made, tree ast.Node) string {
 
 // openOrigin returns the node whose columns are not known, if there is one only.
 func openOrigin(m *made) *made {
+	if m.family == m.index && m.open { // items begin in it
+		return m
+	}
 	found := map[*made]bool{}
 	seen := map[*made]bool{}
 	var visit func(m *made)

@@ -104,9 +104,35 @@ type Step struct {
 
 // SLA is what a run or an item costs that ends late.
 type SLA struct {
-	PerItem  bool // else per run
-	Penalty  sla.Penalty
-	Deadline time.Time // of a run; instead of Penalty.After, which is then 0
+	PerItem  bool        // else per run
+	Penalty  sla.Penalty // the same for all, if there are no classes
+	Deadline time.Time   // of a run; instead of Penalty.After, which is then 0
+	Classes  []Class     // of items; nil: there are none. The last one has no condition
+}
+
+// Class is a class of items, with an SLA of its own. An item is of the first class whose
+// condition holds where the item begins: in an input, or in a query over all rows.
+type Class struct {
+	Name    string
+	Penalty sla.Penalty
+	When    map[int]*condition.Condition // by the node where items begin, over its columns; nil: all other items
+}
+
+// Of returns what an item of a class costs that ends late. Without classes, 0 is the
+// class of all.
+func (s *SLA) Of(class int) *sla.Penalty {
+	if class < len(s.Classes) {
+		return &s.Classes[class].Penalty
+	}
+	return &s.Penalty
+}
+
+// ClassName is the name of a class; "": there are none.
+func (s *SLA) ClassName(class int) string {
+	if s == nil || class >= len(s.Classes) {
+		return ""
+	}
+	return s.Classes[class].Name
 }
 
 // Output is a file that a run writes.
