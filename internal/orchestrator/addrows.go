@@ -84,8 +84,9 @@ func (r *run) addRows(ctx context.Context, n NewRows, rows [][]string) (out Adde
 		out.Feed = max(has, n.After+int64(len(rows)))
 		c.Feed = &store.Feed{Node: input.Node.Node, Name: n.Feed, Rows: out.Feed}
 	}
+	class := classifier{r.flow.SLA, input.Node.Node, columnsOf(input.Columns, r.flow.Inputs[input.Node.Node].Columns)}
 	for _, cells := range rows[out.Known:] {
-		c.Rows = append(c.Rows, store.Row{Node: input.Node.Node, Born: c.at, At: c.at, State: store.RowOK, Cells: cells})
+		c.Rows = append(c.Rows, store.Row{Node: input.Node.Node, Born: c.at, Class: class.of(cells), At: c.at, State: store.RowOK, Cells: cells})
 	}
 	if out.Added = int64(len(c.Rows)); out.Added == 0 {
 		return out, nil

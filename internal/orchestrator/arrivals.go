@@ -31,6 +31,7 @@ type arrival struct {
 	source       int   // from which it came last, by number
 	n            int64 // of its row there
 	born         time.Time
+	class        int
 	state        store.RowState
 	err          string     // if failed
 	cells        []string   // by the node's inputs; nil unless ok
@@ -127,7 +128,7 @@ func (r *run) read(ctx context.Context, log store.Log, n int64, limit int, ways 
 // assemble puts together what an item brings from all sources; i is the number of
 // the source that the row is of.
 func (r *run) assemble(n *node, i int, row *store.JoinedRow) arrival {
-	a := arrival{item: row.Item, origin: row.Origin, source: i, n: row.N, born: row.Born, state: store.RowSkipped}
+	a := arrival{item: row.Item, origin: row.Origin, source: i, n: row.N, born: row.Born, class: row.Class, state: store.RowSkipped}
 	sourceRow := func(j int) store.Row {
 		if j == i {
 			return row.Row
@@ -230,19 +231,13 @@ func (n *node) conditionHolds(cells []string) (bool, error) {
 	if n.step.When == nil {
 		return true, nil
 	}
-	values := make(map[string]any)
-	for _, name := range n.step.When.Uses() {
-		i := slices.IndexFunc(n.inputs, func(x column) bool { return x.Name == name.Name })
+	return holds(n.step.When, cells, func(name string) (workflow.Column, int) {
+		i := slices.IndexFunc(n.inputs, func(x column) bool { return x.Name == name })
 		if i < 0 {
-			return false, crowd.Fieldf(name.Name, "is no column here")
+			return workflow.Column{}, i
 		}
-		v, err := parseCell(n.inputs[i].Column, cells[i])
-		if err != nil {
-			return false, err
-		}
-		values[name.Name] = v
-	}
-	return n.step.When.Eval(values)
+		return n.inputs[i].Column, i
+	})
 }
 
 // parseCell returns a cell as its column's type. An empty number is one that is

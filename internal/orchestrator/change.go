@@ -20,12 +20,12 @@ func (r *run) newChange() *change {
 
 // add adds an item's row at a node.
 func (c *change) add(n *node, x *arrival, state store.RowState, cells []string) {
-	c.Rows = append(c.Rows, store.Row{Node: n.Node.Node, Item: x.item, Origin: x.origin, Born: x.born, At: c.at, State: state, Cells: cells})
+	c.Rows = append(c.Rows, store.Row{Node: n.Node.Node, Item: x.item, Origin: x.origin, Born: x.born, Class: x.class, At: c.at, State: state, Cells: cells})
 }
 
 // addMade adds a row that was made of an item: it is a new item.
 func (c *change) addMade(n *node, x *arrival, cells []string) {
-	c.Rows = append(c.Rows, store.Row{Node: n.Node.Node, Origin: x.item, Born: x.born, At: c.at, State: store.RowOK, Cells: cells})
+	c.Rows = append(c.Rows, store.Row{Node: n.Node.Node, Origin: x.item, Born: x.born, Class: x.class, At: c.at, State: store.RowOK, Cells: cells})
 }
 
 // fail adds an item's row at a node when the item cannot go on.

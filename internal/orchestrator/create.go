@@ -93,7 +93,7 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 		return made, err
 	}
 	if len(over) > 0 {
-		if err := o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over); err != nil {
+		if err := o.takeOver(ctx, &run, w, nodes, over); err != nil {
 			return made, errors.Join(err, o.cancelUnstarted(context.WithoutCancel(ctx), run))
 		}
 	}

@@ -183,7 +183,7 @@ func (s *crowdRunner) taskColumns() []string {
 
 // taskOf makes the task of an item.
 func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
-	t := store.Task{Item: a.item, Born: a.born}
+	t := store.Task{Item: a.item, Born: a.born, Class: a.class}
 	if terms := s.run.flow.SLA; terms != nil && !terms.PerItem {
 		t.Born = s.run.kept.StartedAt // its age is that of the run
 	}
@@ -250,7 +250,10 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 	}
 	if terms := r.flow.SLA; terms != nil {
 		s.sent = n.rest()
-		b.Spec.SLA = &engine.Terms{Penalty: terms.Penalty, Tail: s.sent.Tail, Work: s.sent.Work}
+		b.Spec.SLA = &engine.Terms{Penalty: *terms.Of(0), Tail: s.sent.Tail, Work: s.sent.Work}
+		for i := 1; i < len(terms.Classes); i++ {
+			b.Spec.SLA.Others = append(b.Spec.SLA.Others, *terms.Of(i))
+		}
 	}
 	n.State, n.StartedAt = store.NodeRunning, r.o.now()
 	a := store.Advance{Run: r.kept.ID, Create: &b, Nodes: []store.Node{n.Node}}
@@ -281,7 +284,7 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) err
 		}
 		items := make([]engine.Item, len(tasks))
 		for i := range tasks {
-			items[i] = engine.Item{Born: tasks[i].Born, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
+			items[i] = engine.Item{Born: tasks[i].Born, Class: tasks[i].Class, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
 		}
 		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1 { // for all of them
@@ -340,7 +343,7 @@ func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bo
 	}
 	if len(tasks) > 0 {
 		for _, t := range tasks {
-			out(c, &arrival{item: t.Item, born: t.Born}, "the job was ended before it had a label")
+			out(c, &arrival{item: t.Item, born: t.Born, class: t.Class}, "the job was ended before it had a label")
 		}
 		if err := r.commit(ctx, c); err != nil {
 			return false, err

@@ -94,6 +94,7 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	kept := r.kept
+	kept.Classes = slices.Clone(kept.Classes)
 	var changed []*node
 	for _, n := range r.nodes {
 		if len(n.ends) == 0 || n.counted() >= n.Last {
@@ -116,11 +117,7 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 			n.Cursors[len(n.step.From)] = row.N
 			x, ended := r.ended(row, r.gates(n, r.exitsOf(n, row)))
 			if ended {
-				kept.Ended++
-			}
-			if ended && x.Penalty > 0 {
-				kept.Late++
-				kept.Penalty = min(kept.Penalty+x.Penalty, crowd.MaxMoney)
+				r.count(&kept, &x)
 			}
 		}
 		changed = append(changed, n)
@@ -165,6 +162,7 @@ func (r *run) exitsOf(n *node, row *store.JoinedRow) []int {
 // EndedItem is an item that has left its workflow.
 type EndedItem struct {
 	Born, At time.Time
+	Class    int         // of the SLA
 	Penalty  crowd.Money // for its age, if the SLA is per item
 }
 
@@ -202,7 +200,7 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 
 // ended returns the item of a row at an exit, if it has passed the others.
 func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool) {
-	x = EndedItem{Born: row.Born, At: row.At}
+	x = EndedItem{Born: row.Born, Class: row.Class, At: row.At}
 	if x.At.Before(x.Born) { // it left in the parent, and its age was renewed
 		x.At = x.Born
 	}
@@ -212,7 +210,7 @@ func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool)
 		}
 	}
 	if s := r.flow.SLA; s != nil && s.PerItem {
-		x.Penalty = s.Penalty.At(x.At.Sub(x.Born))
+		x.Penalty = s.Of(row.Class).At(x.At.Sub(x.Born))
 	}
 	return x, passed(row, others)
 }

@@ -78,10 +78,10 @@ func (f *faultyStore) ClearLog(ctx context.Context, id crowd.RunID, node int) er
 	return f.Store.ClearLog(ctx, id, node)
 }
 
-func (f *faultyStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error {
+func (f *faultyStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int, classes map[int]func(*store.Row) int) error {
 	err := f.failure("take over")
 	if err == nil || errors.Is(err, errUnheard) {
-		err = errors.Join(err, f.Store.TakeOver(ctx, from, to, nodes))
+		err = errors.Join(err, f.Store.TakeOver(ctx, from, to, nodes, classes))
 	}
 	return err
 }

@@ -58,13 +58,15 @@ func (n *node) share() float64 {
 	return taken / (taken + float64(n.Skipped))
 }
 
-// proxyRequest returns an item's request to a scheduler proxy.
-func (r *run) proxyRequest(n *node, born, since time.Time) sla.Request {
-	q := sla.Request{Since: since, Start: born, Tail: n.tail}
-	if r.flow.SLA != nil && r.flow.SLA.PerItem {
-		q.Penalty = &r.flow.SLA.Penalty
-	} else if r.flow.SLA != nil {
-		q.Penalty, q.Start = &r.flow.SLA.Penalty, r.kept.StartedAt
+// proxyRequest returns a call's request to a scheduler proxy.
+func (r *run) proxyRequest(x *call) sla.Request {
+	n := x.runner.node
+	q := sla.Request{Since: x.since, Start: x.born, Tail: n.tail}
+	if s := r.flow.SLA; s != nil {
+		q.Penalty = s.Of(x.class)
+		if !s.PerItem {
+			q.Start = r.kept.StartedAt
+		}
 	}
 	if n.otherBranches > 0 {
 		q.Bound = q.Start.Add(n.otherBranches)

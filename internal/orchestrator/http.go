@@ -33,6 +33,7 @@ type call struct {
 	item     int64
 	origin   int64 // the item that it was made from, or 0
 	born     time.Time
+	class    int
 	since    time.Time // when it came to the step
 	attempts int       // made so far
 	dropped  bool      // the run was paused or has ended: the reply is not wanted
@@ -129,7 +130,7 @@ func (s *httpRunner) restoreCalls(ctx context.Context) error {
 // addCalls puts the calls of items into the proxy's queue.
 func (s *httpRunner) addCalls(items []arrival, since time.Time) {
 	for _, a := range items {
-		x := &call{runner: s, item: a.item, origin: a.origin, born: a.born, since: since}
+		x := &call{runner: s, item: a.item, origin: a.origin, born: a.born, class: a.class, since: since}
 		s.calls[a.item] = x
 		s.run.o.services.add(x)
 	}
@@ -140,7 +141,7 @@ func (s *httpRunner) saveOutcomes(ctx context.Context) error {
 	r, n := s.run, s.node
 	c := r.newChange()
 	for _, o := range s.ended {
-		x := arrival{item: o.call.item, origin: o.call.origin, born: o.call.born}
+		x := arrival{item: o.call.item, origin: o.call.origin, born: o.call.born, class: o.call.class}
 		if o.err != "" {
 			c.reject(n, &x, o.call.attempts, o.err)
 			continue

@@ -16,6 +16,7 @@ import (
 // SlowItem is an item that is on its way at a step.
 type SlowItem struct {
 	Item    int64
+	Class   string // "": there are none
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
@@ -93,13 +94,13 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 			}
 			found++
 			seen[row.Item] = true
-			s := SlowItem{Item: row.Item, Step: n.Name, Since: row.At, Born: row.Born}
+			s := SlowItem{Item: row.Item, Class: r.flow.SLA.ClassName(row.Class), Step: n.Name, Since: row.At, Born: row.Born}
 			if why, isHeld := held[row.Item]; isHeld {
 				s.Why = "held after an error: " + why
 			} else {
 				s.Ends = r.o.now().Add(n.expect + n.tail)
 				if terms := r.flow.SLA; terms != nil && terms.PerItem {
-					s.Penalty = terms.Penalty.At(s.Ends.Sub(row.Born))
+					s.Penalty = terms.Of(row.Class).At(s.Ends.Sub(row.Born))
 				}
 				if s.Why, err = r.waitReason(ctx, n, i, &row, untold[row.Item]); err != nil {
 					return nil, err
@@ -157,8 +158,9 @@ func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, un
 
 // Visit is where an item has been.
 type Visit struct {
-	Step string
-	Kind string // as NodeView.Kind
+	Step  string
+	Kind  string // as NodeView.Kind
+	Class string // of the item; "": there are none
 	store.Row
 	Columns []string // of Row.Cells
 	Held    string   // the error with which the step holds it; there is no row then
@@ -178,7 +180,7 @@ func (o *Orchestrator) Path(ctx context.Context, tenant crowd.TenantID, id crowd
 	var out []Visit
 	for _, row := range rows {
 		n := r.nodes[row.Node]
-		s := Visit{Step: n.Name, Kind: n.kind(), Row: row}
+		s := Visit{Step: n.Name, Kind: n.kind(), Class: r.flow.SLA.ClassName(row.Class), Row: row}
 		for _, col := range n.columns {
 			if col.node == row.Node {
 				s.Columns = append(s.Columns, col.Name)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/store"
@@ -71,7 +70,7 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, o
 	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
 		return out, err
 	}
-	if err = o.readRows(ctx, id, i, typed(file, w.Inputs[i].Columns), &out); err == nil {
+	if err = o.readRows(ctx, id, w.SLA, i, typed(file, w.Inputs[i].Columns), &out); err == nil {
 		n.State, n.EndedAt = store.NodeDone, o.now()
 		o.locked(func() { err = o.advanceLoading(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}) })
 	}
@@ -133,11 +132,12 @@ func (o *Orchestrator) finishTakeOver(ctx context.Context, id crowd.RunID) error
 	if len(problems) > 0 {
 		return nil // the caller finds them, too
 	}
-	over, err := o.nodesToCopy(ctx, &run, w, newNodes(w), &Created{})
+	nodes := newNodes(w)
+	over, err := o.nodesToCopy(ctx, &run, w, nodes, &Created{})
 	if err != nil {
 		return err
 	}
-	return o.cfg.Store.TakeOver(ctx, run.Parent, id, over)
+	return o.takeOver(ctx, &run, w, nodes, over)
 }
 
 // loadingRun returns a run that is getting its inputs.
@@ -203,15 +203,7 @@ type typedRows struct {
 
 // typed reads a file as these columns, those of the file that they do not name as texts.
 func typed(file table.Rows, columns []workflow.Column) typedRows {
-	t := typedRows{Rows: file}
-	for _, name := range file.Columns() {
-		of := workflow.Column{Name: name, Type: condition.Text}
-		if i := slices.IndexFunc(columns, func(c workflow.Column) bool { return c.Name == name }); i >= 0 {
-			of = columns[i]
-		}
-		t.columns = append(t.columns, of)
-	}
-	return t
+	return typedRows{file, columnsOf(file.Columns(), columns)}
 }
 
 func (t typedRows) Read() ([]string, int, error) {
@@ -226,7 +218,8 @@ func (t typedRows) Read() ([]string, int, error) {
 	return cells, line, nil
 }
 
-func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, file table.Rows, out *LoadResult) error {
+func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, terms *workflow.SLA, node int, file typedRows, out *LoadResult) error {
+	class := classifier{terms, node, file.columns}
 	chunks := store.Chunks[store.Row]{Keep: func(rows []store.Row) error {
 		return o.advanceLoading(ctx, &store.Advance{Run: id, Rows: rows})
 	}}
@@ -247,6 +240,7 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, node int, f
 			}
 			row.State, row.Cells, row.Error = store.RowFailed, nil, bad.Error()
 		}
+		row.Class = class.of(row.Cells)
 		out.Rows++
 		if err := chunks.Add(row, row.Cells); err != nil {
 			return err

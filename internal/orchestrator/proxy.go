@@ -151,7 +151,7 @@ func (v *services) enqueue(now time.Time, x *call) {
 		return
 	}
 	l := x.line()
-	q := x.runner.run.proxyRequest(x.runner.node, x.born, x.since)
+	q := x.runner.run.proxyRequest(x)
 	q.ID = x.id
 	l.calls[x.id] = x
 	l.queue.Put(now, q)

@@ -132,7 +132,7 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 		}
 	}
 	inputs := lists.Map(n.step.From, func(from workflow.Source) sqlstep.Table { return r.table(from.Node) })
-	q := tableQuery{o: r.o, run: r.kept.ID, runCtx: r.ctx, node: n.Node.Node, keptRows: n.Last, text: s.query.Query, columns: n.step.Own, inputs: inputs, limits: s.limits()}
+	q := tableQuery{o: r.o, run: r.kept.ID, runCtx: r.ctx, keptRows: n.Last, text: s.query.Query, class: classifier{r.flow.SLA, n.Node.Node, n.step.Own}, inputs: inputs, limits: s.limits()}
 	s.runQuery(func(turn context.Context) func(context.Context) {
 		began := r.o.now()
 		err := q.do(turn)
@@ -157,10 +157,9 @@ type tableQuery struct {
 	o        *Orchestrator
 	run      crowd.RunID
 	runCtx   context.Context // in which its rows are kept
-	node     int
-	keptRows int64 // the first rows, which are kept already
+	keptRows int64           // the first rows, which are kept already
 	text     string
-	columns  []workflow.Column // of the result
+	class    classifier // of its items, by the columns of the result
 	inputs   []sqlstep.Table
 	limits   sqlstep.Limits
 }
@@ -180,11 +179,11 @@ func (q *tableQuery) do(turn context.Context) error {
 		if given++; given <= q.keptRows {
 			continue
 		}
-		if wrong := misfitIn(q.columns, cells); wrong != nil {
+		if wrong := misfitIn(q.class.columns, cells); wrong != nil {
 			return crowd.Errorf(crowd.Invalid, "row %d of the result: %s", given, wrong)
 		}
 		now := q.o.now()
-		row := store.Row{Node: q.node, Born: now, At: now, State: store.RowOK, Cells: slices.Clone(cells)}
+		row := store.Row{Node: q.class.node, Born: now, Class: q.class.of(cells), At: now, State: store.RowOK, Cells: slices.Clone(cells)}
 		if err := chunks.Add(row, cells); err != nil {
 			return err
 		}

@@ -23,7 +23,8 @@ type View struct {
 	// expected, on top of Run.Penalty. Of more than maxPredicted items, it is
 	// that of the first ones.
 	Predicted crowd.Money
-	Going     int64 // items on their way, as far as they were counted
+	Going     int64       // items on their way, as far as they were counted
+	Classes   []ClassView // of items; nil: there are none
 	Outlook   Outlook
 	Stuck     bool // nothing goes on until held items are retried or skipped
 	// Unkept says which pools do not look at the SLA, of a run that has not ended.
@@ -103,7 +104,7 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 
 // bareView is a view with what is known without asking.
 func (r *run) bareView() *View {
-	v := &View{Run: r.kept, Flow: r.flow, Nodes: make([]NodeView, len(r.nodes))}
+	v := &View{Run: r.kept, Flow: r.flow, Classes: r.classViews(), Nodes: make([]NodeView, len(r.nodes))}
 	for i, n := range r.nodes {
 		v.Nodes[i] = NodeView{Node: n.Node, Kind: n.kind(), Step: n.step, Expect: n.expect}
 	}
@@ -227,10 +228,13 @@ func (o *Orchestrator) predictCached(ctx context.Context, r *run, v *View) error
 		if err := r.predict(ctx, v); err != nil {
 			return err
 		}
-		p = prediction{at: now, cost: v.Predicted, going: v.Going}
+		p = prediction{at: now, cost: v.Predicted, going: v.Going, classes: slices.Clone(v.Classes)}
 		o.views.predictions.put(v.ID, p, maxPredictions)
 	}
 	v.Predicted, v.Going = p.cost, p.going
+	for i := range v.Classes {
+		v.Classes[i].Predicted, v.Classes[i].Going = p.classes[i].Predicted, p.classes[i].Going
+	}
 	return nil
 }
 
@@ -300,8 +304,11 @@ func isStuck(v *View) bool {
 // predict fills in what the items on their way will cost.
 func (r *run) predict(ctx context.Context, v *View) error {
 	now := r.o.now()
-	ends := make(map[int64]time.Time) // by item, the latest branch
-	births := make(map[int64]time.Time)
+	type going struct {
+		end, born time.Time // the end of the latest branch
+		class     int
+	}
+	items := make(map[int64]going)
 	for _, n := range r.nodes {
 		if n.step == nil || n.State == store.NodeDone {
 			continue
@@ -309,7 +316,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		for _, i := range n.joined {
 			from := n.step.From[i].Node
 			pending := pages.All(chunkRows, func(after int64, _ int) ([]store.Row, error) { // of pendingRows: chunkRows
-				if len(ends) >= maxPredicted {
+				if len(items) >= maxPredicted {
 					return nil, nil
 				}
 				return r.pendingRows(ctx, from, n.Node.Node, after)
@@ -318,18 +325,18 @@ func (r *run) predict(ctx context.Context, v *View) error {
 				if err != nil {
 					return err
 				}
-				if end := now.Add(n.expect + n.tail); row.State == store.RowOK && end.After(ends[row.Item]) {
-					ends[row.Item], births[row.Item] = end, row.Born
+				if end := now.Add(n.expect + n.tail); row.State == store.RowOK && end.After(items[row.Item].end) {
+					items[row.Item] = going{end, row.Born, row.Class}
 				}
 			}
 		}
 	}
-	v.Going = int64(len(ends))
+	v.Going = int64(len(items))
 	if !r.flow.SLA.PerItem {
 		last := now
-		for _, end := range ends {
-			if end.After(last) {
-				last = end
+		for _, x := range items {
+			if x.end.After(last) {
+				last = x.end
 			}
 		}
 		if v.Going > 0 {
@@ -337,8 +344,13 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		}
 		return nil
 	}
-	for item, end := range ends {
-		v.Predicted = min(v.Predicted+r.flow.SLA.Penalty.At(end.Sub(births[item])), crowd.MaxMoney)
+	for _, x := range items {
+		cost := r.flow.SLA.Of(x.class).At(x.end.Sub(x.born))
+		v.Predicted = min(v.Predicted+cost, crowd.MaxMoney)
+		if x.class < len(v.Classes) {
+			c := &v.Classes[x.class]
+			c.Predicted, c.Going = min(c.Predicted+cost, crowd.MaxMoney), c.Going+1
+		}
 	}
 	return nil
 }

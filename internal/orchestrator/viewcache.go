@@ -65,6 +65,8 @@ type prediction struct {
 	at    time.Time
 	cost  crowd.Money
 	going int64
+
+	classes []ClassView
 }
 
 // workflow reads the file of a run. Files that did not fit it are left out.

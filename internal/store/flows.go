@@ -42,9 +42,26 @@ type Run struct {
 	CreatedAt time.Time
 	StartedAt time.Time // when its inputs were there
 	EndedAt   time.Time
-	Penalty   crowd.Money // paid so far: of the run if its SLA is per run, else over all items that have ended
-	Ended     int64       // items that have come to the end of their way, if the SLA is per item
-	Late      int64       // of those, the ones with a penalty
+	Penalty   crowd.Money  // paid so far: of the run if its SLA is per run, else over all items that have ended
+	Ended     int64        // items that have come to the end of their way, if the SLA is per item
+	Late      int64        // of those, the ones with a penalty
+	Classes   []ClassCount // those three by class of the items, as far as some have ended; nil: there are no classes
+}
+
+// ClassCount is how a promise was kept to items that have ended.
+type ClassCount struct {
+	Ended   int64
+	Late    int64
+	Penalty crowd.Money
+}
+
+// Add counts an item that has ended.
+func (k *ClassCount) Add(penalty crowd.Money) {
+	k.Ended++
+	if penalty > 0 {
+		k.Late++
+		k.Penalty = min(k.Penalty+penalty, crowd.MaxMoney)
+	}
 }
 
 // NodeState is the state of a node of a run.
@@ -120,6 +137,7 @@ type Row struct {
 	Item   int64 // within the run, from 1; 0: the store gives it a new one
 	Origin int64 // the item that a new one was made from, or 0
 	Born   time.Time
+	Class  int // of the item, of those of the run's SLA
 	At     time.Time
 	State  RowState
 	Cells  []string // of the node's own columns; nil unless ok
@@ -309,8 +327,10 @@ type Flows interface {
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
 	// tenant: nodes maps those of from to those of to. Items stay, and births unless
 	// Run.RenewAges. Many rows go in steps, in order; if it fails between two, calling it again goes
-	// on. A node that has rows of its own is a Conflict.
-	TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error
+	// on. A node that has rows of its own is a Conflict. Of which class an item is says
+	// classes, by the node of to where it begins, which sees its row there; the rows of
+	// other nodes are of the class of their item. nil: all are of class 0.
+	TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int, classes map[int]func(*Row) int) error
 	// ClearLog takes the rows of a node's log away, and with them, in a run without a
 	// parent, the numbers of the last items that are in no other log. Many rows go in
 	// steps, the last ones first; if it fails between two, calling it again goes on.

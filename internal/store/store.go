@@ -242,8 +242,9 @@ type Task struct {
 	Gold    string           // known answer (its key), or ""; never shown to a worker
 	Invited []crowd.WorkerID // only these may do it; nil: everybody
 
-	Item int64     // of the run of the batch, or 0
-	Born time.Time // the item
+	Item  int64     // of the run of the batch, or 0
+	Born  time.Time // the item
+	Class int       // of the item
 	// Bound is when the item's other branches were expected to end; zero: there are none.
 	Bound time.Time
 	NotBy []crowd.WorkerID // must not do it: they answered its item elsewhere

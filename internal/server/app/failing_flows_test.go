@@ -60,8 +60,8 @@ func (f *failingStore) Pending(ctx context.Context, id crowd.RunID, node int, af
 	return fail1(f, ctx, "Pending", func() ([]store.Row, error) { return f.Store.Pending(ctx, id, node, after, last, to, limit) })
 }
 
-func (f *failingStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error {
-	return f.err(ctx, "TakeOver", func() error { return f.Store.TakeOver(ctx, from, to, nodes) })
+func (f *failingStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int, classes map[int]func(*store.Row) int) error {
+	return f.err(ctx, "TakeOver", func() error { return f.Store.TakeOver(ctx, from, to, nodes, classes) })
 }
 
 func (f *failingStore) FeedRows(ctx context.Context, id crowd.RunID, node int, feed string) (int64, error) {

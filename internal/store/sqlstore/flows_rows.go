@@ -17,9 +17,9 @@ import (
 // rowsAtOnce is how many rows one statement appends to logs.
 const rowsAtOnce = 16
 
-const rowColumns = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people) values `
+const rowColumns = `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people) values `
 
-const rowCells = 9 // of rowColumns
+const rowCells = 10 // of rowColumns
 
 var (
 	insertRow  = rowColumns + places(1, rowCells)
@@ -61,7 +61,7 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 		return err
 	}
 	n.Count(r.State)
-	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), micros(r.At), string(r.State), body, people)
+	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), r.Class, micros(r.At), string(r.State), body, people)
 	if len(a.args) < rowCells*rowsAtOnce {
 		return nil
 	}
@@ -103,7 +103,7 @@ func rowBody(r *store.Row) (string, error) {
 func scanRow(r row, x *store.Row) error {
 	var id int64
 	var body string
-	if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, instant{&x.At}, &x.State, &body); err != nil {
+	if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, &x.Class, instant{&x.At}, &x.State, &body); err != nil {
 		return err
 	}
 	x.N = id & crowd.MaxInBatch
@@ -125,7 +125,7 @@ type also struct {
 // Scan implements row.
 func (a also) Scan(dest ...any) error { return a.row.Scan(append(dest, a.more)...) }
 
-const selectRow = `select r.id, r.item, r.origin, r.born_at, r.made_at, r.state, r.body `
+const selectRow = `select r.id, r.item, r.origin, r.born_at, r.class, r.made_at, r.state, r.body `
 
 // Rows implements store.Flows. What other nodes have is read by one query each.
 // In between more may come to the logs, but what is there stays as it is.
@@ -236,7 +236,7 @@ func (s *Store) Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq
 }
 
 // pendingRows finds the rows of a part of a log whose items have none in another.
-const pendingRows = `select r.id, r.item, r.origin, r.born_at, r.made_at, r.state from run_rows r where r.id > $2 and r.id <= $3
+const pendingRows = `select r.id, r.item, r.origin, r.born_at, r.class, r.made_at, r.state from run_rows r where r.id > $2 and r.id <= $3
 	and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) order by r.id limit $4`
 
 // Pending implements store.Flows.
@@ -254,7 +254,7 @@ func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last
 	return list(ctx, s.read, func(r row, x *store.Row) error {
 		x.Node = of
 		var id int64
-		if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, instant{&x.At}, &x.State); err != nil {
+		if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, &x.Class, instant{&x.At}, &x.State); err != nil {
 			return err
 		}
 		x.N = id & crowd.MaxInBatch

@@ -1,11 +1,13 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // copyAtOnce is how many rows are copied in one transaction, so that the
@@ -13,11 +15,13 @@ import (
 const copyAtOnce = 10_000
 
 // TakeOver implements store.Flows. Many rows go in steps.
-func (s *Store) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int) error {
-	for _, i := range slices.Sorted(maps.Keys(nodes)) {
+func (s *Store) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int, classes map[int]func(*store.Row) int) error {
+	inOrder := slices.SortedFunc(maps.Keys(nodes), func(i, j int) int { return cmp.Compare(nodes[i], nodes[j]) }) // items begin before they go on
+	for _, i := range inOrder {
+		c := copier{store: s, from: from, to: to, i: i, j: nodes[i], byRow: classes[nodes[i]], byItem: classes != nil && classes[nodes[i]] == nil}
 		for more := true; more; {
 			err := s.change(ctx, "take over rows", func(ctx context.Context, tx transaction) (err error) {
-				more, err = s.takeOver(ctx, tx, from, to, i, nodes[i])
+				more, err = c.next(ctx, tx)
 				return err
 			})
 			if err != nil {
@@ -28,9 +32,18 @@ func (s *Store) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[in
 	return nil
 }
 
-// takeOver copies the next rows of a node's log, and reports whether there are
-// more.
-func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.RunID, i, j int) (bool, error) {
+// copier copies the log of node i of a run to node j of another.
+type copier struct {
+	store    *Store
+	from, to crowd.RunID
+	i, j     int
+	byRow    func(*store.Row) int // nil: items do not begin there
+	byItem   bool                 // the rows are of the class that their items have before
+}
+
+// next copies the next rows, and reports whether there are more.
+func (c *copier) next(ctx context.Context, tx transaction) (bool, error) {
+	s, from, to := c.store, c.from, c.to
 	// The items come along: new ones are numbered on from them.
 	n, err := tx.exec(ctx, `update runs set items = case when runs.items > p.items then runs.items else p.items end from (
 		select tenant, items from runs where id = $1) p where runs.id = $2 and runs.tenant = p.tenant`, from, to)
@@ -43,11 +56,11 @@ func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.Run
 		}
 		return false, noRun(to)
 	}
-	source, err := node(ctx, tx, from, i)
+	source, err := node(ctx, tx, from, c.i)
 	if err != nil {
 		return false, err
 	}
-	target, err := lockedNode(ctx, tx, to, j, s.dialect.RowLock)
+	target, err := lockedNode(ctx, tx, to, c.j, s.dialect.RowLock)
 	if err != nil {
 		return false, err
 	}
@@ -55,20 +68,59 @@ func (s *Store) takeOver(ctx context.Context, tx transaction, from, to crowd.Run
 	if err := s.begun(ctx, tx, &source, &target); err != nil || last == target.Last {
 		return false, err
 	}
-	c, err := countRowStates(ctx, tx, source.row(target.Last), source.row(last))
+	counts, err := countRowStates(ctx, tx, source.row(target.Last), source.row(last))
 	if err != nil {
 		return false, err
 	}
-	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people)
-		select id - $1 + $2, $3, item, origin, coalesce((select created_at from runs where id = $6 and renew_ages), born_at), made_at, state, body, people
+	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people)
+		select id - $1 + $2, $3, item, origin, coalesce((select created_at from runs where id = $6 and renew_ages), born_at), 0, made_at, state, body, people
 		from run_rows where id > $4 and id <= $5 order by id`,
 		source.row(0), target.row(0), target.log, source.row(target.Last), source.row(last), to)
 	if err != nil {
 		return false, s.twice(err, to)
 	}
-	target.Last, target.OK, target.Skipped, target.Failed = last, target.OK+c.ok, target.Skipped+c.skipped, target.Failed+c.failed
+	if err := c.setClasses(ctx, tx, &target, last); err != nil {
+		return false, err
+	}
+	target.Last, target.OK, target.Skipped, target.Failed = last, target.OK+counts.ok, target.Skipped+counts.skipped, target.Failed+counts.failed
 	_, err = keepNode.exec(ctx, tx, &target)
 	return last < source.Last, err
+}
+
+// classOfItem is the class that a row's item, or the one that it was made from, has at a node before.
+const classOfItem = `update run_rows set class = coalesce(
+	(select max(o.class) from run_nodes n join run_rows o on o.log = n.log and o.item = run_rows.item where n.run = $1 and n.node < $2),
+	(select max(o.class) from run_nodes n join run_rows o on o.log = n.log and o.item = run_rows.origin where n.run = $1 and n.node < $2), 0)
+	where id > $3 and id <= $4`
+
+// setClasses gives the rows up to number last, which were copied, the classes of their items.
+func (c *copier) setClasses(ctx context.Context, tx transaction, target *kept, last int64) error {
+	after, until := target.row(target.Last), target.row(last)
+	if c.byItem {
+		_, err := tx.exec(ctx, classOfItem, c.to, c.j, after, until)
+		return err
+	}
+	if c.byRow == nil {
+		return nil
+	}
+	type class struct {
+		id int64
+		is int
+	}
+	all, err := list(ctx, tx, func(r row, x *class) error {
+		of := store.Row{Node: c.j}
+		err := scanRow(r, &of)
+		if err == nil {
+			*x = class{target.row(of.N), c.byRow(&of)}
+		}
+		return err
+	}, selectRow+`from run_rows r where r.id > $1 and r.id <= $2`, after, until)
+	for _, x := range all {
+		if err == nil && x.is != 0 {
+			_, err = tx.exec(ctx, `update run_rows set class = $1 where id = $2`, x.is, x.id)
+		}
+	}
+	return err
 }
 
 // begun makes sure that the target's log is empty or the beginning of the

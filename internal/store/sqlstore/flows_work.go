@@ -52,8 +52,8 @@ func (s *Store) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint3
 	}
 	_, last := span(batch)
 	return list(ctx, s.read, func(r row, t *store.Task) error {
-		return r.Scan(&t.ID, &t.Gold, &t.Item, instant{&t.Born})
-	}, `select t.id, t.gold, t.item, t.born_at from tasks t where t.id > $1 and t.id <= $2
+		return r.Scan(&t.ID, &t.Gold, &t.Item, instant{&t.Born}, &t.Class)
+	}, `select t.id, t.gold, t.item, t.born_at, t.class from tasks t where t.id > $1 and t.id <= $2
 		and not exists (select 1 from labels l where l.task = t.id)
 		and not exists (select 1 from run_rows r where r.log = $3 and r.item = t.item)
 		order by t.id limit $4`, batch.Task(after), last, p.log, limit)
@@ -112,8 +112,8 @@ func (w *writer) place(id crowd.BatchID) (place, error) {
 
 // labelRow appends a label to a log under the id $1, unless its task has no
 // item, or the item has a row there.
-const labelRow = `insert into run_rows (id, log, item, origin, born_at, made_at, state, body, people)
-	select $1, $2, t.item, 0, t.born_at, $3, 'ok', $4, $6 from tasks t where t.id = $5 and t.item > 0
+const labelRow = `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people)
+	select $1, $2, t.item, 0, t.born_at, t.class, $3, 'ok', $4, $6 from tasks t where t.id = $5 and t.item > 0
 	on conflict (log, item) do nothing`
 
 // handOver appends labels to the logs of the nodes that wait for them.

@@ -210,10 +210,10 @@ func unlabelledItems(ctx context.Context, q querier, b *store.Batch) ([]engine.I
 	first, _ := span(b.Spec.ID)
 	return list(ctx, q, func(r row, i *engine.ItemSnapshot) error {
 		var task int64
-		err := r.Scan(&task, instant{&i.Born}, instant{&i.Bound})
+		err := r.Scan(&task, instant{&i.Born}, instant{&i.Bound}, &i.Class)
 		i.N = uint32(task)
 		return err
-	}, `select t.id, t.born_at, t.bound_at from tasks t where t.id > $1 and t.id <= $2
+	}, `select t.id, t.born_at, t.bound_at, t.class from tasks t where t.id > $1 and t.id <= $2
 		and not exists (select 1 from labels l where l.task = t.id) order by t.id`, first, first+int64(b.Progress.Tasks))
 }
 

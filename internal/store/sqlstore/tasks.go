@@ -106,7 +106,7 @@ func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchI
 		if err != nil {
 			return err
 		}
-		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born), micros(t.Bound), notBy); err != nil {
+		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born), micros(t.Bound), notBy, t.Class); err != nil {
 			return err
 		}
 		if t.Invited != nil {
@@ -122,7 +122,7 @@ func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchI
 }
 
 const (
-	insertTask    = `insert into tasks (id, gold, cells, item, born_at, bound_at, not_by) values ($1, $2, $3, $4, $5, $6, $7)`
+	insertTask    = `insert into tasks (id, gold, cells, item, born_at, bound_at, not_by, class) values ($1, $2, $3, $4, $5, $6, $7, $8)`
 	insertInvited = `insert into task_workers (task, worker) values ($1, $2)`
 )
 
@@ -162,10 +162,10 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 	return nil
 }
 
-const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by from tasks `
+const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by, class from tasks `
 
 func scanTask(r row, t *store.Task) error {
-	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy})
+	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy}, &t.Class)
 }
 
 // Task implements store.Batches.

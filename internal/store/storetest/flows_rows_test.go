@@ -226,7 +226,7 @@ func testTakeOver(t *testing.T, w *world) {
 	r.RenewAges = false
 	to := must(w.CreateRun(w.ctx, r, make4))(t)
 	before := must(w.Nodes(w.ctx, to))(t)
-	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}))
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}, nil))
 	counts := func(n store.Node) []int64 { return []int64{n.Last, n.OK, n.Skipped, n.Failed, n.Faults} }
 	is, was := must(w.Nodes(w.ctx, to))(t), must(w.Nodes(w.ctx, from))(t)
 	was[ask].Faults = 0
@@ -237,7 +237,7 @@ func testTakeOver(t *testing.T, w *world) {
 	got := must(w.Rows(w.ctx, to, 3, 0, all, []int{query}))(t)
 	want := must(w.Rows(w.ctx, from, input, 0, all, []int{ask}))(t)
 	for i := range want {
-		want[i].Node = 3
+		want[i].Node, want[i].Class = 3, 0
 		if x, there := want[i].With[ask]; there {
 			x.Node = query
 			want[i].With = map[int]store.Row{query: x}
@@ -250,22 +250,22 @@ func testTakeOver(t *testing.T, w *world) {
 	w.advance(t, &store.Advance{Run: to, Rows: []store.Row{w.fresh("new")}})
 	same(t, "the next item", must(w.Rows(w.ctx, to, input, 0, 1, nil))(t)[0].Item, int64(4))
 	w.unchanged(t, func() { // again: all is there
-		ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}))
-		ok(t, w.TakeOver(w.ctx, from, to, nil))
-		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}), crowd.Conflict) // it has its own
-		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{4: ask}), crowd.NotFound)
-		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 4}), crowd.NotFound)
-		refused(t, w.TakeOver(w.ctx, 99, to, map[int]int{input: ask}), crowd.NotFound)
-		refused(t, w.TakeOver(w.ctx, from, 99, map[int]int{input: ask}), crowd.NotFound)
+		ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 3, ask: query}, nil))
+		ok(t, w.TakeOver(w.ctx, from, to, nil, nil))
+		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}, nil), crowd.Conflict) // it has its own
+		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{4: ask}, nil), crowd.NotFound)
+		refused(t, w.TakeOver(w.ctx, from, to, map[int]int{input: 4}, nil), crowd.NotFound)
+		refused(t, w.TakeOver(w.ctx, 99, to, map[int]int{input: ask}, nil), crowd.NotFound)
+		refused(t, w.TakeOver(w.ctx, from, 99, map[int]int{input: ask}, nil), crowd.NotFound)
 		others := must(w.ListRuns(w.ctx, w.mine, 0, 1))(t)[0].ID
 		same(t, "the latest run", others, to)
 	})
 	others := w.flow(t, w.other)
-	w.unchanged(t, func() { refused(t, w.TakeOver(w.ctx, from, others, map[int]int{input: ask}), crowd.NotFound) })
+	w.unchanged(t, func() { refused(t, w.TakeOver(w.ctx, from, others, map[int]int{input: ask}, nil), crowd.NotFound) })
 
 	r.RenewAges, r.CreatedAt = true, w.now.Add(time.Hour)
 	anew := must(w.CreateRun(w.ctx, r, make4))(t)
-	ok(t, w.TakeOver(w.ctx, from, anew, map[int]int{input: 3, ask: query}))
+	ok(t, w.TakeOver(w.ctx, from, anew, map[int]int{input: 3, ask: query}, nil))
 	for i := range want {
 		want[i].Born = r.CreatedAt
 		if x, there := want[i].With[query]; there {
@@ -277,8 +277,36 @@ func testTakeOver(t *testing.T, w *world) {
 
 	// What the source gets later comes with the next call.
 	w.advance(t, &store.Advance{Run: from, Rows: []store.Row{{Node: ask, Item: 1, At: w.now, State: store.RowFailed, Error: "e"}}})
-	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{ask: query}))
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{ask: query}, nil))
 	same(t, "the step's counts", counts(must(w.Nodes(w.ctx, to))(t)[query]), []int64{3, 1, 1, 1, 0})
+	takeOverClasses(t, w)
+}
+
+// takeOverClasses: the items are of the classes that the new run gives them, and so are
+// those that were made of them.
+func takeOverClasses(t *testing.T, w *world) {
+	from, _ := w.flowBusy(t)
+	w.advance(t, &store.Advance{Run: from, Rows: []store.Row{
+		{Node: query, Origin: 3, At: w.now, State: store.RowOK, Class: 9}, {Node: query, Item: 3, At: w.now, State: store.RowSkipped},
+		{Node: query, Origin: 1, At: w.now, State: store.RowOK, Class: 9},
+	}})
+	r, nodes := w.runOf(w.mine)
+	r.Parent = from
+	to := must(w.CreateRun(w.ctx, r, nodes))(t)
+	classes := map[int]func(*store.Row) int{input: func(x *store.Row) int {
+		same(t, "the row", []any{x.Node, len(x.Cells)}, []any{input, 1})
+		return int(x.Item) - 1
+	}}
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{query: query, ask: ask, input: input}, classes))
+	of := func(node int) (list []int) {
+		for _, x := range must(w.Rows(w.ctx, to, node, 0, all, nil))(t) {
+			list = append(list, x.Class)
+		}
+		return list
+	}
+	same(t, "classes of the input's items", of(input), []int{0, 1, 2})
+	same(t, "of the step's", of(ask), []int{2})
+	same(t, "of those that were made of them", of(query), []int{2, 2, 0})
 }
 
 // testManyRows pages through 100,000 rows, and has them taken over.
@@ -325,7 +353,9 @@ func testManyRows(t *testing.T, w *world) {
 	r, nodes := w.runOf(w.mine)
 	r.RenewAges = false
 	to := must(w.CreateRun(w.ctx, r, nodes))(t)
-	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{input: input, ask: ask}))
+	second := map[int]func(*store.Row) int{input: func(*store.Row) int { return 2 }} // as fresh has it
+	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{input: input}, second))
+	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{ask: ask}, nil))
 	copied := must(w.Nodes(w.ctx, to))(t)
 	same(t, "counts of the copy", []int64{copied[input].Last, copied[input].OK, copied[ask].Last, copied[ask].Skipped}, []int64{many, many, many / 2, many / 2})
 	for _, after := range []int64{0, many/2 - 1, many - 3} {
@@ -373,7 +403,7 @@ func testAnswerers(t *testing.T, w *world) {
 
 	to := w.flow(t, w.mine)
 	ok(t, w.ClearLog(w.ctx, to, input))
-	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{ask: ask, query: query}))
+	ok(t, w.TakeOver(w.ctx, id, to, map[int]int{ask: ask, query: query}, nil))
 	look(to, first, []crowd.WorkerID{a, b, c}, ask)
 	each(to, ask, answered...)
 }

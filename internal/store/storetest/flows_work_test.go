@@ -153,9 +153,10 @@ func testTerms(t *testing.T, w *world) {
 	spec := w.spec(w.mine)
 	spec.Enough, spec.PerWorker, spec.NotBy, spec.TellsWho = &engine.Enough{Labels: 3, Share: 0.5, Confidence: 0.25, Spent: 7}, 5, []string{"draft"}, true
 	others, bound := []crowd.WorkerID{w.workers[2], w.workers[0]}, w.now.Add(time.Minute)
-	spec.Open, spec.SLA = true, &engine.Terms{Penalty: sla.Penalty{Kind: sla.Staged, After: time.Hour, Cost: 5, Every: time.Minute, AtMost: 100}, Tail: time.Second + 1}
+	spec.Open, spec.SLA = true, &engine.Terms{Penalty: sla.Penalty{Kind: sla.Staged, After: time.Hour, Cost: 5, Every: time.Minute, AtMost: 100}, Tail: time.Second + 1,
+		Others: []sla.Penalty{{Kind: sla.Constant, After: time.Minute, Cost: 6}}}
 	batch := w.advance(t, &store.Advance{
-		Run: id, Create: &store.Batch{Pool: w.pool, Node: ask, Spec: spec}, Tasks: []store.Task{{Item: 1, Born: w.now, NotBy: others, Bound: bound}, {Item: 2, NotBy: others}, {Item: 3, Born: w.now.Add(time.Second)}, {Gold: "x"}},
+		Run: id, Create: &store.Batch{Pool: w.pool, Node: ask, Spec: spec}, Tasks: []store.Task{{Item: 1, Born: w.now, Class: 1, NotBy: others, Bound: bound}, {Item: 2, Class: 1, NotBy: others}, {Item: 3, Born: w.now.Add(time.Second)}, {Gold: "x"}},
 	})
 	spec.ID, spec.Tasks = batch, 4
 	b := must(w.Batch(w.ctx, w.mine, batch))(t)
@@ -170,10 +171,11 @@ func testTerms(t *testing.T, w *world) {
 	p := w.progress(batch)
 	p.Tasks, p.Open = 3, true
 	ok(t, w.Commit(w.ctx, &engine.Changes{Progress: []engine.Progress{p}, Labels: []engine.Label{{Task: batch.Task(2), At: w.now}}}))
+	same(t, "class of the label's row", must(w.Rows(w.ctx, id, ask, 0, 1, nil))(t)[0].Class, 1)
 	spec.Priority, spec.Deadline = p.Priority, p.Deadline
-	want := []engine.BatchSnapshot{{Spec: spec, Progress: p, Items: []engine.ItemSnapshot{{N: 1, Born: w.now, Bound: bound}, {N: 3, Born: w.now.Add(time.Second)}},
+	want := []engine.BatchSnapshot{{Spec: spec, Progress: p, Items: []engine.ItemSnapshot{{N: 1, Born: w.now, Class: 1, Bound: bound}, {N: 3, Born: w.now.Add(time.Second)}},
 		NotBy: map[uint32][]crowd.WorkerID{1: others}, Gave: map[crowd.WorkerID]int{}}}
-	same(t, "task", must(w.Task(w.ctx, batch.Task(1)))(t), store.Task{ID: batch.Task(1), Item: 1, Born: w.now, Bound: bound, NotBy: others})
+	same(t, "task", must(w.Task(w.ctx, batch.Task(1)))(t), store.Task{ID: batch.Task(1), Item: 1, Born: w.now, Class: 1, Bound: bound, NotBy: others})
 	same(t, "snapshot", must(w.Snapshot(w.ctx, w.pool))(t).Batches, want)
 	w.advance(t, &store.Advance{Run: id, Batch: batch, Tasks: []store.Task{{Item: 1}}})
 	p.Tasks, p.Open = 4, false

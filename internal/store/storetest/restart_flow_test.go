@@ -28,6 +28,9 @@ func (s *site) open(t *testing.T) {
 	}
 	if s.IntN(2) == 0 {
 		spec.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Linear, After: time.Minute, Cost: 7, Every: time.Minute}, Tail: time.Duration(s.IntN(100)) * time.Second}
+		for range s.IntN(3) {
+			spec.SLA.Others = append(spec.SLA.Others, sla.Penalty{Kind: sla.Constant, After: 5 * time.Minute, Cost: crowd.Money(1 + s.IntN(20))})
+		}
 		s.did["with an SLA"]++
 	}
 	s.bound(&spec)
@@ -71,7 +74,7 @@ func (s *site) grow(t *testing.T) {
 	first := max(1, x.told-min(x.told, uint32(s.IntN(3))))
 	var items []engine.Item
 	for _, task := range all[min(int(first-1), len(all)):] {
-		items = append(items, engine.Item{Born: task.Born, Bound: task.Bound, NotBy: task.NotBy})
+		items = append(items, engine.Item{Born: task.Born, Class: task.Class, Bound: task.Bound, NotBy: task.NotBy})
 	}
 	err := s.engine.Grow(s.clock, x.batch, first, items)
 	if crowd.CodeOf(err) == crowd.Conflict {
@@ -133,6 +136,9 @@ func (s *site) bound(spec *engine.Spec) {
 // newTask is the task of an item of a batch.
 func (s *site) newTask(b *store.Batch, item int64) store.Task {
 	t := store.Task{Item: item, Born: s.clock.Truncate(time.Second)}
+	if b.Spec.SLA != nil {
+		t.Class = s.IntN(1 + len(b.Spec.SLA.Others))
+	}
 	if s.IntN(2) == 0 {
 		t.Bound = t.Born.Add(time.Duration(1+s.IntN(600)) * time.Second)
 	}

@@ -268,7 +268,7 @@ CREATE TABLE run_rows (
     made_at bigint not null,
     state   text not null,
     body    text not null -- of an ok one its cells, of a failed one its error
-, people text not null default '');
+, people text not null default '', class bigint not null default 0);
 CREATE UNIQUE INDEX run_rows_by_item on run_rows (log, item);
 CREATE TABLE run_texts (
     run  integer primary key references runs (id),
@@ -291,7 +291,7 @@ CREATE TABLE runs (
     ended      bigint not null, -- items
     late       bigint not null, -- of those
     items      bigint not null -- the last item's number
-, ask_again boolean not null default false, renew_ages boolean not null default false);
+, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '');
 CREATE INDEX runs_by_tenant on runs (tenant, id);
 CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
 CREATE TABLE secrets ( -- of the installation
@@ -319,7 +319,7 @@ CREATE TABLE tasks (
     id    integer primary key,
     gold  text not null,
     cells text not null -- by the batch's headers
-, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0);
+, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0, class bigint not null default 0);
 CREATE TABLE tenant_secrets (
     tenant bigint not null references tenants (id),
     name   text not null,

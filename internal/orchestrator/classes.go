@@ -1,0 +1,143 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+)
+
+// classifier says of which class of a workflow the items are that begin in a node. An item
+// has its class for good: what follows goes by it.
+type classifier struct {
+	sla     *workflow.SLA
+	node    int
+	columns []workflow.Column // of the cells, in their order
+}
+
+// of returns the class of an item by its cells; nil: it could not be read, and is of the
+// last class.
+func (c *classifier) of(cells []string) int {
+	if c.sla == nil || len(c.sla.Classes) == 0 {
+		return 0
+	}
+	last := len(c.sla.Classes) - 1
+	for i := range c.sla.Classes[:last] {
+		when := c.sla.Classes[i].When[c.node]
+		if when == nil || cells == nil {
+			continue
+		}
+		// A condition that cannot be evaluated does not hold.
+		if is, err := holds(when, cells, c.place); err == nil && is {
+			return i
+		}
+	}
+	return last
+}
+
+func (c *classifier) place(name string) (workflow.Column, int) {
+	i := slices.IndexFunc(c.columns, func(x workflow.Column) bool { return x.Name == name })
+	if i < 0 {
+		return workflow.Column{}, i
+	}
+	return c.columns[i], i
+}
+
+// holds evaluates a condition for the cells of an item. place finds the column of a name and
+// its cell; -1: there is none.
+func holds(c *condition.Condition, cells []string, place func(name string) (workflow.Column, int)) (bool, error) {
+	values := make(map[string]any)
+	for _, name := range c.Uses() {
+		column, i := place(name.Name)
+		if i < 0 {
+			return false, crowd.Fieldf(name.Name, "is no column here")
+		}
+		v, err := parseCell(column, cells[i])
+		if err != nil {
+			return false, err
+		}
+		values[name.Name] = v
+	}
+	return c.Eval(values)
+}
+
+// takeOver copies what a run takes over from its parent. The items are of the classes of its
+// own workflow, which may be another than the parent's.
+func (o *Orchestrator) takeOver(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, over map[int]int) error {
+	var classes map[int]func(*store.Row) int
+	if w.SLA != nil && w.SLA.Classes != nil {
+		files := make(map[string][]string)
+		for i := range w.Inputs {
+			files[nodes[i].Name] = nodes[i].Columns // nil: not loaded yet
+		}
+		if fitted, problems := Parse(ctx, run.Text, files, time.Time{}); len(problems) == 0 { // else its start refuses it
+			w = fitted
+		}
+		classes = make(map[int]func(*store.Row) int)
+		for _, i := range over {
+			c := classifier{sla: w.SLA, node: i}
+			if i < len(w.Inputs) {
+				c.columns = columnsOf(nodes[i].Columns, w.Inputs[i].Columns)
+			} else if step := w.Step(i); step.MakesItems() {
+				c.columns = step.Own
+			} else {
+				continue
+			}
+			classes[i] = func(row *store.Row) int { return c.of(row.Cells) }
+		}
+	}
+	return o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over, classes)
+}
+
+// columnsOf returns the columns of a file with their types: what is not declared is text.
+func columnsOf(names []string, declared []workflow.Column) []workflow.Column {
+	return lists.Map(names, func(name string) workflow.Column {
+		if i := slices.IndexFunc(declared, func(c workflow.Column) bool { return c.Name == name }); i >= 0 {
+			return declared[i]
+		}
+		return workflow.Column{Name: name, Type: condition.Text}
+	})
+}
+
+// count adds an item that has ended to what is kept of the run.
+func (r *run) count(kept *store.Run, x *EndedItem) {
+	total := store.ClassCount{Ended: kept.Ended, Late: kept.Late, Penalty: kept.Penalty}
+	total.Add(x.Penalty)
+	kept.Ended, kept.Late, kept.Penalty = total.Ended, total.Late, total.Penalty
+	if len(r.flow.SLA.Classes) > 0 {
+		for len(kept.Classes) <= x.Class {
+			kept.Classes = append(kept.Classes, store.ClassCount{})
+		}
+		kept.Classes[x.Class].Add(x.Penalty)
+	}
+}
+
+// ClassView is how the promise to a class of items is kept.
+type ClassView struct {
+	Name string
+	store.ClassCount
+	Going     int64       // items on their way, as View.Going
+	Predicted crowd.Money // as View.Predicted
+}
+
+// Kept counts the items that ended in time.
+func (c ClassView) Kept() int64 { return c.Ended - c.Late }
+
+// classViews are the classes of a run in the order of its file; nil: it has none.
+func (r *run) classViews() []ClassView {
+	if r.flow.SLA == nil {
+		return nil
+	}
+	list := lists.Map(r.flow.SLA.Classes, func(c workflow.Class) ClassView { return ClassView{Name: c.Name} })
+	for i := range list {
+		if i < len(r.kept.Classes) {
+			list[i].ClassCount = r.kept.Classes[i]
+		}
+	}
+	return list
+}
