@@ -122,6 +122,9 @@ func validBatch(b *engine.BatchSnapshot) error {
 		if x.N < 1 || x.N > spec.Tasks || i > 0 && x.N <= b.Items[i-1].N {
 			return bad("an item is of no task, or out of order")
 		}
+		if x.Class < 0 || x.Class > 0 && (spec.SLA == nil || x.Class > len(spec.SLA.Others)) {
+			return bad("an item is of a class that is not there")
+		}
 	}
 	last := crowd.AssignmentID(0)
 	for i := range b.Assignments {

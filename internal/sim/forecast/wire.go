@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/sla"
 )
 
 // Version is the version of a State's JSON form that this program writes. It
@@ -119,7 +120,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 			func(by map[int64]int) { b.Gave = renamed[crowd.WorkerID](by) }),
 		// Of tasks without a label; items are there with an SLA.
 		"items,omitempty", jsonform.List(&b.Items, func(x *engine.ItemSnapshot) jsonform.Form {
-			return jsonform.Object("task", &x.N, "born", &x.Born, "bound,omitempty", &x.Bound)
+			return jsonform.Object("task", &x.N, "born", &x.Born, "class,omitempty", &x.Class, "bound,omitempty", &x.Bound)
 		}),
 		"assignments,omitempty", jsonform.List(&b.Assignments, func(a *engine.AssignmentSnapshot) jsonform.Form { return assignmentForm(spec.ID, a) }),
 	)
@@ -164,9 +165,14 @@ func (g *gate) UnmarshalJSON(text []byte) error { return g.form().UnmarshalJSON(
 type terms engine.Terms
 
 func (t *terms) form() jsonform.Form {
+	return penaltyForm(&t.Penalty).With("tail_seconds", inSeconds(&t.Tail)).With("work_seconds,omitempty", inSeconds(&t.Work)).
+		With("other_classes,omitempty", jsonform.List(&t.Others, penaltyForm))
+}
+
+func penaltyForm(p *sla.Penalty) jsonform.Form {
 	return jsonform.Object(
-		"penalty", &t.Penalty.Kind, "after_seconds", inSeconds(&t.Penalty.After), "cost_micros", &t.Penalty.Cost,
-		"every_seconds,omitempty", inSeconds(&t.Penalty.Every), "at_most_micros,omitempty", &t.Penalty.AtMost, "tail_seconds", inSeconds(&t.Tail), "work_seconds,omitempty", inSeconds(&t.Work),
+		"penalty", &p.Kind, "after_seconds", inSeconds(&p.After), "cost_micros", &p.Cost,
+		"every_seconds,omitempty", inSeconds(&p.Every), "at_most_micros,omitempty", &p.AtMost,
 	)
 }
 

@@ -72,6 +72,23 @@ func (r *WorkflowReport) more() []line {
 	return r.lines(list)
 }
 
+// classMetrics are the figures of a class of items.
+var classMetrics = lists.Filter(workflows.Metrics, func(m workflows.Metric) bool {
+	return slices.Contains([]string{"penalty", "late", "late_share", "latency_p50_s", "latency_p95_s", "ended"}, m.Name)
+})
+
+// classLines are the figures of the classes of items.
+func (r *WorkflowReport) classLines() (list []line) {
+	for i, c := range r.Variants[0].Runs[0].Classes {
+		for _, m := range classMetrics {
+			named := m.Metric
+			named.Name = c.Name + ": " + m.Name
+			list = append(list, line{named, func(o *workflows.Outcome) float64 { return m.Of(&o.Classes[i].Outcome) }})
+		}
+	}
+	return list
+}
+
 // poolLines are the figures of the pools.
 func (r *WorkflowReport) poolLines() (list []line) {
 	for i, p := range r.Variants[0].Runs[0].Pools {
@@ -123,7 +140,7 @@ type WorkflowTable struct {
 
 // Tables are the tables of the report, the main figures first.
 func (r *WorkflowReport) Tables() []WorkflowTable {
-	list := []WorkflowTable{{"figures", r.main()}, {"pools", r.poolLines()}, {"mean time of an item in a step", r.stepLines()}}
+	list := []WorkflowTable{{"figures", r.main()}, {"classes of items", r.classLines()}, {"pools", r.poolLines()}, {"mean time of an item in a step", r.stepLines()}}
 	return lists.Filter(list, func(t WorkflowTable) bool { return len(t.lines) > 0 })
 }
 
@@ -209,6 +226,15 @@ func (r *WorkflowReport) form(v *workflows.Variant) jsonform.Form {
 		p := v.Runs[0].Pools[i]
 		return jsonform.Object("name", p.Name, "people", p.People, "utilisation", used, "utilisation_ci95", usedCI, "queue", queue, "queue_ci95", queueCI)
 	})
+	classes := lists.Map(lists.Indices(len(v.Runs[0].Classes)), func(i int) jsonform.Form {
+		out := jsonform.Object("class", v.Runs[0].Classes[i].Name)
+		var ci95 jsonform.Form
+		for _, m := range classMetrics {
+			s := stats.Summarise(v.Values(func(o *workflows.Outcome) float64 { return m.Of(&o.Classes[i].Outcome) }))
+			out, ci95 = out.With(m.Name, exact(m.Metric, s.Mean)), ci95.With(m.Name, exact(m.Metric, s.CI95))
+		}
+		return out.With("ci95", ci95)
+	})
 	steps := []jsonform.Form{}
 	for _, x := range r.stepLines() {
 		s, ci := mean(x.of)
@@ -216,6 +242,9 @@ func (r *WorkflowReport) form(v *workflows.Variant) jsonform.Form {
 	}
 	if out = out.With("ci95", ci95); v != r.Variants[0] {
 		out = out.With("paired", paired)
+	}
+	if len(classes) > 0 {
+		out = out.With("classes", classes)
 	}
 	return out.With("pools", pools).With("steps", steps)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/stats"
@@ -29,7 +30,7 @@ func (r *WorkflowReport) tables() []csvFile {
 }
 
 func (r *WorkflowReport) summary(row func(...any)) {
-	all := append(append(r.main(), r.more()...), append(r.poolLines(), r.stepLines()...)...)
+	all := append(append(r.main(), r.more()...), slices.Concat(r.classLines(), r.poolLines(), r.stepLines())...)
 	for i, v := range r.Variants {
 		for _, x := range all {
 			s, diff := stats.Summarise(v.Values(x.of)), stats.Summarise(nil)

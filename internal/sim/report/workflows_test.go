@@ -20,6 +20,7 @@ func twoOrders() *WorkflowReport {
 		mean := 12.5
 		return &workflows.Outcome{
 			Arrived: 3, Ended: len(latency), Late: 1, Penalty: crowd.Money(penalty) * crowd.Unit, Latency: latency, Duration: time.Hour, Answers: 3,
+			Classes: []workflows.ClassOutcome{{Name: "premium", Outcome: workflows.Outcome{Ended: 2, Late: 1, Penalty: crowd.Unit, Latency: []float64{10, 20}}}, {Name: "regular"}},
 			Pools:   []workflows.PoolOutcome{{Name: "main", People: 4, Utilisation: 0.5, Queue: 1.5, MaxQueue: 7}},
 			Steps:   []workflows.Step{{Name: "ask", Kind: "crowd", In: 3, OK: 3, MeanS: &mean}, {Name: "sums", Kind: "sql"}},
 			Samples: []workflows.Sample{{At: 0, Going: 1, Queues: []int{0}}, {At: time.Minute, Going: 2, Queues: []int{1}}},
@@ -46,7 +47,7 @@ func TestWorkflowReport(t *testing.T) {
 	if diff := r.Differences(r.Tables()[0])[0]; diff[1] != minus+"3 ± 0 *" && diff[1] != minus+"3.0 ± 0 *" {
 		t.Errorf("difference: %q", diff)
 	}
-	if names := []string{r.Tables()[0].Title, r.Tables()[1].Title, r.Tables()[2].Title}; names[1] != "pools" || len(r.Rows(r.Tables()[2])) != 1 {
+	if names := []string{r.Tables()[0].Title, r.Tables()[1].Title, r.Tables()[2].Title, r.Tables()[3].Title}; names[1] != "classes of items" || names[2] != "pools" || len(r.Rows(r.Tables()[3])) != 1 {
 		t.Errorf("tables: %q", names)
 	}
 	raw, err := json.Marshal(r)
@@ -67,7 +68,14 @@ func TestWorkflowReport(t *testing.T) {
 				Name        string
 				Utilisation float64
 			}
-			Steps []struct{ Name string }
+			Steps   []struct{ Name string }
+			Classes []struct {
+				Class     string
+				Penalty   float64
+				LateShare *float64 `json:"late_share"`
+				P95       *float64 `json:"latency_p95_s"`
+				CI95      map[string]*float64
+			}
 		}
 		Each string
 		Seed int
@@ -80,6 +88,12 @@ func TestWorkflowReport(t *testing.T) {
 		second.Paired["penalty"].Mean != -3 || second.CI95["penalty"] < 6.3 || second.Pools[0].Utilisation != 0.5 || second.Steps[0].Name != "ask" || got.Each != "row" || got.Seed != 7 {
 		t.Errorf("%s", raw)
 	}
+	if c := first.Classes; len(c) != 2 || c[0].Class != "premium" || c[0].Penalty != 1 || *c[0].LateShare != 0.5 || *c[0].P95 != 19.5 || c[1].P95 != nil || c[1].LateShare != nil {
+		t.Errorf("classes: %+v\n%s", c, raw)
+	}
+	if rows := r.Rows(r.Tables()[1]); rows[0][0] != "premium: penalty" || rows[0][1] != "1 ± 0" {
+		t.Errorf("rows of the classes: %q", rows)
+	}
 	dir := filepath.Join(t.TempDir(), "report")
 	for range 2 { // it may be replaced
 		if err := CheckDir(dir); err != nil {
@@ -90,11 +104,11 @@ func TestWorkflowReport(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"report.html": "Claims &lt;1&gt;", "summary.csv": "penalty,4,penalty,currency,2,5.5,", "runs.csv": "fifo,4,2,9,1,", "steps.csv": "penalty,4,1,ask,crowd,3,3,0,0,0,12.5",
+		"report.html": "Claims &lt;1&gt;", "summary.csv ": "penalty,4,premium: late,,2,1,", "summary.csv": "penalty,4,penalty,currency,2,5.5,", "runs.csv": "fifo,4,2,9,1,", "steps.csv": "penalty,4,1,ask,crowd,3,3,0,0,0,12.5",
 		"series.csv": "penalty,4,60,2,main,1", "charts/penalty.svg": "<svg", "charts/latency.svg": "<svg", "charts/going.svg": "<svg", "charts/queuea.svg": "<svg",
 		"report.json": `"latency_p95_s": 42.5`,
 	} {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(strings.TrimSpace(name))))
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s has not %s (%v)\n%.2000s", name, want, err, text)
 		}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func numberOf(key string) int {
 // draw draws a plan of n steps.
 func draw(random *rand.Rand, n, items int, url string) *plan {
 	p := &plan{items: items, kinds: make(map[string]int), url: url}
-	fmt.Fprintf(&p.text, "workflow: drawn\ninputs: {items: {columns: [{id: number}, known, {part: number}]}}\nsla: {per: item, penalty: linear, after: 1m, every: 1m, cost: 0.10}\nsteps:\n")
+	fmt.Fprintf(&p.text, "workflow: drawn\ninputs: {items: {columns: [{id: number}, known, {part: number}]}}\nsla: {classes: {odd: {when: known == 'no', penalty: linear, after: 1m, every: 1m, cost: 0.10}, even: {penalty: staged, after: 2m, every: 1m, cost: 0.30}}}\nsteps:\n")
 	in := planned{name: "items", state: make(map[string]store.RowState), part: make(map[string]int)}
 	for i := range items {
 		in.state[strconv.Itoa(i+1)] = store.RowOK
@@ -84,6 +85,11 @@ func draw(random *rand.Rand, n, items int, url string) *plan {
 			p.byItem(random, &s, from)
 		}
 		p.steps = append(p.steps, s)
+	}
+	if odd, even := p.ends(); odd+even == 0 { // no item goes one by one, so there are no classes
+		text := regexp.MustCompile("(?m)^sla: .*$").ReplaceAllString(p.text.String(), "")
+		p.text.Reset()
+		p.text.WriteString(text)
 	}
 	return p
 }
@@ -281,9 +287,9 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 	}
 }
 
-// ends is how many items come to the end of their way: those of families that
-// steps hand on.
-func (p *plan) ends() int {
+// ends is how many items come to the end of their way, the odd ones and the even ones: those of
+// families that steps hand on.
+func (p *plan) ends() (odd, even int64) {
 	keys := make(map[int]map[string]bool)
 	for i, s := range p.steps {
 		if i > 0 && s.family != i {
@@ -295,11 +301,16 @@ func (p *plan) ends() int {
 			}
 		}
 	}
-	n := 0
 	for _, list := range keys {
-		n += len(list)
+		for key := range list {
+			if numberOf(key)%2 == 1 {
+				odd++
+			} else {
+				even++
+			}
+		}
 	}
-	return n
+	return odd, even
 }
 
 // check compares what came of a run with the plan.
@@ -312,8 +323,10 @@ func (p *plan) check(t *testing.T, w *World) {
 	if v.State != store.RunDone {
 		t.Errorf("the run is %s", v.State)
 	}
-	if want := p.ends(); v.Ended != int64(want) {
-		t.Errorf("%d items have ended, want %d\n%s", v.Ended, want, p.text.String())
+	odd, even := p.ends()
+	classes := append(v.Classes, make([]orchestrator.ClassView, 2)...) // there are none where no item ends
+	if v.Ended != odd+even || classes[0].Ended != odd || classes[1].Ended != even || classes[0].Penalty+classes[1].Penalty != v.Penalty {
+		t.Errorf("%d items have ended for %s, of the classes %+v, want %d and %d\n%s", v.Ended, v.Penalty, v.Classes, odd, even, p.text.String())
 	}
 	for i, s := range p.steps {
 		res, err := w.Orchestrator.Results(t.Context(), 0, w.Run, s.name)

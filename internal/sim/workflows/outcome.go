@@ -62,9 +62,16 @@ type Outcome struct {
 	Answers     int64
 	Calls       int64 // of services, the tries that failed among them
 	FailedCalls int64
+	Classes     []ClassOutcome // of items, in the order of the file; nil: there are none
 	Pools       []PoolOutcome
 	Steps       []Step
 	Samples     []Sample
+}
+
+// ClassOutcome is what came of the items of a class: Ended, Late, Penalty and Latency.
+type ClassOutcome struct {
+	Name string
+	Outcome
 }
 
 // PoolOutcome is what a pool did.
@@ -109,10 +116,37 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 			ends = append(ends, x.At.Sub(w.out.Began))
 		}
 	}
+	if err := w.addClasses(ctx, o); err != nil {
+		return nil, err
+	}
 	o.Ended = len(o.Latency)
 	w.addPools(o)
 	countGoing(o.Samples, w.births, ends)
 	return o, nil
+}
+
+// addClasses adds what became of the items by their classes.
+func (w *world) addClasses(ctx context.Context, o *Outcome) error {
+	if w.out.Flow.SLA == nil || w.out.Flow.SLA.Classes == nil {
+		return nil
+	}
+	for _, c := range w.out.Flow.SLA.Classes {
+		o.Classes = append(o.Classes, ClassOutcome{Name: c.Name})
+	}
+	for _, s := range w.spans {
+		list, _, err := w.out.Orchestrator.Ended(ctx, 0, s.run.ID, math.MaxInt)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			c := &o.Classes[x.Class]
+			c.Latency, c.Ended = append(c.Latency, x.At.Sub(x.Born).Seconds()), c.Ended+1
+		}
+		for i, k := range s.run.Classes {
+			o.Classes[i].Late, o.Classes[i].Penalty = o.Classes[i].Late+int(k.Late), o.Classes[i].Penalty+k.Penalty
+		}
+	}
+	return nil
 }
 
 // addSteps adds what the steps of a run did.
