@@ -87,7 +87,7 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 	}
 	r := report.NewWorkflowReport(comparison, flow.Name)
 	r.About, r.Source, r.WallS, r.Runs = model.About, text, seconds, plan.Load.Runs
-	r.Load, r.Notes = loadWords(plan), x.notes(flow, plan)
+	r.Load, r.Notes = loadWords(plan), append(x.notes(flow, plan), emptyClasses(r)...)
 	if dir != "" {
 		if err := r.Write(ctx, dir); err != nil {
 			if ctx.Err() != nil {
@@ -284,6 +284,16 @@ func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (li
 	}
 	if len(guessed) > 0 {
 		list = append(list, "no service is called; taken as long as the workflow expects: "+strings.Join(guessed, ", "))
+	}
+	return list
+}
+
+// emptyClasses names the classes of which no item was.
+func emptyClasses(r *report.WorkflowReport) (list []string) {
+	for i, class := range r.Variants[0].Runs[0].Classes {
+		if !slices.ContainsFunc(r.Variants[0].Runs, func(o *workflows.Outcome) bool { return o.Classes[i].Ended > 0 }) {
+			list = append(list, fmt.Sprintf("no item was of the class %s: its condition is over the rows, which --input NAME=PATH draws from a file, and inputs of a model file make up", class.Name))
+		}
 	}
 	return list
 }

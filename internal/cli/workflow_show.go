@@ -96,8 +96,16 @@ func (x *WorkflowShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		writeTable(w, v.Slowest, "ITEM|STEP|FOR|HERE FOR|PENALTY|WAITS", func(s wire.SlowItem) []any {
-			return []any{s.Item, s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros, s.Why}
+		header := "ITEM|STEP|FOR|HERE FOR|PENALTY|WAITS"
+		if len(run.Classes) > 0 {
+			header = "CLASS|" + header
+		}
+		writeTable(w, v.Slowest, header, func(s wire.SlowItem) []any {
+			row := []any{s.Item, s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros, s.Why}
+			if len(run.Classes) > 0 {
+				row = slices.Insert(row, 0, any(s.Class))
+			}
+			return row
 		})
 	})
 }
@@ -200,6 +208,12 @@ func showRun(w io.Writer, r *wire.Run) {
 		"predicted", when(r.PredictedMicros > 0, fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))),
 		"note", strings.Join(r.Notes, "; "),
 		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
+	if len(r.Classes) > 0 {
+		say(w, "\n")
+		writeTable(w, r.Classes, "CLASS|ENDED|LATE|IN TIME|PENALTY|GOING|PREDICTED", func(x wire.RunClass) []any {
+			return []any{x.Class, x.Ended, x.Late, when(x.Ended > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, x.PredictedMicros}
+		})
+	}
 	say(w, "\n")
 	writeTable(w, r.Nodes, "STEP|KIND|STATE|IN|OK|SKIPPED|FAILED|HELD|WAITING|INSIDE|ANSWERS", func(n wire.RunNode) []any {
 		state := n.State

@@ -50,10 +50,12 @@ type simulated struct {
 }
 
 type simulatedPenalty struct {
-	Paid      json.Number `json:"paid"`
-	Predicted json.Number `json:"predicted"`
-	Ended     int64       `json:"ended"`
-	Late      int64       `json:"late"`
+	Class     string             `json:"class,omitempty"`
+	Paid      json.Number        `json:"paid"`
+	Predicted json.Number        `json:"predicted"`
+	Ended     int64              `json:"ended"`
+	Late      int64              `json:"late"`
+	Classes   []simulatedPenalty `json:"classes,omitempty"` // of items
 }
 
 // badRow is a row of an input that could not be read.
@@ -197,8 +199,11 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setu
 	out := &simulated{
 		Workflow: v.Flow.Name, Run: world.Run, Seed: setup.Seed, Workers: setup.Workers, Policy: setup.Policy, Outputs: make(map[string]string),
 		Accuracy: make(map[string]float64), Spent: money(result.Spent), VirtualS: world.Ended.Sub(world.Began).Seconds(), GaveUp: world.GaveUp,
-		Penalty: simulatedPenalty{money(v.Penalty), money(v.Predicted), v.Ended, v.Late}, BadRows: make(map[string][]badRow),
+		Penalty: simulatedPenalty{Paid: money(v.Penalty), Predicted: money(v.Predicted), Ended: v.Ended, Late: v.Late}, BadRows: make(map[string][]badRow),
 		Errors: result.Failures, Steps: result.Steps, rows: make(map[string]int), loaded: world.Loaded,
+	}
+	for _, c := range v.Classes {
+		out.Penalty.Classes = append(out.Penalty.Classes, simulatedPenalty{Class: c.Name, Paid: money(c.Penalty), Predicted: money(c.Predicted), Ended: c.Ended, Late: c.Late})
 	}
 	for _, s := range out.Steps {
 		if s.Accuracy != nil {
@@ -258,6 +263,9 @@ func writeSimulated(w io.Writer, s *simulated) {
 	})
 	say(w, "spent %s; penalty %s", s.Spent, s.Penalty.Paid)
 	say(w, "%s\n", when(s.Penalty.Ended > 0, fmt.Sprintf(", %d of %d items late", s.Penalty.Late, s.Penalty.Ended)))
+	for _, c := range s.Penalty.Classes {
+		say(w, "  %s: penalty %s, %d of %d items late\n", clean(c.Class), c.Paid, c.Late, c.Ended)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.loaded)) {
 		l := s.loaded[name]
 		for _, e := range l.Some {

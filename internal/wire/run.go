@@ -50,8 +50,20 @@ type Run struct {
 	SpentMicros     crowd.Money `json:"spent_micros" doc:"for answers"`
 	PredictedMicros crowd.Money `json:"predicted_micros" doc:"the penalty that the items in the workflow will cost if all goes as expected, on top of penalty_micros"`
 	Going           int64       `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
+	Classes         []RunClass  `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
 	Outlook         *RunOutlook `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
 	Stuck           bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+}
+
+// RunClass is how the promise to a class of items is kept.
+type RunClass struct {
+	Class           string      `json:"class"`
+	Ended           int64       `json:"items_ended"`
+	Late            int64       `json:"items_late"`
+	InTime          float64     `json:"in_time" doc:"share of the items that have ended that ended in time; 0: none has ended"`
+	PenaltyMicros   crowd.Money `json:"penalty_micros" doc:"so far"`
+	Going           int64       `json:"going" doc:"items in the workflow, as going of the run"`
+	PredictedMicros crowd.Money `json:"predicted_micros" doc:"as predicted_micros of the run"`
 }
 
 // RunOutlook is when what is in a run is done, by the forecasts of its batches. Of ten
@@ -145,6 +157,7 @@ type Skipped struct {
 // SlowItem is an item in the workflow.
 type SlowItem struct {
 	Item          int64       `json:"item"`
+	Class         string      `json:"class,omitempty" doc:"of the SLA, if that has classes"`
 	Step          string      `json:"step"`
 	Why           string      `json:"why" doc:"it waits"`
 	Since         time.Time   `json:"since" doc:"it is at the step"`
@@ -158,6 +171,7 @@ type ItemStop struct {
 	Step   string            `json:"step"`
 	Kind   NodeKind          `json:"kind"`
 	Item   int64             `json:"item" doc:"that it was there: of a row made from others, the item that it comes from"`
+	Class  string            `json:"class,omitempty" doc:"of the SLA, if that has classes"`
 	State  string            `json:"state" enum:"ok,skipped,failed,held"`
 	At     time.Time         `json:"at"`
 	Values map[string]string `json:"values,omitempty" doc:"what the step has added"`

@@ -34,6 +34,12 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		PredictedMicros: v.Predicted, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
 		Notes: v.Unkept,
 	}
+	for i := range v.Classes {
+		c := &v.Classes[i]
+		out.Classes = append(out.Classes, wire.RunClass{
+			Class: c.Name, Ended: c.Ended, Late: c.Late, InTime: float64(c.Kept()) / float64(max(c.Ended, 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: c.Predicted,
+		})
+	}
 	if o := &v.Outlook; !o.None() {
 		out.Outlook = &wire.RunOutlook{Low: o.Low, Median: o.Median, High: o.High, Horizon: o.Horizon, Then: o.Then, Why: o.Why}
 	}

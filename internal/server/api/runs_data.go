@@ -172,11 +172,11 @@ func (a *api) runResults() {
 }
 
 func toSlow(s orchestrator.SlowItem) wire.SlowItem {
-	return wire.SlowItem{Item: s.Item, Step: s.Step, Why: s.Why, Since: s.Since, Born: s.Born, Ends: s.Ends, PenaltyMicros: s.Penalty}
+	return wire.SlowItem{Item: s.Item, Class: s.Class, Step: s.Step, Why: s.Why, Since: s.Since, Born: s.Born, Ends: s.Ends, PenaltyMicros: s.Penalty}
 }
 
 func toStop(s orchestrator.Visit) wire.ItemStop {
-	out := wire.ItemStop{Step: s.Step, Kind: wire.NodeKind(s.Kind), Item: s.Item, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
+	out := wire.ItemStop{Step: s.Step, Kind: wire.NodeKind(s.Kind), Item: s.Item, Class: s.Class, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
 	if s.Held != "" {
 		out.State, out.Error = "held", s.Held
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -72,6 +73,7 @@ type cellOf struct{ Name, Value string }
 type itemPage struct {
 	V       *orchestrator.View
 	Item    int64
+	Class   string    // of the SLA; "": there are none
 	Born    time.Time // from which its age counts
 	Start   time.Time // of the picture: before Born where the age was renewed
 	End     time.Time
@@ -114,6 +116,7 @@ func (x *itemPage) fill(stops []orchestrator.Visit) {
 	byNode := make(map[int]orchestrator.Visit)
 	for _, stop := range stops {
 		byNode[stop.Node] = stop
+		x.Class = cmp.Or(x.Class, stop.Class)
 		if !stop.Born.IsZero() && (x.Born.IsZero() || stop.Born.Before(x.Born)) {
 			x.Born = stop.Born
 		}

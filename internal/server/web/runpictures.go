@@ -133,14 +133,14 @@ const rowsCharted = 2000
 // runPast is what the pictures of a run show.
 type runPast struct {
 	items   []orchestrator.EndedItem // in order of time
-	penalty *sla.Penalty             // nil: there is none for single items
+	penalty *sla.Penalty             // nil: there is none, or none for all single items
 	cutOff  bool                     // there are older ones
 }
 
 // runCharts draws when items ended, how old they were, and what that cost.
 func (rq *request) runCharts(v *orchestrator.View) ([]drawing, error) {
 	past := &runPast{}
-	if sla := v.Flow.SLA; sla != nil && sla.PerItem {
+	if sla := v.Flow.SLA; sla != nil && sla.PerItem && sla.Classes == nil {
 		past.penalty = &sla.Penalty
 	}
 	var err error

@@ -13,7 +13,10 @@ import (
 // wideFlow has branches, conditions and a join: a picture of some size.
 const wideFlow = `workflow: Check what shops sell
 budget: 50.00
-sla: {per: item, penalty: staged, after: 2m, every: 2m, cost: 0.50, at_most: 3.00}
+sla:
+  classes:
+    expensive: {when: price > 40, penalty: staged, after: 2m, every: 2m, cost: 0.50, at_most: 3.00}
+    others: {penalty: staged, after: 2m, every: 2m, cost: 0.50, at_most: 3.00}
 inputs:
   pets: {columns: [name, {price: number}]}
 steps:
