@@ -35,6 +35,7 @@ type batch struct {
 	promised  crowd.Money // of that, for what is in somebody's hands
 	spent     crowd.Money
 	worked    time.Duration
+	held      heldTime               // but for training
 	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
 	past      []PastReward           // in order of Last
 	waitsFrom time.Time              // something of it has waited since then, as far as is known

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -37,7 +38,32 @@ func (e *Engine) Check() error {
 	if err := e.checkDuty(); err != nil {
 		return err
 	}
+	if err := e.checkHeld(); err != nil {
+		return err
+	}
 	return e.checkNobodyIdles()
+}
+
+// checkHeld verifies that the times of people that batches and tenants have are those
+// that the pool has.
+func (e *Engine) checkHeld() error {
+	var sum time.Duration
+	running := make(map[crowd.TenantID]int)
+	for _, b := range e.batches {
+		if !b.spec.Training {
+			running[b.spec.Tenant] += b.running
+		}
+	}
+	for id, t := range e.tenants {
+		if t.held.now != running[id] {
+			return fmt.Errorf("%d people are counted to hold tasks of tenant %s, and %d do", t.held.now, id, running[id])
+		}
+		sum += t.held.until(e.elapsed)
+	}
+	if sum != e.counters.Worked {
+		return fmt.Errorf("people have held tasks of the tenants for %s, and worked for %s", sum, e.counters.Worked)
+	}
+	return nil
 }
 
 // checkDuty verifies that the people on duty, at work and paid for waiting are

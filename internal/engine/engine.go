@@ -39,7 +39,8 @@ type Engine struct {
 	busy     int // hold a task
 	learning int // of them, one to learn from
 	counters pool.Counters
-	counted  time.Time // up to when the counters' person-times are counted
+	counted  time.Time     // up to when the counters' person-times are counted
+	elapsed  time.Duration // until then since the engine was made
 	waits    waits
 
 	consumed   [RemoveTask + 1]uint64 // events by kind
@@ -52,6 +53,7 @@ type Engine struct {
 	offers     []*batch // batches that may have something for a waiting worker
 	stale      []*batch // batches that the policy has to hear of
 	outlook    outlook
+	places     places
 	dirty      []*batch // batches whose progress is to be kept
 	judged     []*batch // batches that may have enough labels now
 	changes    Changes
@@ -98,7 +100,7 @@ func (c *Changes) reset() {
 
 // SetPolicy changes the scheduling policy while everything goes on.
 func (e *Engine) SetPolicy(p sched.Policy) {
-	e.policy = p
+	e.policy, e.places = p, places{}
 	for _, b := range e.sortedBatches() {
 		if b.backlog.order != nil {
 			b.backlog.order.reform(formOf(p))

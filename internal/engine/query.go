@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/sched"
 )
 
 // Status is what there is to see of a running batch.
@@ -165,18 +164,6 @@ func (e *Engine) Holds(id crowd.WorkerID) (Handout, bool) {
 		return w.holds.handout(), true
 	}
 	return Handout{}, false
-}
-
-// Keys lists the running batches with their places in the policy's order.
-func (e *Engine) Keys() []sched.Key {
-	e.refresh()
-	keys := make([]sched.Key, 0, len(e.batches))
-	for _, b := range e.sortedBatches() {
-		if k, ok := e.policy.Key(b.spec.ID); ok {
-			keys = append(keys, k)
-		}
-	}
-	return keys
 }
 
 // Counts is the pool at a glance.

@@ -19,6 +19,7 @@ func (e *Engine) elapse(now time.Time) {
 		e.counters.OnDuty += dt * time.Duration(e.present)
 		e.counters.Worked += dt * time.Duration(e.busy-e.learning)
 		e.counters.Idled += dt * time.Duration(max(e.present-e.busy, 0))
+		e.elapsed += dt
 	}
 	e.counted = now
 }

@@ -253,6 +253,7 @@ type tenant struct {
 	Tenant
 	turn uint64        // number of the last hand-out of any batch of it
 	used time.Duration // that people spent on counted answers
+	held heldTime      // but for training
 }
 
 // Grant is a qualification that counts for the batches of one tenant only: that

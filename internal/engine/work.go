@@ -274,7 +274,10 @@ func (e *Engine) hold(a *assignment, n int) {
 	b.promised += crowd.Money(n) * a.reward()
 	if b.spec.Training {
 		e.learning += n
+		return
 	}
+	b.held.hold(e.elapsed, n)
+	b.tenant.held.hold(e.elapsed, n)
 }
 
 // letGo takes the task out of the worker's hands. Who was to go off duty goes.

@@ -2,10 +2,12 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sched"
 )
 
 // An audit keeps books of its own, from what the engine says has changed, and
@@ -141,6 +143,9 @@ func (a *audit) compare(w *world) error {
 			return fmt.Errorf("%s: planned %d is not completed %d + running %d + waiting %d", st.Batch, st.Planned, st.Completed, st.Running, st.Waiting)
 		}
 	}
+	if err := a.compareFairness(w); err != nil {
+		return err
+	}
 	if n := w.engine.Counts(); n.Waiting != w.waiting {
 		return fmt.Errorf("the engine has %d people waiting, the world %d", n.Waiting, w.waiting)
 	}
@@ -154,4 +159,27 @@ func (a *audit) compare(w *world) error {
 		}
 	}
 	return nil
+}
+
+// compareFairness compares the world's fairness with that which the live server tells of
+// the engine, which leaves batches out that want nothing or cannot have it.
+func (a *audit) compareFairness(w *world) error {
+	batches, _ := w.engine.Shares(w.time())
+	if len(batches) != len(w.open) {
+		return nil
+	}
+	xs := make([]float64, len(batches))
+	for i, b := range batches {
+		xs[i] = sched.Workforce(b.Running, b.Planned, b.Priority)
+	}
+	jain, jinf := w.fairness()
+	if j, inf := sched.Fairness(xs); !same(jain, j) || !same(jinf, inf) {
+		return fmt.Errorf("Jain's index is %g and J∞ %g, by the engine %g and %g", jain, jinf, j, inf)
+	}
+	return nil
+}
+
+// same reports whether two figures are the same but for rounding.
+func same(x, y float64) bool {
+	return x == y || x != x && y != y || math.Abs(x-y) <= 1e-9*math.Max(math.Abs(x), math.Abs(y))
 }

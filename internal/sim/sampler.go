@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/throng-dev/throng/sched"
 )
 
 // A sampler looks at the world at equal steps of time, each time after what
@@ -77,39 +79,27 @@ func (s *sampler) thin(x *Samples) {
 // books are sums over the open batches, kept as they change. x_b is
 // R_b/(P_b T_b).
 type books struct {
-	queue        int64 // answers wanted that nobody works on
-	running      int64
-	idle         int // batches that nobody works on
-	sum, squares float64
+	queue  int64 // answers wanted that nobody works on
+	spread sched.Spread
 	// Over time, in seconds, as far as the run has come:
 	jain, jainTime float64 // ∫ Jain's index, and for how long there was one
 	jinf, jinfTime float64 // the same of J∞ where it is finite
 	idleTime       float64 // how long some open batch had nobody
 }
 
-// share is x_b of a batch.
-func (w *world) share(i int32) float64 {
-	b := &w.batches[i]
-	return float64(b.running) / (b.priority * float64(max(b.planned, 1)))
+// addToBooks adds an open batch to the books.
+func (w *world) addToBooks(i int32) {
+	b, k := &w.batches[i], &w.books
+	k.queue += int64(b.planned - b.completed - b.running)
+	b.x = sched.Workforce(int(b.running), int(b.planned), b.priority)
+	k.spread.Add(b.x)
 }
 
-// count adds an open batch to the books, or takes it out, with sign -1.
-func (w *world) count(i int32, sign int64) {
+// takeFromBooks takes it out.
+func (w *world) takeFromBooks(i int32) {
 	b, k := &w.batches[i], &w.books
-	k.queue += sign * int64(b.planned-b.completed-b.running)
-	if b.running == 0 {
-		k.idle += int(sign)
-		return
-	}
-	if k.running += sign * int64(b.running); k.running == 0 {
-		k.sum, k.squares = 0, 0 // and what rounding has left
-		return
-	}
-	if sign > 0 {
-		b.x = w.share(i)
-	}
-	k.sum += float64(sign) * b.x
-	k.squares += float64(sign) * b.x * b.x
+	k.queue -= int64(b.planned - b.completed - b.running)
+	k.spread.Drop(b.x)
 }
 
 // update changes the figures of a batch.
@@ -119,11 +109,11 @@ func (w *world) update(i int32, running, completed, planned int32) {
 		return
 	}
 	if b.place >= 0 {
-		w.count(i, -1)
+		w.takeFromBooks(i)
 	}
 	b.running, b.completed, b.planned = running, completed, planned
 	if b.place >= 0 {
-		w.count(i, 1)
+		w.addToBooks(i)
 	}
 }
 
@@ -136,22 +126,13 @@ func (w *world) release(i int32) {
 // fairness returns Jain's index and J∞ (eq. 2 of Difallah et al. 2019) of x_b
 // over the open batches. NaN: there is nothing that could be fair.
 func (w *world) fairness() (jain, jinf float64) {
-	k := &w.books
-	switch {
-	case len(w.open) == 0:
-		return math.NaN(), math.NaN()
-	case k.running == 0:
-		return math.NaN(), math.Inf(-1)
+	k, least := &w.books, math.Inf(1)
+	if k.spread.AllServed() {
+		for _, i := range w.open { // no more than there are people
+			least = min(least, w.batches[i].x)
+		}
 	}
-	jain = min(k.sum*k.sum/(float64(len(w.open))*k.squares), 1)
-	if k.idle > 0 {
-		return jain, math.Inf(-1)
-	}
-	least := math.Inf(1)
-	for _, i := range w.open { // no more than there are people
-		least = min(least, w.batches[i].x)
-	}
-	return jain, -k.sum / least
+	return k.spread.Jain(), k.spread.JInf(least)
 }
 
 // elapse books the time until the next event.

@@ -276,7 +276,7 @@ func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32
 	w.byID[b.ID] = i
 	w.open = append(w.open, i)
 	w.out.Batches = append(w.out.Batches, BatchOutcome{Batch: *b, Class: int(class), Wanted: int(planned), Started: -1, Completed: -1, Ended: -1})
-	w.count(i, 1)
+	w.addToBooks(i)
 }
 
 // batch is the index of a batch that has arrived: mostly one less than its id.
@@ -364,7 +364,7 @@ func (w *world) progress(p *engine.Progress) {
 	if p.State == crowd.BatchDone || p.HadEnough {
 		out.Completed = out.Ended
 	}
-	w.count(i, -1)
+	w.takeFromBooks(i)
 	last := len(w.open) - 1
 	moved := w.open[last]
 	w.open[b.place] = moved

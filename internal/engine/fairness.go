@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// heldTime is the time of people who hold tasks, summed up without a look at who they
+// are: when one begins, the time until then is taken off, and put on when they cease.
+type heldTime struct {
+	sum time.Duration // may wrap around while somebody holds something
+	now int           // people who hold a task
+}
+
+func (h *heldTime) hold(elapsed time.Duration, n int) {
+	h.now += n
+	h.sum -= time.Duration(n) * elapsed
+}
+
+func (h *heldTime) until(elapsed time.Duration) time.Duration {
+	return h.sum + time.Duration(h.now)*elapsed
+}
+
+// BatchShare is what a batch has of the pool's people, and what it could use.
+type BatchShare struct {
+	Batch   crowd.BatchID
+	Planned int // T_b
+	Running int // R_b
+	sched.Claim
+	Held time.Duration // time of people since the engine was made
+}
+
+// TenantShare is what a tenant has of the pool's people.
+type TenantShare struct {
+	Tenant crowd.TenantID
+	Weight float64
+	Held   time.Duration // time of people since the engine was made, also for batches that have ended
+}
+
+// Shares returns how the pool's people are divided, in order of id: among the batches
+// that could use somebody or have somebody, and among the tenants. Training is left out:
+// it is only for those who need it.
+func (e *Engine) Shares(now time.Time) (batches []BatchShare, tenants []TenantShare) {
+	e.elapse(now)
+	for _, b := range e.sortedBatches() {
+		if b.spec.Training {
+			continue
+		}
+		x := BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: b.running, Held: b.held.until(e.elapsed),
+			Claim: sched.Claim{Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, Priority: b.spec.Priority, Wanted: b.running}}
+		if e.hindrance(b) == crowd.Eligible {
+			x.Wanted += b.waiting()
+		}
+		if x.Wanted > 0 {
+			batches = append(batches, x)
+		}
+	}
+	for _, t := range e.tenants {
+		tenants = append(tenants, TenantShare{t.ID, t.Weight, t.held.until(e.elapsed)})
+	}
+	slices.SortFunc(tenants, func(x, y TenantShare) int { return int(x.Tenant - y.Tenant) })
+	return batches, tenants
+}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// Queued is a batch in the order in which the policy takes batches.
+type Queued struct {
+	sched.Key
+	Place   int // from 1; 0: nothing of it can be handed out now
+	Tenant  crowd.TenantID
+	Running int          // in somebody's hands
+	Waiting int          // wanted and in nobody's hands
+	Reason  crowd.Reason // what hinders one without a place; else Eligible
+}
+
+// Queue lists the batches that want answers in the order in which the policy takes them
+// now for somebody who may do everything and has done nothing yet; then those of which
+// nothing can be handed out. Training is left out: it is only for those who need it.
+func (e *Engine) Queue(now time.Time) []Queued {
+	e.refresh()
+	e.policy.Next(now, nobody{}) // the order of some depends on the time
+	list := make([]Queued, 0, len(e.batches))
+	for _, b := range e.batches {
+		if k, ok := e.policy.Key(b.spec.ID); ok && !b.spec.Training {
+			list = append(list, Queued{Key: k, Tenant: b.spec.Tenant, Running: b.running, Waiting: b.waiting(), Reason: e.hindrance(b)})
+		}
+	}
+	slices.SortFunc(list, func(x, y Queued) int {
+		switch {
+		case x.Before(y.Key):
+			return -1
+		case y.Before(x.Key):
+			return 1
+		}
+		return 0
+	})
+	for i := range list {
+		if list[i].Candidate {
+			list[i].Place = i + 1
+		}
+	}
+	return list
+}
+
+// nobody is a worker who may do nothing: the policy decides nothing for them.
+type nobody struct{}
+
+func (nobody) LastBatch() crowd.BatchID    { return 0 }
+func (nobody) MayClass(sched.Class) bool   { return false }
+func (nobody) MayBatch(crowd.BatchID) bool { return false }
+
+// Place is where a batch stands in the queue.
+type Place struct {
+	N  int // from 1; 0: nothing of it can be handed out now, or it is not known
+	Of int // batches that have a place
+}
+
+// places are those of the batches for a moment: to find one costs as much as to find all,
+// and pages and programs ask again and again.
+type places struct {
+	at      time.Time
+	of      map[crowd.BatchID]int
+	batches int // there were
+}
+
+const (
+	placesLife = time.Second
+	mostPlaced = 10_000 // batches: of more, no places are told, as people would have to wait for it
+)
+
+// Place returns where a batch stands in the queue. It may be a second old.
+func (e *Engine) Place(now time.Time, id crowd.BatchID) Place {
+	b := e.batches[id]
+	if b == nil || b.spec.Training || len(e.batches) > mostPlaced || e.hindrance(b) != crowd.Eligible {
+		return Place{}
+	}
+	p := &e.places
+	if p.of == nil || p.of[id] == 0 || p.batches != len(e.batches) || now.Sub(p.at) >= placesLife || now.Before(p.at) {
+		*p = places{at: now, of: make(map[crowd.BatchID]int), batches: len(e.batches)}
+		for _, q := range e.Queue(now) {
+			if q.Place > 0 {
+				p.of[q.Batch] = q.Place
+			}
+		}
+	}
+	return Place{N: p.of[id], Of: len(p.of)}
+}
