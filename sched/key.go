@@ -41,6 +41,14 @@ func (k Key) Before(other Key) bool {
 	return cmp.Or(cmp.Compare(k.Turn, other.Turn), cmp.Compare(k.Batch, other.Batch)) < 0
 }
 
+// Reason is what the policy compares, and what those within it do, in words.
+func (k Key) Reason() string {
+	if k.Inner == nil {
+		return k.Words
+	}
+	return k.Words + "; " + k.Inner.Reason()
+}
+
 // A Figure is a named value with its meaning.
 type Figure struct {
 	Name  string `json:"name"`

@@ -19,6 +19,8 @@ type Pool struct {
 	Fund     PoolFund     `cmd:"" help:"Add to a pool's money for waiting, or take out of it."`
 	Transfer PoolTransfer `cmd:"" help:"Move a worker to another pool."`
 	Rules    PoolRules    `cmd:"" help:"Show, try and set the rules by which a pool grows and shrinks."`
+	Queue    PoolQueue    `cmd:"" help:"Show the order in which a pool's policy takes batches now, and why."`
+	Fairness PoolFairness `cmd:"" help:"Show how evenly a pool's people were spread over tenants and batches."`
 	Actions  PoolActions  `cmd:"" help:"Show a pool's log: what was seen, decided and done, and why."`
 	Policy   PoolPolicy   `cmd:"" help:"Change a pool's scheduling policy, while it runs."`
 	Stop     PoolStop     `cmd:"" help:"Emergency stop: hand out nothing more in a pool, or in all."`

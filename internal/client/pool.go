@@ -65,6 +65,17 @@ func (c *Client) PoolSamples(ctx context.Context, id crowd.PoolID, back time.Dur
 	return get[[]wire.PoolSample](ctx, c, path("pools", id, "samples")+query("since_seconds", back.Seconds()))
 }
 
+// PoolQueue returns up to limit batches in the order in which the pool's policy takes them.
+func (c *Client) PoolQueue(ctx context.Context, id crowd.PoolID, limit int) (wire.PoolQueue, error) {
+	return get[wire.PoolQueue](ctx, c, path("pools", id, "queue")+query("limit", limit))
+}
+
+// PoolFairness returns how evenly a pool's people were spread within the last time, with
+// up to limit batches.
+func (c *Client) PoolFairness(ctx context.Context, id crowd.PoolID, back time.Duration, limit int) (wire.PoolFairness, error) {
+	return get[wire.PoolFairness](ctx, c, path("pools", id, "fairness")+query("since_seconds", back.Seconds(), "limit", limit))
+}
+
 // PoolPeople lists a pool's people.
 func (c *Client) PoolPeople(ctx context.Context, id crowd.PoolID) ([]wire.PoolPerson, error) {
 	return get[[]wire.PoolPerson](ctx, c, path("pools", id, "people"))

@@ -58,6 +58,9 @@ func toBatch(v batches.BatchView) wire.Batch {
 	if v.Reason != crowd.Eligible {
 		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Because(), v.Remedy
 	}
+	if v.Place.N > 0 {
+		out.Queue = &wire.QueuePlace{Place: v.Place.N, Of: v.Place.Of}
+	}
 	if v.Crowd.TooSmall() {
 		out.Short, out.Remedy = v.Crowd.String(), v.CrowdRemedy
 	}

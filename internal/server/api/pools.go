@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
-	"github.com/throng-dev/throng/sched"
 )
 
 func toPool(p control.PoolView) wire.Pool {
@@ -158,10 +157,7 @@ func (a *api) pools() {
 			}
 			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
 		})
-	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/order", summary: "Show each running batch's place in the policy's order", tag: tag, access: signedIn},
-		func(ctx context.Context, p *access.Principal, in *PoolPath) ([]sched.Key, error) {
-			return a.app.Pools.Order(ctx, p, in.id)
-		})
+	a.fairPools()
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
 		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
 			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},

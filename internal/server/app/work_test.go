@@ -531,8 +531,8 @@ func TestThePolicyIsChangedWhileItRuns(t *testing.T) {
 	if work := w.next(w.workers[1]); work.Batch != last {
 		t.Errorf("edf gives %s", work.Batch)
 	}
-	if order := must(w.Pools.Order(w.ctx, w.admin, w.pool))(t); len(order) != 2 {
-		t.Errorf("the order is %v", order)
+	if q := must(w.Pools.Queue(w.ctx, w.admin, w.pool, 100))(t); q.All != 2 || q.Policy != "edf" || q.Batches[0].Batch != last || q.Batches[0].Place != 1 {
+		t.Errorf("the queue is %+v", q)
 	}
 	w.reopen()
 	if work := w.next(w.workers[2]); work.Batch != last {

@@ -342,7 +342,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 	v, running := BatchView{Batch: b}, false
 	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
 		err := f(e, now)
-		running = v.read(e)
+		running, v.Place = v.read(e), e.Place(now, id)
 		return err
 	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile
 		if b, err = s.batch(ctx, p, o, id); err == nil {
@@ -368,6 +368,7 @@ type BatchView struct {
 	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
 	Stops   engine.Stops // that it is under
 	Crowd   engine.Crowd // if it is launched and has not ended
+	Place   engine.Place // in the pool's queue
 
 	// Unpaid says which tasks of a run's step wait for money; "" if none do.
 	Unpaid string
@@ -420,7 +421,7 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return v, err
 	}
-	if err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
+	if err = r.Do(ctx, func(e *engine.Engine, now time.Time) { v.read(e); v.Place = e.Place(now, id) }); err == nil {
 		err = s.unpaid(ctx, &v)
 	}
 	v.remedies(p)

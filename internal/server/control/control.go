@@ -41,8 +41,9 @@ type Config struct {
 // Control sizes the pools: at every step it reads each of them, lets the
 // controllers decide, and carries out what they want.
 type Control struct {
-	cfg    Config
-	shares shares
+	cfg      Config
+	shares   shares
+	fairness fairness
 
 	// step is held during a step: one at a time. A step changes people and charges
 	// tenants; who holds the locks of those takes no step.
@@ -64,7 +65,7 @@ type Control struct {
 // New makes the use case.
 func New(cfg Config) *Control {
 	return &Control{
-		cfg: cfg, control: pool.NewControl(cfg.Balance), shares: make(shares),
+		cfg: cfg, control: pool.NewControl(cfg.Balance), shares: make(shares), fairness: fairness{pools: make(map[crowd.PoolID]*poolFairness)},
 		status: make(map[crowd.PoolID]PoolStatus), advised: make(map[crowd.PoolID]advice),
 		paid: make(map[crowd.PoolID]crowd.Money), empty: make(map[crowd.PoolID]bool),
 	}
@@ -160,7 +161,7 @@ func (c *Control) Step(ctx context.Context) error {
 	}
 	errs = append(errs, c.keep(context.WithoutCancel(ctx), now, sampling))
 	if sampling {
-		errs = append(errs, c.sample(ctx, now, decisions, funds))
+		errs = append(errs, c.fairness.look(ctx, c.cfg.Live, pools), c.sample(ctx, now, decisions, funds))
 	}
 	errs = append(errs, c.shareWaiting(ctx, now))
 	return errors.Join(errs...)

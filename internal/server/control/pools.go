@@ -332,17 +332,6 @@ func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped
 	return errors.Join(errs...)
 }
 
-// Order lists the running batches of a pool with their places in its policy's
-// order. Admins only: it shows all tenants' batches.
-func (s *Pools) Order(ctx context.Context, p *access.Principal, id crowd.PoolID) (keys []sched.Key, err error) {
-	r, err := s.find(p, access.PoolsOrder, id)
-	if err != nil {
-		return nil, err
-	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { keys = e.Keys() })
-	return keys, err
-}
-
 func (s *Pools) find(p *access.Principal, o access.Operation, id crowd.PoolID) (*live.Pool, error) {
 	if err := p.May(o); err != nil {
 		return nil, err

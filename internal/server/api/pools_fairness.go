@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/http"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+func toQueue(v control.QueueView) wire.PoolQueue {
+	return wire.PoolQueue{Policy: v.Policy, Placed: v.Placed, All: v.All, Batches: lists.Map(v.Batches, func(q control.QueuedBatch) wire.QueuedBatch {
+		out := wire.QueuedBatch{Place: q.Place, Batch: q.Batch, Name: q.Name, Tenant: q.Tenant, TenantName: q.TenantName, Running: q.Running, Waiting: q.Waiting, Why: q.Why(), Key: q.Key}
+		if q.Place == 0 && q.Reason != crowd.Eligible {
+			out.Reason = &q.Reason
+		}
+		return out
+	})}
+}
+
+// finite returns nil for what JSON has no number for.
+func finite(f float64) *float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}
+
+func toIndex(x control.FairnessIndex) wire.FairnessIndex {
+	return wire.FairnessIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), Tenants: finite(x.Tenants)}
+}
+
+func toPortion(p control.NamedPortion) wire.Portion {
+	return wire.Portion{WorkedSeconds: p.Worked.Seconds(), DueSeconds: p.Due.Seconds(), Share: p.Share, DueShare: p.Part}
+}
+
+func toTenantPortion(p control.NamedPortion) wire.TenantPortion {
+	return wire.TenantPortion{Tenant: p.Tenant, Name: p.Name, Portion: toPortion(p)}
+}
+
+func toBatchPortion(p control.NamedPortion) wire.BatchPortion {
+	return wire.BatchPortion{Batch: p.Batch, Tenant: p.Tenant, Name: p.Name, Portion: toPortion(p)}
+}
+
+func toFairness(v control.FairnessView) wire.PoolFairness {
+	out := wire.PoolFairness{Policy: v.Policy, Since: v.Since, At: v.At, From: v.From,
+		Tenants: lists.Map(v.Tenants, toTenantPortion), Batches: lists.Map(v.Batches, toBatchPortion),
+		Points: lists.Map(v.Points, func(x control.FairnessPoint) wire.FairnessPoint {
+			return wire.FairnessPoint{At: x.At, FairnessIndex: toIndex(x.Index), Tenants: lists.Map(x.Of(x.Tenants), toTenantPortion), Batches: lists.Map(x.Of(x.Batches), toBatchPortion)}
+		})}
+	if v.Whole {
+		now, mean := toIndex(v.Now), toIndex(v.Mean)
+		out.Now, out.Mean = &now, &mean
+		out.Had, out.HadEver = &wire.HadIndex{Jain: finite(v.Had.Jain), JInf: finite(v.Had.JInf)}, &wire.HadIndex{Jain: finite(v.HadEver.Jain), JInf: finite(v.HadEver.JInf)}
+	}
+	return out
+}
+
+// fairPools registers the queue of a pool, and how evenly its people were spread.
+func (a *api) fairPools() {
+	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/queue", summary: "Show the order in which a pool's policy takes batches now, and why", tag: poolTag, access: signedIn,
+		text: "It is the order for somebody who may do everything and has done nothing yet: who may not do a batch, or had all its tasks, gets the next one; `wcfs` lets batches wait for people who are at them already. Training is not in it. Admins only."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			PoolPath
+			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"so many batches at most"`
+		}) (wire.PoolQueue, error) {
+			return as(toQueue)(a.app.Pools.Queue(ctx, p, in.id, in.Limit))
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/fairness", summary: "Show how evenly a pool's people were spread over tenants and batches", tag: poolTag, access: signedIn,
+		text: "Counted since the server was started, looked at every ten seconds, by the minute for a day. Requesters get what their own tenants and batches had and were due, and no index."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			PoolPath
+			Since float64 `query:"since_seconds" minimum:"1" maximum:"86400" default:"3600" doc:"how far back"`
+			Limit int     `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"so many batches at most"`
+		}) (wire.PoolFairness, error) {
+			return as(toFairness)(a.app.Pools.Fairness(ctx, p, in.id, ofSeconds(in.Since), in.Limit))
+		})
+}

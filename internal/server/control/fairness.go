@@ -1,0 +1,383 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/sched"
+)
+
+const (
+	fairnessLife  = 24 * time.Hour
+	fairnessEvery = time.Minute // a point
+	pointBatches  = 100         // are kept by themselves in a point: those that had, or were due, most
+	mostPortions  = 200_000     // are kept of a pool: with many batches or tenants, of a shorter time
+)
+
+// fairness is how the people of the pools were spread since the server was started. It
+// is looked at when pools are sampled, outside the cycle of a worker.
+type fairness struct {
+	mu    sync.Mutex
+	pools map[crowd.PoolID]*poolFairness
+}
+
+// A FairnessIndex is how evenly people are spread; NaN is not known.
+type FairnessIndex struct {
+	Jain    float64 // Jain's index of x_b = R_b/(P_b T_b) over the batches that could use somebody
+	JInf    float64 // J∞ of the same; -Inf: some batch has nobody
+	Tenants float64 // Jain's index of people by weight over the tenants of these batches
+}
+
+// A Portion is what a batch or a tenant has had of the time of people.
+type Portion struct {
+	Tenant crowd.TenantID
+	Batch  crowd.BatchID // 0: of the tenant
+	Worked time.Duration // of people
+	Due    time.Duration // what would have been theirs
+}
+
+// A FairnessPoint is what was seen within a minute.
+type FairnessPoint struct {
+	At      time.Time     // its end
+	Index   FairnessIndex // means of what was known and finite
+	Worked  time.Duration // of people, by all tenants
+	Tenants []Portion     // those with most first
+	Batches []Portion     // those with most first, up to pointBatches
+}
+
+// Of gives the portions of the point as parts of what all had in it.
+func (p *FairnessPoint) Of(list []Portion) []NamedPortion {
+	return partsOf(p.Worked, list)
+}
+
+type poolFairness struct {
+	since, at time.Time // first and last look
+	index     FairnessIndex
+	tenants   map[crowd.TenantID]*account
+	batches   map[crowd.BatchID]*account // at the last look
+	point     openPoint
+	points    []FairnessPoint // oldest first
+	portions  int             // in points
+}
+
+// account is what a batch or a tenant has had since the first look.
+type account struct {
+	Portion
+	held time.Duration // by the engine, at the last look
+	part float64       // of the people that it was due at the last look, 0 to 1
+}
+
+// openPoint is the point that is not over.
+type openPoint struct {
+	from                time.Time
+	jain, jinf, tenants mean
+	byTenant            map[crowd.TenantID]Portion
+	byBatch             map[crowd.BatchID]Portion
+}
+
+// mean is the mean of the values that are known and finite.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(x float64) {
+	if !math.IsNaN(x) && !math.IsInf(x, 0) {
+		m.sum += x
+		m.n++
+	}
+}
+
+// value is NaN of none.
+func (m *mean) value() float64 { return m.sum / float64(m.n) }
+
+// look enters what the engines of pools have counted since the last look.
+func (f *fairness) look(ctx context.Context, pools *live.Pools, list []store.Pool) error {
+	var errs []error
+	for _, p := range list {
+		var at time.Time
+		var batches []engine.BatchShare
+		var tenants []engine.TenantShare
+		r, err := pools.Get(p.ID)
+		if err == nil {
+			err = r.Do(ctx, func(e *engine.Engine, now time.Time) { at = now; batches, tenants = e.Shares(now) })
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("look at the fairness of pool %s: %w", p.ID, err))
+			continue
+		}
+		f.mu.Lock()
+		if f.pools[p.ID] == nil {
+			f.pools[p.ID] = &poolFairness{since: at, tenants: map[crowd.TenantID]*account{}, batches: map[crowd.BatchID]*account{}, point: newPoint(at)}
+		}
+		f.pools[p.ID].look(at, batches, tenants)
+		f.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+func newPoint(from time.Time) openPoint {
+	return openPoint{from: from, byTenant: map[crowd.TenantID]Portion{}, byBatch: map[crowd.BatchID]Portion{}}
+}
+
+// look enters what there is to see at a time. What people did since the last look was
+// due by what was wanted then and is wanted now, half and half; if nothing was wanted at
+// either, to those who had it.
+func (x *poolFairness) look(at time.Time, batches []engine.BatchShare, tenants []engine.TenantShare) {
+	first := x.at.IsZero()
+	parts := x.measure(batches)
+	worked := time.Duration(0)
+	had := make(map[crowd.TenantID]time.Duration, len(tenants))
+	for _, t := range tenants {
+		a := x.tenants[t.Tenant]
+		if a == nil {
+			a = &account{Portion: Portion{Tenant: t.Tenant}}
+			x.tenants[t.Tenant] = a
+		}
+		had[t.Tenant] = a.since(t.Held, first)
+		worked += had[t.Tenant]
+	}
+	before, now := 0.5, 0.5
+	switch {
+	case len(x.batches) == 0:
+		before, now = 0, 1
+	case len(batches) == 0:
+		before, now = 1, 0
+	}
+	wanted := len(x.batches)+len(batches) > 0
+	byTenant, left := make(map[crowd.TenantID]float64), x.batches
+	x.batches = make(map[crowd.BatchID]*account, len(batches))
+	for i, b := range batches {
+		a := left[b.Batch]
+		if a == nil {
+			a = &account{Portion: Portion{Tenant: b.Tenant, Batch: b.Batch}}
+		}
+		delete(left, b.Batch)
+		x.batches[b.Batch] = a
+		x.point.batch(a.add(a.since(b.Held, first), worked, before*a.part+now*parts[i]))
+		a.part = parts[i]
+		byTenant[b.Tenant] += parts[i]
+	}
+	for _, a := range left {
+		x.point.batch(a.add(0, worked, before*a.part))
+	}
+	for _, t := range tenants {
+		a := x.tenants[t.Tenant]
+		part := before*a.part + now*byTenant[t.Tenant]
+		if !wanted && worked > 0 {
+			part = float64(had[t.Tenant]) / float64(worked)
+		}
+		a.part = byTenant[t.Tenant]
+		x.point.tenant(a.add(had[t.Tenant], worked, part))
+	}
+	x.at = at
+	if at.Sub(x.point.from) >= fairnessEvery {
+		x.end(at)
+	}
+}
+
+// since is the time of people since the last look. An engine that was restored counts
+// from 0 again.
+func (a *account) since(held time.Duration, first bool) time.Duration {
+	had := held - a.held
+	if a.held = held; first {
+		return 0
+	}
+	if had < 0 {
+		return held
+	}
+	return had
+}
+
+// add enters what was had, and the part that was due of what all worked.
+func (a *account) add(had, worked time.Duration, part float64) Portion {
+	p := Portion{a.Tenant, a.Batch, had, time.Duration(part * float64(worked))}
+	a.Worked += p.Worked
+	a.Due += p.Due
+	return p
+}
+
+// measure takes the indexes as they are now, and returns which part of the people each
+// batch is due, in sum 1.
+func (x *poolFairness) measure(batches []engine.BatchShare) []float64 {
+	claims, xs := make([]sched.Claim, len(batches)), make([]float64, len(batches))
+	weights, running, people := make(map[crowd.TenantID]float64), make(map[crowd.TenantID]int), 0
+	for i, b := range batches {
+		claims[i], xs[i] = b.Claim, sched.Workforce(b.Running, b.Planned, b.Priority)
+		weights[b.Tenant] = b.TenantWeight
+		running[b.Tenant] += b.Running
+		people += b.Running
+	}
+	x.index.Jain, x.index.JInf = sched.Fairness(xs)
+	var tenants sched.Spread
+	for _, id := range slices.Sorted(maps.Keys(weights)) {
+		tenants.Add(float64(running[id]) / weights[id])
+	}
+	x.index.Tenants = tenants.Jain()
+	x.point.jain.add(x.index.Jain)
+	x.point.jinf.add(x.index.JInf)
+	x.point.tenants.add(x.index.Tenants)
+
+	due, sum := sched.Due(float64(max(people, 1)), claims), 0.0
+	for _, d := range due {
+		sum += d
+	}
+	for i := range due {
+		due[i] /= sum
+	}
+	return due
+}
+
+func (p *openPoint) batch(x Portion)  { p.byBatch[x.Batch] = x.plus(p.byBatch[x.Batch]) }
+func (p *openPoint) tenant(x Portion) { p.byTenant[x.Tenant] = x.plus(p.byTenant[x.Tenant]) }
+
+func (x Portion) plus(y Portion) Portion {
+	x.Worked += y.Worked
+	x.Due += y.Due
+	return x
+}
+
+func (x Portion) none() bool { return x.Worked == 0 && x.Due == 0 }
+
+// larger orders portions by the greater of what they had and were due.
+func larger(x, y Portion) int {
+	return cmp.Or(cmp.Compare(max(y.Worked, y.Due), max(x.Worked, x.Due)), cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Batch, y.Batch))
+}
+
+// close is the point as it stands.
+func (p *openPoint) close(at time.Time) FairnessPoint {
+	out := FairnessPoint{At: at, Index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
+		Tenants: slices.SortedFunc(maps.Values(p.byTenant), larger), Batches: slices.SortedFunc(maps.Values(p.byBatch), larger)}
+	out.Batches = slices.Clip(out.Batches[:min(len(out.Batches), pointBatches)])
+	out.Worked = lists.Sum(out.Tenants, func(t Portion) time.Duration { return t.Worked })
+	out.Tenants, out.Batches = slices.DeleteFunc(out.Tenants, Portion.none), slices.DeleteFunc(out.Batches, Portion.none)
+	return out
+}
+
+// end keeps the point, and begins the next one.
+func (x *poolFairness) end(at time.Time) {
+	p := x.point.close(at)
+	x.points, x.point = append(x.points, p), newPoint(at)
+	x.portions += len(p.Tenants) + len(p.Batches)
+	drop := 0
+	for drop < len(x.points)-1 && (x.portions > mostPortions || at.Sub(x.points[drop].At) >= fairnessLife) {
+		x.portions -= len(x.points[drop].Tenants) + len(x.points[drop].Batches)
+		drop++
+	}
+	x.points = slices.Delete(x.points, 0, drop)
+}
+
+// FairnessView is how evenly a pool's people were spread. To a requester it shows only
+// what their own tenants and batches had and were due.
+type FairnessView struct {
+	Pool   crowd.PoolID
+	Policy string
+	Whole  bool      // of all tenants: the indexes are known, too
+	Since  time.Time // when counting began: the server was started; zero: it has not yet
+	At     time.Time // of the last look
+	From   time.Time // begin of the window
+
+	Now  FairnessIndex // at the last look
+	Mean FairnessIndex // over the window
+
+	// Had is Jain's index and J∞ of what each tenant had in the window by what it was due,
+	// HadEver that since counting began.
+	Had, HadEver HadIndex
+
+	Worked  time.Duration // of people, by all tenants in the window
+	Tenants []NamedPortion
+	Batches []NamedPortion // those with most in the window first, as many as asked for
+	Points  []FairnessPoint
+}
+
+// HadIndex is how evenly tenants were served, by what they were due; NaN: none was due anything.
+type HadIndex struct{ Jain, JInf float64 }
+
+// NamedPortion is a portion, as a part of what all had in the same time.
+type NamedPortion struct {
+	Portion
+	Name  string
+	Share float64 // 0 to 1
+	Part  float64 // the due share, 0 to 1
+}
+
+// hadIndex is of tenants that were due something.
+func hadIndex(list []Portion) HadIndex {
+	var xs []float64
+	for _, p := range list {
+		if p.Due > 0 {
+			xs = append(xs, float64(p.Worked)/float64(p.Due))
+		}
+	}
+	jain, jinf := sched.Fairness(xs)
+	return HadIndex{jain, jinf}
+}
+
+// view is a pool's fairness within the last time, with the portions of the tenants that
+// are shown. Names are for the caller to add.
+func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, shown func(crowd.TenantID) bool) FairnessView {
+	v := FairnessView{Pool: id, From: now.Add(-min(back, fairnessLife)), Now: unknownIndex, Mean: unknownIndex, Had: hadIndex(nil), HadEver: hadIndex(nil)}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := f.pools[id]
+	if x == nil {
+		return v
+	}
+	v.Since, v.At, v.Now = x.since, x.at, x.index
+	points := slices.Clone(x.points)
+	if x.at.After(x.point.from) || len(points) == 0 {
+		points = append(points, x.point.close(x.at))
+	}
+	points = slices.DeleteFunc(points, func(p FairnessPoint) bool { return !p.At.After(v.From) })
+	var jain, jinf, among mean
+	tenants, batches := map[crowd.TenantID]Portion{}, map[crowd.BatchID]Portion{}
+	for _, p := range points {
+		jain.add(p.Index.Jain)
+		jinf.add(p.Index.JInf)
+		among.add(p.Index.Tenants)
+		v.Worked += p.Worked
+		for _, t := range p.Tenants {
+			tenants[t.Tenant] = t.plus(tenants[t.Tenant])
+		}
+		for _, b := range p.Batches {
+			batches[b.Batch] = b.plus(batches[b.Batch])
+		}
+	}
+	v.Mean = FairnessIndex{jain.value(), jinf.value(), among.value()}
+	v.Had = hadIndex(slices.SortedFunc(maps.Values(tenants), larger))
+	var ever []Portion
+	for _, id := range slices.Sorted(maps.Keys(x.tenants)) {
+		ever = append(ever, x.tenants[id].Portion)
+	}
+	v.HadEver = hadIndex(ever)
+	hidden := func(p Portion) bool { return !shown(p.Tenant) }
+	for i := range points {
+		points[i].Tenants = slices.DeleteFunc(slices.Clone(points[i].Tenants), hidden)
+		points[i].Batches = slices.DeleteFunc(slices.Clone(points[i].Batches), hidden)
+	}
+	v.Points = points
+	v.Tenants = partsOf(v.Worked, slices.DeleteFunc(slices.SortedFunc(maps.Values(tenants), larger), hidden))
+	v.Batches = partsOf(v.Worked, slices.DeleteFunc(slices.SortedFunc(maps.Values(batches), larger), hidden))
+	return v
+}
+
+var unknownIndex = FairnessIndex{math.NaN(), math.NaN(), math.NaN()}
+
+// partsOf gives portions as parts of a whole.
+func partsOf(whole time.Duration, list []Portion) []NamedPortion {
+	return lists.Map(list, func(p Portion) NamedPortion {
+		return NamedPortion{Portion: p, Share: float64(p.Worked) / float64(max(whole, 1)), Part: float64(p.Due) / float64(max(whole, 1))}
+	})
+}

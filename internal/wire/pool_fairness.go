@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/sched"
+)
+
+// PoolQueue is the order in which a pool's policy takes batches now.
+type PoolQueue struct {
+	Policy  string        `json:"policy"`
+	Placed  int           `json:"placed" doc:"batches of which something can be handed out"`
+	All     int           `json:"all" doc:"batches that want answers"`
+	Batches []QueuedBatch `json:"batches" doc:"in order, those without a place last"`
+}
+
+// QueuedBatch is a batch in a pool's queue.
+type QueuedBatch struct {
+	Place      int            `json:"place,omitempty" doc:"from 1; left out: nothing of it can be handed out now"`
+	Batch      crowd.BatchID  `json:"batch"`
+	Name       string         `json:"name"`
+	Tenant     crowd.TenantID `json:"tenant"`
+	TenantName string         `json:"tenant_name"`
+	Running    int            `json:"running" doc:"answers in somebody's hands"`
+	Waiting    int            `json:"waiting" doc:"answers wanted, in nobody's hands"`
+	Reason     *crowd.Reason  `json:"reason,omitempty" doc:"why it has no place"`
+	Why        string         `json:"why" doc:"what the policy decides by, or why it has no place, in words"`
+	Key        sched.Key      `json:"key" doc:"the same in figures"`
+}
+
+// QueuePlace is the place of a batch in its pool's queue.
+type QueuePlace struct {
+	Place int `json:"place" doc:"from 1"`
+	Of    int `json:"of" doc:"batches of which something can be handed out"`
+}
+
+// PoolFairness is how evenly a pool's people were spread. A requester gets only what
+// their own tenants and batches had and were due.
+type PoolFairness struct {
+	Policy string    `json:"policy"`
+	Since  time.Time `json:"since,omitzero" doc:"when counting began: the server was started; left out: it has not yet"`
+	At     time.Time `json:"at,omitzero" doc:"of the last look"`
+	From   time.Time `json:"from" doc:"begin of the window"`
+
+	Now     *FairnessIndex `json:"now,omitempty" doc:"at the last look; for administrators"`
+	Mean    *FairnessIndex `json:"mean,omitempty" doc:"over the window; for administrators"`
+	Had     *HadIndex      `json:"had,omitempty" doc:"of what each tenant had in the window by what it was due; for administrators"`
+	HadEver *HadIndex      `json:"had_since_start,omitempty" doc:"the same since counting began; for administrators"`
+
+	Tenants []TenantPortion `json:"tenants" doc:"those with most first"`
+	Batches []BatchPortion  `json:"batches" doc:"those with most first"`
+	Points  []FairnessPoint `json:"points" doc:"about one a minute"`
+}
+
+// FairnessIndex is how evenly people are spread. What is not known is left out.
+type FairnessIndex struct {
+	Jain    *float64 `json:"jain,omitempty" doc:"Jain's index of R/(P T) over the batches that could use somebody: 1 is even; left out: nobody worked"`
+	JInf    *float64 `json:"j_inf,omitempty" doc:"J∞ of the same: −n is even among n batches; left out: some batch had nobody, or there was none"`
+	Tenants *float64 `json:"jain_tenants,omitempty" doc:"Jain's index of people by weight over the tenants of these batches"`
+}
+
+// HadIndex is Jain's index and J∞ of what tenants had by what they were due.
+type HadIndex struct {
+	Jain *float64 `json:"jain,omitempty" doc:"1: all had as much of it"`
+	JInf *float64 `json:"j_inf,omitempty" doc:"left out: some had nothing, or none was due anything"`
+}
+
+// Portion is what was had of the time of people, and what was due.
+type Portion struct {
+	WorkedSeconds float64 `json:"worked_s"`
+	DueSeconds    float64 `json:"due_s"`
+	Share         float64 `json:"share" minimum:"0" maximum:"1" doc:"of what all had in the window, or the minute"`
+	DueShare      float64 `json:"due_share" minimum:"0" doc:"by weight among tenants and by priority among a tenant's batches, no more than was wanted"`
+}
+
+// TenantPortion is the portion of a tenant.
+type TenantPortion struct {
+	Tenant crowd.TenantID `json:"tenant"`
+	Name   string         `json:"name,omitempty" doc:"left out of points"`
+	Portion
+}
+
+// BatchPortion is the portion of a batch.
+type BatchPortion struct {
+	Batch  crowd.BatchID  `json:"batch"`
+	Tenant crowd.TenantID `json:"tenant"`
+	Name   string         `json:"name,omitempty" doc:"left out of points"`
+	Portion
+}
+
+// FairnessPoint is what was seen within about a minute.
+type FairnessPoint struct {
+	At time.Time `json:"at" doc:"its end"`
+	FairnessIndex
+	Tenants []TenantPortion `json:"tenants"`
+	Batches []BatchPortion  `json:"batches" doc:"the 100 with most"`
+}
