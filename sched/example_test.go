@@ -45,7 +45,7 @@ func Example() {
 	fmt.Println("b1:", key.Words)
 	// Output:
 	// [b1 b2 b2 b2 b1 b2 b2 b2]
-	// b1: least x = R/P first
+	// b1: least x = R/P first, here 2
 }
 
 // A refusal says what is wrong, and which policies there are.

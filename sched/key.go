@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -45,6 +46,9 @@ func (k Key) Before(other Key) bool {
 func (k Key) Reason() string {
 	if k.Inner == nil {
 		return k.Words
+	}
+	if outer, ends := strings.CutSuffix(k.Words, "then the inner order"); ends {
+		return outer + "then " + k.Inner.Reason()
 	}
 	return k.Words + "; " + k.Inner.Reason()
 }

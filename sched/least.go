@@ -1,5 +1,7 @@
 package sched
 
+import "fmt"
+
 // least hands out from the batch with the least x_b: Algorithm 1 with the
 // workforces fs, fs-ratio, wfs and wfs-ratio, and Algorithm 3 (SDAFS) with dafs.
 type least struct {
@@ -14,7 +16,7 @@ func (l *least) rank(slot uint32, r *record) uint64 {
 
 func (l *least) explain(slot uint32, r *record, k *Key) {
 	x, delta := l.x.at(slot, r)
-	k.Words = l.words
+	k.Words = fmt.Sprintf("%s, here %.4g", l.words, x)
 	k.Figures = workforceFigures(r, x, delta)
 	k.Rank = []Number{Number(x)}
 }

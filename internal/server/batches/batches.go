@@ -370,6 +370,8 @@ type BatchView struct {
 	Crowd   engine.Crowd // if it is launched and has not ended
 	Place   engine.Place // in the pool's queue
 
+	PoolName string // if it is launched and has not ended
+
 	// Unpaid says which tasks of a run's step wait for money; "" if none do.
 	Unpaid string
 	// OverBudget is whether it is the run's budget that they wait for.
@@ -422,6 +424,8 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 		return v, err
 	}
 	if err = r.Do(ctx, func(e *engine.Engine, now time.Time) { v.read(e); v.Place = e.Place(now, id) }); err == nil {
+		pool, _ := s.live.Settings(b.Pool)
+		v.PoolName = pool.Name
 		err = s.unpaid(ctx, &v)
 	}
 	v.remedies(p)

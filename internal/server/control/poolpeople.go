@@ -87,8 +87,9 @@ func (s *Pools) Calls(ctx context.Context, p *access.Principal, id crowd.PoolID)
 
 // Figures are the figures of all pools, for monitoring.
 type Figures struct {
-	Pools          []PoolView // their Status is of now, its rates of the last control step
-	Queued, Failed int        // messages; failed within the last day
+	Pools          []PoolView     // their Status is of now, its rates of the last control step
+	Fairness       []FairnessView // of each pool, within the last hour
+	Queued, Failed int            // messages; failed within the last day
 }
 
 // Figures returns the figures. The caller has checked who may see them.
@@ -97,6 +98,7 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 	if err != nil {
 		s.cfg.Log.Warn("the figures of some pools are missing", "err", err)
 	}
+	names := s.names(ctx)
 	for i, p := range pools {
 		v, err := s.poolView(ctx, p)
 		if err != nil {
@@ -110,6 +112,14 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 			_ = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Status.Events = e.Consumed() })
 		}
 		f.Pools = append(f.Pools, v)
+		spread := s.control.fairness.view(p.ID, s.cfg.Clock.Time(), lastHour, func(crowd.TenantID) bool { return true })
+		for i := range spread.Tenants {
+			spread.Tenants[i].Name = names.tenant(spread.Tenants[i].Tenant)
+		}
+		f.Fairness = append(f.Fairness, spread)
+	}
+	if names.err != nil {
+		return f, names.err
 	}
 	f.Queued, f.Failed, err = s.cfg.Store.CountMessages(ctx, s.cfg.Clock.Time().Add(-recruit.CountFailures))
 	return f, err

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 
@@ -111,6 +112,40 @@ func event(k engine.EventKind) figure {
 	return counter("event_"+k.String()+"_total", fmt.Sprintf("Events %d of jobs, consumed since the pool was started.", k), func(v *control.PoolView) float64 { return float64(v.Status.Events[k]) })
 }
 
+// spread is one number of how evenly the people of a pool were spread.
+type spread struct {
+	desc  *prometheus.Desc
+	value func(v *control.FairnessView) float64 // NaN: it is left out
+}
+
+var spreads = []spread{
+	{describe("jain", "Jain's index of R/(P T) over the batches that could use somebody, at the last look; left out while nobody works."), func(v *control.FairnessView) float64 { return v.Now.Jain }},
+	{describe("j_infinity", "J of infinite beta of the same: -n is even among n batches, -Inf: some batch has nobody."), func(v *control.FairnessView) float64 { return v.Now.JInf }},
+	{describe("jain_tenants", "Jain's index of people by weight over the tenants whose batches could use somebody, at the last look."), func(v *control.FairnessView) float64 { return v.Now.Tenants }},
+	{describe("had_jain", "Jain's index over the tenants of the time of people that each had by what it was due, within the last hour."), func(v *control.FairnessView) float64 { return v.Had.Jain }},
+}
+
+// ofTenant are the labels of what is told of a tenant in a pool.
+var ofTenant = []string{"pool", "name", "tenant", "tenant_name"}
+
+var (
+	tenantShare = prometheus.NewDesc("throng_pool_tenant_share", "Part of the time of people that the tenant had within the last hour, 0 to 1.", ofTenant, nil)
+	tenantDue   = prometheus.NewDesc("throng_pool_tenant_due_share", "Part of it that the tenant was due, by its weight and what it wanted.", ofTenant, nil)
+)
+
+// collectSpread tells how evenly the people of a pool were spread.
+func collectSpread(out chan<- prometheus.Metric, v *control.FairnessView, id, name string) {
+	for _, x := range spreads {
+		if value := x.value(v); !math.IsNaN(value) {
+			out <- prometheus.MustNewConstMetric(x.desc, prometheus.GaugeValue, value, id, name)
+		}
+	}
+	for _, t := range v.Tenants {
+		out <- prometheus.MustNewConstMetric(tenantShare, prometheus.GaugeValue, t.Share, id, name, t.Tenant.String(), t.Name)
+		out <- prometheus.MustNewConstMetric(tenantDue, prometheus.GaugeValue, t.Part, id, name, t.Tenant.String(), t.Name)
+	}
+}
+
 func truth(b bool) float64 {
 	if b {
 		return 1
@@ -125,6 +160,11 @@ func (c *pools) Describe(out chan<- *prometheus.Desc) {
 	for i := range figures {
 		out <- figures[i].desc
 	}
+	for i := range spreads {
+		out <- spreads[i].desc
+	}
+	out <- tenantShare
+	out <- tenantDue
 }
 
 // Collect implements prometheus.Collector.
@@ -148,6 +188,7 @@ func (c *pools) Collect(out chan<- prometheus.Metric) {
 				out <- prometheus.MustNewConstMetric(x.desc, x.kind, value, id, v.Name)
 			}
 		}
+		collectSpread(out, &f.Fairness[i], id, v.Name)
 		list, err := c.app.Pools.ActionsAfter(ctx, v.ID, c.seen[v.ID])
 		if err != nil {
 			out <- prometheus.NewInvalidMetric(c.actions, err)

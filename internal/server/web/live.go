@@ -19,7 +19,6 @@ type live struct {
 	B         batches.BatchView
 	Now       time.Time
 	Why       []reasonCount // what keeps the pool's workers from it, while something waits
-	Ahead     int
 	Holders   []batches.Holder
 	MoreHold  int // of those not listed
 	Workers   int
@@ -48,7 +47,7 @@ func (rq *request) live(d batches.Details) *live {
 	for _, n := range d.Why.Workers {
 		l.Workers += n
 	}
-	l.Ahead, l.Why = d.Why.Ahead, reasonList(d.Why.Workers, workerReasons)
+	l.Why = reasonList(d.Why.Workers, workerReasons)
 	if f := d.Forecast.Status; b.Progress.State.Open() && f != batches.ForecastReady && f != batches.ForecastTooFew {
 		l.Left = b.TimeLeft(l.Now)
 	}

@@ -66,6 +66,8 @@ type poolData struct {
 	Calls    []control.PoolCall
 	Outbox   recruit.OutboxView
 	Entries  []store.Entry
+	Queue    control.QueueView
+	Fair     control.FairnessView
 }
 
 // Seen reports whether the pool was looked at yet.
@@ -258,7 +260,11 @@ func (rq *request) poolData(id crowd.PoolID) *poolData {
 	d.Calls, d.Outbox = askOf(rq, id, rq.App.Pools.Calls), ask(rq, rq.App.Outbox.View)
 	d.Entries, err = rq.App.Pools.Account(rq.ctx(), rq.p, id, 0, poolEntries)
 	rq.check(err)
-	d.Pictures, err = rq.poolPictures(id, d.Span)
+	d.Queue, err = rq.App.Pools.Queue(rq.ctx(), rq.p, id, queueShown)
+	rq.check(err)
+	d.Fair, err = rq.App.Pools.Fairness(rq.ctx(), rq.p, id, d.Span.Back, portionsShown)
+	rq.check(err)
+	d.Pictures, err = rq.poolPictures(id, d.Span, &d.Fair)
 	rq.check(err)
 	return d
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
@@ -42,11 +43,12 @@ type past struct {
 	from, to time.Time
 	samples  []store.Sample
 	actions  []store.Action // oldest first
+	fair     *control.FairnessView
 }
 
-func (rq *request) poolPictures(id crowd.PoolID, back poolSpan) ([]drawing, error) {
+func (rq *request) poolPictures(id crowd.PoolID, back poolSpan, fair *control.FairnessView) ([]drawing, error) {
 	now := rq.Now().UTC()
-	h := past{from: now.Add(-back.Back), to: now}
+	h := past{from: now.Add(-back.Back), to: now, fair: fair}
 	var err error
 	if h.samples, err = rq.App.Pools.Samples(rq.ctx(), rq.p, id, h.from); err != nil {
 		return nil, err
@@ -60,14 +62,14 @@ func (rq *request) poolPictures(id crowd.PoolID, back poolSpan) ([]drawing, erro
 }
 
 func (h *past) draw() ([]drawing, error) {
-	return drawn([]sketch{
+	return drawn(append([]sketch{
 		{"Size and actions", h.size, 300, 280},
 		{"Queue and idle people", h.queue, 200, 220},
 		{"Work that comes in (λ)", h.rate("λ", "answers that came to be wanted", func(m *pool.Metrics) float64 { return 60 * m.Lambda }, nil), 0, 0},
 		{"Work that one person does (μ)", h.rate("μ", "answers of one person who works", func(m *pool.Metrics) float64 { return 60 * m.Mu }, func(m *pool.Metrics) bool { return m.Mu > 0 }), 0, 0},
 		{"Cost of waiting", h.cost, 0, 0},
 		{"Preferences met", h.preference, 0, 0},
-	})
+	}, h.fairSketches()...))
 }
 
 // sketch is a picture to be drawn.
