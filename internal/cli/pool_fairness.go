@@ -73,7 +73,7 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 		list = append(list,
 			"Jain's index, batches", inWords("now "+figured(f.Now.Jain), "mean "+figured(f.Mean.Jain)),
 			"J∞, batches", inWords("now "+figured(f.Now.JInf), "mean "+figured(f.Mean.JInf)),
-			"Jain's index, tenants", inWords("now "+figured(f.Now.Tenants), "mean "+figured(f.Mean.Tenants)),
+			"Jain's index, tenants", inWords("now "+figured(f.Now.Among), "mean "+figured(f.Mean.Among)),
 			"had by due, tenants", inWords("Jain's index "+figured(f.Had.Jain), "since the start "+figured(f.HadEver.Jain), "J∞ "+figured(f.Had.JInf), "since the start "+figured(f.HadEver.JInf)))
 	}
 	pairs(w, list...)

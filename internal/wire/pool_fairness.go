@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/sched"
 )
 
 // PoolQueue is the order in which a pool's policy takes batches now.
@@ -26,7 +25,21 @@ type QueuedBatch struct {
 	Waiting    int            `json:"waiting" doc:"answers wanted, in nobody's hands"`
 	Reason     *crowd.Reason  `json:"reason,omitempty" doc:"why it has no place"`
 	Why        string         `json:"why" doc:"what the policy decides by, or why it has no place, in words"`
-	Key        sched.Key      `json:"key" doc:"the same in figures"`
+	Decides    []QueueKey     `json:"decides" doc:"the same by figures: what each policy compares, the outermost first"`
+}
+
+// QueueKey is what a policy compares, of one batch.
+type QueueKey struct {
+	Policy  string        `json:"policy"`
+	Words   string        `json:"words"`
+	Figures []QueueFigure `json:"figures"`
+}
+
+// QueueFigure is one of the figures that a policy decides by.
+type QueueFigure struct {
+	Name  string   `json:"name"`
+	Value *float64 `json:"value,omitempty" doc:"left out: infinite or unknown"`
+	Note  string   `json:"note,omitempty"`
 }
 
 // QueuePlace is the place of a batch in its pool's queue.
@@ -55,9 +68,9 @@ type PoolFairness struct {
 
 // FairnessIndex is how evenly people are spread. What is not known is left out.
 type FairnessIndex struct {
-	Jain    *float64 `json:"jain,omitempty" doc:"Jain's index of R/(P T) over the batches that could use somebody: 1 is even; left out: nobody worked"`
-	JInf    *float64 `json:"j_inf,omitempty" doc:"J∞ of the same: −n is even among n batches; left out: some batch had nobody, or there was none"`
-	Tenants *float64 `json:"jain_tenants,omitempty" doc:"Jain's index of people by weight over the tenants of these batches"`
+	Jain  *float64 `json:"jain,omitempty" doc:"Jain's index of R/(P T) over the batches that could use somebody: 1 is even; left out: nobody worked"`
+	JInf  *float64 `json:"j_inf,omitempty" doc:"J∞ of the same: −n is even among n batches; left out: some batch had nobody, or there was none"`
+	Among *float64 `json:"jain_tenants,omitempty" doc:"Jain's index of people by weight over the tenants of these batches"`
 }
 
 // HadIndex is Jain's index and J∞ of what tenants had by what they were due.

@@ -10,16 +10,27 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/sched"
 )
 
 func toQueue(v control.QueueView) wire.PoolQueue {
 	return wire.PoolQueue{Policy: v.Policy, Placed: v.Placed, All: v.All, Batches: lists.Map(v.Batches, func(q control.QueuedBatch) wire.QueuedBatch {
-		out := wire.QueuedBatch{Place: q.Place, Batch: q.Batch, Name: q.Name, Tenant: q.Tenant, TenantName: q.TenantName, Running: q.Running, Waiting: q.Waiting, Why: q.Why(), Key: q.Key}
+		out := wire.QueuedBatch{Place: q.Place, Batch: q.Batch, Name: q.Name, Tenant: q.Tenant, TenantName: q.TenantName, Running: q.Running, Waiting: q.Waiting, Why: q.Why(), Decides: toKeys(&q.Key)}
 		if q.Place == 0 && q.Reason != crowd.Eligible {
 			out.Reason = &q.Reason
 		}
 		return out
 	})}
+}
+
+// toKeys lists a key and those within it.
+func toKeys(k *sched.Key) (list []wire.QueueKey) {
+	for ; k != nil; k = k.Inner {
+		list = append(list, wire.QueueKey{Policy: k.Policy, Words: k.Words, Figures: lists.Map(k.Figures, func(f sched.Figure) wire.QueueFigure {
+			return wire.QueueFigure{Name: f.Name, Value: finite(float64(f.Value)), Note: f.Note}
+		})})
+	}
+	return list
 }
 
 // finite returns nil for what JSON has no number for.
@@ -31,7 +42,7 @@ func finite(f float64) *float64 {
 }
 
 func toIndex(x control.FairnessIndex) wire.FairnessIndex {
-	return wire.FairnessIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), Tenants: finite(x.Tenants)}
+	return wire.FairnessIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), Among: finite(x.Tenants)}
 }
 
 func toPortion(p control.NamedPortion) wire.Portion {
