@@ -9,19 +9,17 @@ import (
 )
 
 // heldTime is the time of people who hold tasks, summed up without a look at who they
-// are: when one begins, the time until then is taken off, and put on when they cease.
-type heldTime struct {
-	sum time.Duration // may wrap around while somebody holds something
-	now int           // people who hold a task
-}
+// are: when one begins, the time until then is taken off, and put on when they cease. It
+// may wrap around meanwhile.
+type heldTime time.Duration
 
 func (h *heldTime) hold(elapsed time.Duration, n int) {
-	h.now += n
-	h.sum -= time.Duration(n) * elapsed
+	*h -= heldTime(n) * heldTime(elapsed)
 }
 
-func (h *heldTime) until(elapsed time.Duration) time.Duration {
-	return h.sum + time.Duration(h.now)*elapsed
+// until is the time when people hold so many tasks.
+func (h heldTime) until(elapsed time.Duration, running int) time.Duration {
+	return time.Duration(h) + time.Duration(running)*elapsed
 }
 
 // BatchShare is what a batch has of the pool's people, and what it could use.
@@ -45,11 +43,13 @@ type TenantShare struct {
 // it is only for those who need it.
 func (e *Engine) Shares(now time.Time) (batches []BatchShare, tenants []TenantShare) {
 	e.elapse(now)
+	running := make(map[crowd.TenantID]int)
 	for _, b := range e.sortedBatches() {
 		if b.spec.Training {
 			continue
 		}
-		x := BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: b.running, Held: b.held.until(e.elapsed),
+		running[b.spec.Tenant] += b.running
+		x := BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: b.running, Held: b.held.until(e.elapsed, b.running),
 			Claim: sched.Claim{Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, Priority: b.spec.Priority, Wanted: b.running}}
 		if e.hindrance(b) == crowd.Eligible {
 			x.Wanted += b.waiting()
@@ -59,7 +59,7 @@ func (e *Engine) Shares(now time.Time) (batches []BatchShare, tenants []TenantSh
 		}
 	}
 	for _, t := range e.tenants {
-		tenants = append(tenants, TenantShare{t.ID, t.Weight, t.held.until(e.elapsed)})
+		tenants = append(tenants, TenantShare{t.ID, t.Weight, t.held.until(e.elapsed, running[t.ID])})
 	}
 	slices.SortFunc(tenants, func(x, y TenantShare) int { return int(x.Tenant - y.Tenant) })
 	return batches, tenants

@@ -29,10 +29,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Pools.Create":         func(s *scene, p *access.Principal) error { return second(s.Pools.Create(s.ctx, p, "night", "fifo")) },
 	"Pools.StopEverything": func(s *scene, p *access.Principal) error { return s.Pools.StopEverything(s.ctx, p, false) },
 	"Pools.Follow":         follow, "Pools.Followed": followed,
-	"Pools.Queue": func(s *scene, p *access.Principal) error { return second(s.Pools.Queue(s.ctx, p, s.pool, 10)) },
-	"Pools.Fairness": func(s *scene, p *access.Principal) error {
-		return second(s.Pools.Fairness(s.ctx, p, s.pool, time.Hour, 10))
-	},
+	"Pools.Queue": queueOf, "Pools.Fairness": fairnessOf,
 	"Accounts.ChangeUser": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.ChangeUser(s.ctx, p, s.bob.User.ID, func(*store.User) error { return nil }))
 	},

@@ -20,6 +20,14 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
+func queueOf(s *scene, p *access.Principal) error {
+	return second(s.Pools.Queue(s.ctx, p, s.pool, 10))
+}
+
+func fairnessOf(s *scene, p *access.Principal) error {
+	return second(s.Pools.Fairness(s.ctx, p, s.pool, time.Hour, 10))
+}
+
 func (w *world) policy(text string) {
 	w.t.Helper()
 	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Policy = text; return nil }))(w.t)
