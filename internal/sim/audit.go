@@ -174,7 +174,7 @@ func (a *audit) compareFairness(w *world) error {
 	}
 	jain, jinf := w.fairness()
 	if j, inf := sched.Fairness(xs); !same(jain, j) || !same(jinf, inf) {
-		return fmt.Errorf("Jain's index is %g and J∞ %g, by the engine %g and %g", jain, jinf, j, inf)
+		return fmt.Errorf("people are spread by %g (Jain) and %g (J∞), by what the engine has by %g and %g", jain, jinf, j, inf)
 	}
 	return nil
 }

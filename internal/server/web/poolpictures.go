@@ -43,12 +43,12 @@ type past struct {
 	from, to time.Time
 	samples  []store.Sample
 	actions  []store.Action // oldest first
-	fair     *control.FairnessView
+	fair     control.FairnessView
 }
 
 func (rq *request) poolPictures(id crowd.PoolID, back poolSpan, fair *control.FairnessView) ([]drawing, error) {
 	now := rq.Now().UTC()
-	h := past{from: now.Add(-back.Back), to: now, fair: fair}
+	h := past{from: now.Add(-back.Back), to: now, fair: *fair}
 	var err error
 	if h.samples, err = rq.App.Pools.Samples(rq.ctx(), rq.p, id, h.from); err != nil {
 		return nil, err
