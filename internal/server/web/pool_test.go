@@ -254,7 +254,7 @@ func TestPicturesOfAPoolBreakOffWhereNothingIsKnown(t *testing.T) {
 		t.Errorf("nothing known: %g", got)
 	}
 	pics, err := h.draw()
-	if err != nil || len(pics) != 6 {
+	if err != nil || len(pics) != 9 {
 		t.Fatalf("%d pictures, %v", len(pics), err)
 	}
 	if !strings.Contains(string(pics[0].SVG), "now 5, best not known") {
