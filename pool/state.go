@@ -24,8 +24,9 @@ type state struct {
 	WaitP95 time.Duration `json:"wait_p95_ns"`
 	WaitAt  time.Time     `json:"wait_at,omitzero"` // when it was read
 
-	Elasticity string           `json:"elasticity"` // to which PID belongs
+	Elasticity string           `json:"elasticity"` // to which PID and Gone belong
 	PID        keptPID          `json:"pid"`
+	Gone       *queueing.Window `json:"gone,omitempty"`
 	Stability  string           `json:"stability"` // to which Left belongs
 	Left       *queueing.Window `json:"left,omitempty"`
 
@@ -56,7 +57,7 @@ func (c *Control) States(all bool) map[crowd.PoolID]json.RawMessage {
 		text, err := json.Marshal(state{
 			Arrivals: e.arrivals, Done: e.done, Leaving: e.leaving, Service: e.service, Recruiting: e.recruiting, Mu: e.mu,
 			WaitP95: m.waited.last, WaitAt: m.waited.at,
-			Elasticity: m.parts.elastic.String(), PID: keptPID{m.pid.started, m.pid.last, m.pid.sum, m.pid.carry},
+			Elasticity: m.parts.elastic.String(), PID: keptPID{m.pid.started, m.pid.last, m.pid.sum, m.pid.carry}, Gone: m.gone,
 			Stability: m.parts.stable.String(), Left: m.left, Grew: m.grew, Shrank: m.shrank,
 		})
 		if err != nil {
@@ -90,6 +91,7 @@ func (c *Control) Resume(id crowd.PoolID, text json.RawMessage) error {
 	m.waited = waited{s.WaitP95, s.WaitAt, true}
 	if s.Elasticity == m.parts.elastic.String() {
 		p := &m.pid
+		m.gone = s.Gone
 		p.started, p.last, p.sum, p.before, p.carry = s.PID.Started, s.PID.Last, s.PID.Sum, s.PID.Sum, s.PID.Carry
 	}
 	if s.Stability == m.parts.stable.String() {

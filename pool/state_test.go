@@ -140,3 +140,22 @@ func TestStatesOfWhatHappened(t *testing.T) {
 		t.Errorf("after an arrival %d, then %d, of all %d", n, m, all)
 	}
 }
+
+// TestReserveSurvives: who left is known to an elasticity after a restart, too.
+func TestReserveSurvives(t *testing.T) {
+	t.Parallel()
+	s := Settings{Elasticity: "reserve"}
+	c := NewControl(nil)
+	if err := c.Set(1, "a", s); err != nil {
+		t.Fatal(err)
+	}
+	now, _ := busy(c, rand.New(rand.NewPCG(8, 9)), 400)
+	again := restart(t, c, s, c.States(false))
+	if x, y := c.pools[1].gone.Rate(now), again.pools[1].gone.Rate(now); x != y || x.Events == 0 {
+		t.Errorf("gone: %+v, before %+v", y, x)
+	}
+	other := restart(t, c, Settings{Elasticity: "reserve(window=60s)"}, c.States(true))
+	if other.pools[1].gone != nil {
+		t.Error("those who left are counted over another window")
+	}
+}
