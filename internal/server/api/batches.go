@@ -190,7 +190,7 @@ func (a *api) batchTasks() {
 			Stream
 			Format    string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad   bool   `query:"skip_bad"`
-			After     uint32 `query:"after" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
+			After     uint32 `query:"after" maximum:"4294967295" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
 			AddBudget bool   `query:"add_budget"`
 		}) (out wire.Uploaded, err error) {
 			how := batches.Addition{Upload: batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad}, After: in.After, AddBudget: in.AddBudget}
@@ -200,14 +200,14 @@ func (a *api) batchTasks() {
 		text: "It is handed out no more, gets no label, and is left out of the labels. Its answers are kept, and who holds it is paid for theirs. A task that has its label stays."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			N uint32 `path:"n" minimum:"1" doc:"its number: 5 of t17.5"`
+			N uint32 `path:"n" minimum:"1" maximum:"4294967295" doc:"its number: 5 of t17.5"`
 		}) (wire.Batch, error) {
 			return as(toBatch)(a.app.Batches.RemoveTask(ctx, p, in.id.Task(in.N)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			N uint32 `path:"n" minimum:"1"`
+			N uint32 `path:"n" minimum:"1" maximum:"4294967295"`
 		}) (out wire.Preview, err error) {
 			v, err := a.app.Batches.Preview(ctx, p, in.id, in.N)
 			if err != nil {

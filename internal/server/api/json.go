@@ -33,8 +33,63 @@ var fastJSON = huma.Format{
 		if err == nil && d.More() {
 			err = errors.New("text follows the JSON value")
 		}
+		if _, toCheck := v.(*any); toCheck && err == nil {
+			if name := twice(data); name != "" {
+				err = fmt.Errorf("%s: it is there twice", name)
+			}
+		}
 		return inUsersWords(err)
 	},
+}
+
+// Names of properties are compared as they are written. Go's decoder also takes Name for
+// name, and of two the last, or what both have: what was checked would not be what is
+// decoded.
+func init() { huma.ValidateStrictCasing = true }
+
+// twice returns a name that an object in a JSON text has twice; "": there is none, or
+// the text is none.
+func twice(data []byte) string {
+	type object struct {
+		names  map[string]bool // nil: an array
+		atName bool
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var open []object
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if delim, is := token.(json.Delim); is {
+			switch delim {
+			case '{':
+				open = append(open, object{names: map[string]bool{}, atName: true})
+				continue
+			case '[':
+				open = append(open, object{})
+				continue
+			}
+			open = open[:len(open)-1] // } or ]: a value has ended
+		}
+		if len(open) == 0 {
+			return ""
+		}
+		in := &open[len(open)-1]
+		if in.names == nil {
+			continue
+		}
+		if name, is := token.(string); is && in.atName {
+			if in.names[name] {
+				return name
+			}
+			in.names[name] = true
+			in.atName = false
+			continue
+		}
+		in.atName = true
+	}
 }
 
 // inUsersWords says what is wrong with a body without words of Go.

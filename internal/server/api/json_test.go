@@ -39,3 +39,17 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 		}
 	})
 }
+
+// TestTwice finds the names that an object has twice, at any depth, and no others.
+func TestTwice(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`: "", `[]`: "", `1`: "", `"a"`: "", `{"a": 1, "b": 2}`: "", `{"a": {"a": {"a": 1}}, "b": [{"a": 1}, {"a": 2}]}`: "",
+		`{"a": "a", "b": "a"}`: "", `["a", "a"]`: "", `{"a": [["x", "x"], {}], "b": null, "c": false}`: "",
+		`{"a": 1, "a": 2}`: "a", `{"a": {}, "b": [], "a": 2}`: "a", `{"x": [{"y": {"b": 1, "c": [], "b": 1}}]}`: "b",
+		`[{"a": 1}, {"b": 1, "b": 1}]`: "b", `{"a": 1, "\u0061": 2}`: "a", `{"a": 1, "A": 2}`: "", `{"a"`: "",
+	} {
+		if got := twice([]byte(text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

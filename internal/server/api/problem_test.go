@@ -42,6 +42,13 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no JSON":                              {w.ann, "POST", "/v1/batches", `{"name"`, 400, ""},
 		"a field that is not there":            {w.ann, "POST", "/v1/batches", batch(`, "colour": "red"`), 422, "colour"},
+		"a field in another case":              {w.ann, "POST", "/v1/batches", batch(`, "Name": "` + strings.Repeat("n", 300) + `"`), 422, "Name"},
+		"a field twice":                        {w.ann, "POST", "/v1/batches", batch(`, "reward_micros": 5`), 400, ""},
+		"a field twice, inside":                {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"count": 3, "count": 5}`), 400, ""},
+		"an object twice":                      {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"count": 5000}, "redundancy": {}`), 400, ""},
+		"a task beyond 32 bits":                {w.ann, "DELETE", "/v1/batches/" + running + "/tasks/4294967297", "", 422, "path.n"},
+		"a look beyond 32 bits":                {w.ann, "GET", "/v1/batches/" + running + "/preview/4294967297", "", 422, "path.n"},
+		"tasks after more than 32 bits":        {w.ann, "POST", "/v1/batches/" + running + "/tasks?after=4294967297", "thing\na cat\n", 422, "query.after"},
 		"a field of the wrong type":            {w.ann, "POST", "/v1/batches", batch(`, "priority": "high"`), 422, "priority"},
 		"a field that is missing":              {w.ann, "POST", "/v1/batches", `{"template": {}, "reward_micros": 1}`, 422, "name"},
 		"a price of zero":                      {w.ann, "POST", "/v1/batches", `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 0}`, 422, "reward_micros"},
