@@ -164,17 +164,10 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err != nil {
 		return nil, err
 	}
-	redone := make(map[int]bool) // steps that are done again
-	found := run.From == ""
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		found = found || s.Name == run.From
-		redone[s.Node] = run.From == "" || s.Name == run.From ||
-			slices.ContainsFunc(s.From, func(x workflow.Source) bool { return redone[x.Node] })
-	}
-	if !found {
+	if run.From != "" && !slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Name == run.From }) {
 		return nil, crowd.Fieldf("from", "the workflow has no step %q", run.From)
 	}
+	redone := redoneFrom(w, run.From)
 	if !run.AskAgain {
 		for i := range w.Steps {
 			s := &w.Steps[i]
@@ -209,6 +202,17 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		}
 	}
 	return over, nil
+}
+
+// redoneFrom returns the nodes of the steps that a run does again which goes on from another
+// one at the step from ("": all steps).
+func redoneFrom(w *workflow.Workflow, from string) map[int]bool {
+	redone := make(map[int]bool)
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		redone[s.Node] = from == "" || s.Name == from || slices.ContainsFunc(s.From, func(x workflow.Source) bool { return redone[x.Node] })
+	}
+	return redone
 }
 
 // checkAnswerers refuses to take over rows of which it is not known who answered, where a

@@ -77,14 +77,18 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 	if err != nil {
 		return err
 	}
-	if run.Parent != 0 && !run.AskAgain {
-		if err := s.readPaidLabels(ctx, run.Parent); err != nil {
-			return err
-		}
-	}
 	nodes, err := st.Nodes(ctx, id)
 	if err != nil {
 		return err
+	}
+	if run.Parent != 0 {
+		again, err := s.askedAgain(ctx, &run, nodes)
+		if err == nil && !again {
+			err = s.readPaidLabels(ctx, run.Parent)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	i := slices.IndexFunc(nodes, func(x store.Node) bool { return x.Name == s.node.Name && x.Batch != 0 })
 	if i < 0 {
@@ -113,6 +117,20 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 		}
 	}
 	return nil
+}
+
+// askedAgain reports whether a run was to have people asked again in the step of the same
+// name: a step whose rows it took over was none of those.
+func (s *crowdRunner) askedAgain(ctx context.Context, run *store.Run, nodes []store.Node) (bool, error) {
+	if !run.AskAgain {
+		return false, nil
+	}
+	w, err := s.run.o.workflow(ctx, run, nodes)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == s.node.Name })
+	return i >= 0 && redoneFrom(w, run.From)[w.Steps[i].Node], nil
 }
 
 // whoMatters reports whether it matters who gives this step's labels: they are not for those

@@ -110,3 +110,36 @@ func TestPeopleAreAskedAgain(t *testing.T) {
 	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, AskAgain: true})
 	wantCode(t, err, "invalid", "ask_again: say of which run")
 }
+
+// TestLabelsOfBeforeAnotherStepWasAskedAgain: a run in which people were asked again from a
+// later step on took over the rows of the earlier one, whose labels are those of before.
+func TestLabelsOfBeforeAnotherStepWasAskedAgain(t *testing.T) {
+	w := newWorld(t)
+	last := w.start(reviewed, "id,word\n1,a\n2,b\n3,c\n")
+	w.play()
+	for _, run := range []struct {
+		from    string
+		again   bool
+		answers map[string]int
+	}{
+		{"review", true, map[string]int{"review": 6}},
+		{"draft", false, nil},
+		{"draft", true, map[string]int{"draft": 3, "review": 6}},
+		{"review", true, map[string]int{"review": 6}},
+		{"draft", false, nil},
+	} {
+		last = w.load(orchestrator.NewRun{Text: reviewed, Parent: last, From: run.from, AskAgain: run.again}, nil)
+		must(t, w.o.Start(w.ctx, last))
+		w.play()
+		w.wantState(last, store.RunDone)
+		for _, step := range []string{"draft", "review"} {
+			got := 0
+			for _, by := range w.by(last, step) {
+				got += len(by)
+			}
+			if got != run.answers[step] {
+				t.Errorf("%+v: %d answers at %s, want %d", run, got, step, run.answers[step])
+			}
+		}
+	}
+}
