@@ -211,7 +211,7 @@ type NodeService struct {
 	Rate        crowd.Rate
 	Wrong       string // why it takes no calls of the tenant; "": it does
 	Own         InLine
-	All         InLine    // of all tenants together
+	All         InLine    // of all tenants together; of a service that the tenant may not use: Own
 	Opens       time.Time // as that of its ServiceLoad, which Blocked is, too
 	Blocked     bool
 	At          time.Time // as of when all this is
@@ -235,9 +235,11 @@ func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
 			continue
 		}
 		load := loads[name]
-		x := &NodeService{Name: name, Wrong: known(name), Own: load.Tenants[v.Tenant], All: InLine{load.UnderWay, load.Waiting}, Opens: load.Opens, Blocked: load.Blocked, At: o.now()}
+		own := load.Tenants[v.Tenant]
+		x := &NodeService{Name: name, Wrong: known(name), Own: own, All: own, At: o.now()}
 		if j := slices.IndexFunc(list, func(s store.Service) bool { return s.Name == name }); j >= 0 {
 			x.Concurrency, x.Rate = list[j].Concurrency, list[j].Rate
+			x.All, x.Opens, x.Blocked = InLine{load.UnderWay, load.Waiting}, load.Opens, load.Blocked
 		}
 		n.Service, n.Error = x, cmp.Or(n.Error, x.Wrong)
 	}

@@ -392,6 +392,23 @@ func TestTheLoadOfAService(t *testing.T) {
 	if x := loads["scores"]; len(loads) != 1 || x.UnderWay != 3 || x.Waiting != 6 || x.Tenants[bees] != (orchestrator.InLine{UnderWay: 1, Waiting: 4}) {
 		t.Errorf("the loads are %+v", loads)
 	}
+	// Whoever may not use it any more sees their own calls alone, and as much of a service
+	// that was removed.
+	for what, change := range map[string]func(){
+		"granted to others": func() { w.declare(3, crowd.Rate{Calls: 1, Per: time.Hour}, bees) },
+		"removed": func() {
+			must(t, w.store.DeleteService(w.ctx, "scores"))
+			w.o.ServicesChanged()
+		},
+	} {
+		change()
+		w.settle()
+		own := orchestrator.InLine{UnderWay: 2, Waiting: 2}
+		x := *w.node(mine, "call").Service
+		if want := (orchestrator.NodeService{Name: "scores", Wrong: x.Wrong, Own: own, All: own, At: w.now}); x != want || x.Wrong == "" {
+			t.Errorf("%s: %+v, want %+v", what, x, want)
+		}
+	}
 	w.declare(4, crowd.Rate{}, w.tenant, bees) // takes effect at once
 	w.settle()
 	if len(w.open) != 4 {

@@ -49,8 +49,8 @@ type RunService struct {
 	Name        string    `json:"name"`
 	Concurrency int       `json:"concurrency" doc:"calls at a time, of all tenants together; 0: it cannot be used"`
 	Rate        string    `json:"rate,omitempty"`
-	UnderWay    int       `json:"under_way" doc:"calls, of all tenants together"`
-	Waiting     int       `json:"waiting" doc:"calls, of all tenants together"`
+	UnderWay    int       `json:"under_way" doc:"calls, of all tenants together; of a service that cannot be used, of the run's tenant alone"`
+	Waiting     int       `json:"waiting" doc:"calls, of all tenants together; of a service that cannot be used, of the run's tenant alone"`
 	OwnUnderWay int       `json:"own_under_way" doc:"calls of the run's tenant"`
 	OwnWaiting  int       `json:"own_waiting" doc:"calls of the run's tenant"`
 	Opens       time.Time `json:"opens,omitzero" doc:"when it takes the next call at the earliest, if it takes none now whatever its concurrency"`
