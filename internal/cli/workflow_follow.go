@@ -19,9 +19,9 @@ import (
 type grown struct {
 	file   *os.File
 	form   table.Format
-	header []byte // the line with the columns; of JSON Lines there is none
+	header []byte // up to the end of the row with the columns; of JSON Lines there is none
 	rest   []byte // what was read, and not consumed
-	lines  int    // consumed
+	lines  int    // consumed, without those of the header
 	at     int64  // bytes that were read
 }
 
@@ -43,38 +43,29 @@ func (g *grown) next() (text []byte, lines int, err error) {
 	}
 	g.at += int64(n)
 	g.rest = append(g.rest, piece[:n]...)
+	opts := table.Options{Format: g.form}
 	if g.header == nil && g.form != table.JSONL {
-		if g.header = g.take(bytes.IndexByte(g.rest, '\n') + 1); len(g.header) == 0 {
-			g.header = nil
+		for end := range table.Ends(g.rest, opts) {
+			g.header = g.take(end)
+			break
+		}
+		if g.header == nil {
 			return nil, 0, nil
 		}
-		g.lines++
-	}
-	rows := g.take(g.end())
-	if len(rows) == 0 {
-		return nil, 0, nil
-	}
-	lines = g.lines - bytes.Count(g.header, []byte("\n"))
-	g.lines += bytes.Count(rows, []byte("\n"))
-	return append(bytes.Clone(g.header), rows...), lines, nil
-}
-
-// end returns where the last whole row ends of what was not consumed: at the end of a
-// line, but not within quotes.
-func (g *grown) end() int {
-	last, quoted := 0, false
-	for i, c := range g.rest {
-		switch {
-		case c == '"' && g.form == table.CSV:
-			quoted = !quoted
-		case c == '\n' && !quoted:
-			last = i + 1
+		if _, err := table.NewReader(bytes.NewReader(g.header), opts); err != nil {
+			return nil, 0, err
 		}
 	}
-	if last == 0 && len(g.rest) > grownPiece { // the table's reader says what is wrong with it
-		return len(g.rest)
+	end := 0
+	for end = range table.Ends(g.rest, opts) {
 	}
-	return last
+	if end == 0 {
+		return nil, 0, nil
+	}
+	lines = g.lines
+	rows := g.take(end)
+	g.lines += bytes.Count(rows, []byte("\n"))
+	return append(bytes.Clone(g.header), rows...), lines, nil
 }
 
 // take consumes n bytes.
@@ -144,6 +135,11 @@ func (f *feeder) piece(ctx context.Context, g *grown, text []byte, lines int, of
 			looked = true
 			var rows *table.Reader
 			if rows, err = table.NewReader(bytes.NewReader(text), table.Options{Format: f.form}); err != nil {
+				for _, e := range crowd.ErrorsOf(err) {
+					if e.Row > 0 {
+						e.Row += lines
+					}
+				}
 				return false, ofFile(f.file, err)
 			}
 			before := f.sent

@@ -107,6 +107,7 @@ func (t *Reader) quotedCell(pos, begin int, at quoted) (end int, wrong *crowd.Er
 			pos = t.off
 			switch err := t.nextLine(); {
 			case errors.Is(err, io.EOF):
+				t.unclosed = true
 				return 0, bad(at.line, cellName(t.columns, at.column), "the quoted cell is not closed"), nil
 			case err != nil:
 				return 0, nil, err

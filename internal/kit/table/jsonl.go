@@ -10,6 +10,9 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
+// jsonSpace is what JSON takes for white space.
+const jsonSpace = " \t\r\n"
+
 // readObjectHeader reads the first object, keeps its values as the first row
 // and its keys as the columns.
 func (t *Reader) readObjectHeader() error {
@@ -65,7 +68,7 @@ func (t *Reader) nextObject() (names, values []string, line int, err error) {
 		if t.off-begin > t.opts.MaxRowBytes {
 			return nil, nil, t.line, t.opts.tooLong(t.line, 1)
 		}
-		text = bytes.Trim(t.buf[begin:t.off], " \t\r\n")
+		text = bytes.Trim(t.buf[begin:t.off], jsonSpace)
 	}
 	names, values, wrong := parseObject(text, t.opts.MaxColumns)
 	if wrong != nil {
@@ -78,7 +81,7 @@ func (t *Reader) nextObject() (names, values []string, line int, err error) {
 // ParseObject returns the keys of a JSON object, in order, and the text of each
 // value as a table holds it. A key may stand twice.
 func ParseObject(text []byte) (names, values []string, err error) {
-	names, values, wrong := parseObject(bytes.Trim(text, " \t\r\n"), DefaultMaxColumns)
+	names, values, wrong := parseObject(bytes.Trim(text, jsonSpace), DefaultMaxColumns)
 	if wrong != nil {
 		return nil, nil, wrong
 	}
@@ -126,7 +129,7 @@ func parseObject(text []byte, most int) (names, values []string, wrong *crowd.Er
 type scanner struct{ text []byte }
 
 func (s *scanner) space() {
-	for strings.IndexByte(" \t\r\n", s.text[0]) >= 0 {
+	for strings.IndexByte(jsonSpace, s.text[0]) >= 0 {
 		s.text = s.text[1:]
 	}
 }
@@ -216,7 +219,7 @@ func valueText(raw []byte) (text, wrong string) {
 // objects as JSON without white space. raw must be one valid JSON value. Text
 // that a table cannot hold (NUL, bytes that are not UTF-8) is an error.
 func JSONText(raw []byte) (string, error) {
-	raw = bytes.Trim(raw, " \t\r\n")
+	raw = bytes.Trim(raw, jsonSpace)
 	if len(raw) == 0 {
 		return "", crowd.Errorf(crowd.Invalid, "there is no value")
 	}

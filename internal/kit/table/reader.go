@@ -75,10 +75,15 @@ type Reader struct {
 
 	cells []byte // the cells of the current row, one after the other
 	ends  []int  // where each ends
-	first []string
-	ahead bool // first holds the row that was read with the JSON Lines columns
-	start int  // its line
+
+	unclosed bool // a row's quotes went on to the end of the source
+	first    []string
+	ahead    bool // first holds the row that was read with the JSON Lines columns
+	start    int  // its line
 }
+
+// byteOrderMark is what some programs write before text.
+const byteOrderMark = "\uFEFF"
 
 // NewReader reads the beginning of a table up to its column names. An error
 // from it is about the file as a whole (empty, not text, no usable header) and
@@ -92,9 +97,9 @@ func NewReader(r io.Reader, opts Options) (*Reader, error) {
 	if what := foreign(string(head)); what != "" {
 		return nil, crowd.Errorf(crowd.Invalid, "%s", what)
 	}
-	if bytes.HasPrefix(head, []byte("\uFEFF")) {
-		head = head[3:]
-		if _, err := t.src.Discard(3); err != nil {
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		head = head[len(byteOrderMark):]
+		if _, err := t.src.Discard(len(byteOrderMark)); err != nil {
 			return nil, fmt.Errorf("read table: %w", err)
 		}
 	}
