@@ -59,10 +59,11 @@ func (o *Orchestrator) AddRows(ctx context.Context, id crowd.RunID, n NewRows) (
 	if err != nil {
 		return out, err
 	}
-	return out, o.modify(ctx, id, func(r *run) error {
+	err = o.modify(ctx, id, func(r *run) error {
 		out, err = r.addRows(ctx, n, rows)
 		return err
 	})
+	return out, err
 }
 
 // addRows adds the rows that the input does not have yet.

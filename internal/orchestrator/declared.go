@@ -95,29 +95,32 @@ func sooner(a, b time.Time) time.Time {
 
 // reserve notes that a call begins now, and keeps that first if what is kept does not
 // reach as far: so neither the concurrency nor the rate of a service is passed after the
-// server has ended at any moment.
-func (v *services) reserve(ctx context.Context, p *proxy, x *call, now time.Time) error {
+// server has ended at any moment. A call begins after that was kept, however long it took.
+func (v *services) reserve(ctx context.Context, p *proxy, x *call) error {
 	if p.key.declared == "" {
 		return nil
 	}
 	c := v.declared.services[p.key.declared]
-	begun := store.ServiceUse{Ends: now.Add(x.runner.service.Timeout), Next: c.next}
-	if p.underWay > 0 {
-		begun.Ends = later(begun.Ends, p.ends)
-	}
-	kept := store.ServiceUse{Ends: begun.Ends.Add(reserveAhead), Next: c.next}
-	if gap := c.Rate.Gap(); gap > 0 {
-		begun.Next = now.Add(gap)
-		kept.Next = begun.Next.Add(reserveAhead)
-	}
-	if begun.Ends.After(c.Used.Ends) || begun.Next.After(c.Used.Next) {
+	for ahead := reserveAhead; ; ahead *= 2 { // further if keeping takes longer than that
+		now := v.host.now()
+		begun := store.ServiceUse{Ends: now.Add(x.runner.service.Timeout), Next: c.next}
+		if p.underWay > 0 {
+			begun.Ends = later(begun.Ends, p.ends)
+		}
+		kept := store.ServiceUse{Ends: begun.Ends.Add(ahead), Next: c.next}
+		if gap := c.Rate.Gap(); gap > 0 {
+			begun.Next = now.Add(gap)
+			kept.Next = begun.Next.Add(ahead)
+		}
+		if !begun.Ends.After(c.Used.Ends) && !begun.Next.After(c.Used.Next) {
+			c.next, p.ends = begun.Next, begun.Ends
+			return nil
+		}
 		if err := v.cfg.Store.UseService(ctx, c.Name, kept); err != nil {
 			return err
 		}
 		c.Used = kept
 	}
-	c.next, p.ends = begun.Next, begun.Ends
-	return nil
 }
 
 // close keeps what was begun of the services, and no more, so that the next orchestrator

@@ -223,6 +223,37 @@ func TestTheRateOfAService(t *testing.T) {
 	}
 }
 
+// TestTheRateOfAServiceWhileTheStoreIsSlow: the gap is counted from when the call begins,
+// which is after its use was kept, also if that takes longer than it is kept ahead.
+func TestTheRateOfAServiceWhileTheStoreIsSlow(t *testing.T) {
+	for _, slow := range []time.Duration{time.Second, 7 * time.Second} {
+		w := newWorld(t)
+		w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant)
+		w.store.fail = func(what string) error {
+			if what == "use" {
+				w.now = w.now.Add(slow)
+			}
+			return nil
+		}
+		var at []time.Time
+		w.service = failing(w.service, func() bool {
+			at = append(at, w.now)
+			return false
+		})
+		id := w.start(sharedFlow(""), ids(6))
+		w.play()
+		w.wantState(id, store.RunDone)
+		for i := 1; i < len(at); i++ {
+			if gap := at[i].Sub(at[i-1]); gap < 10*time.Second {
+				t.Errorf("where keeping takes %s, call %d comes %s after the one before", slow, i, gap)
+			}
+		}
+		if len(at) != 6 || w.store.uses > 2*len(at) {
+			t.Errorf("%d calls, kept %d times", len(at), w.store.uses)
+		}
+	}
+}
+
 // TestAHigherRateHoldsAtOnce: who had to wait for a day by the old one does not any more.
 func TestAHigherRateHoldsAtOnce(t *testing.T) {
 	w := newWorld(t)

@@ -229,14 +229,9 @@ func (v *services) dispatch(ctx context.Context) {
 			}
 			q, _, _ := l.queue.Head()
 			x := l.calls[q.ID]
-			err := v.reserve(ctx, p, x, now)
-			if err == nil {
-				l.drop(x)
-				if err = v.send(ctx, p, x); err != nil {
-					v.retries.add(now.Add(failurePause), x)
-				}
-			}
-			if err != nil {
+			l.drop(x)
+			if err := v.send(ctx, p, x); err != nil {
+				v.retries.add(now.Add(failurePause), x)
 				if ctx.Err() == nil {
 					v.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)
 				}
@@ -265,6 +260,9 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 		if spec, err = spec.Below(v.declared.services[spec.Name].URL); err != nil {
 			return err
 		}
+	}
+	if err := v.reserve(ctx, p, x); err != nil {
+		return err
 	}
 	l := x.line()
 	p.begun++
