@@ -8,9 +8,10 @@ import (
 
 // PoolEvents are events of a pool, in order.
 type PoolEvents struct {
-	Events []PoolEvent `json:"events"`
-	Last   uint64      `json:"last" doc:"the number of the last of them"`
-	Missed uint64      `json:"missed,omitempty" doc:"how many before them are kept no more"`
+	Events    []PoolEvent `json:"events"`
+	Last      uint64      `json:"last" doc:"the number of the last of them"`
+	Missed    uint64      `json:"missed,omitempty" doc:"how many before them are kept no more, since the server started"`
+	Restarted bool        `json:"restarted,omitempty" doc:"the server has started anew since the last event that is known: how many came before that is not known"`
 }
 
 // PoolEvent is one of the five events by which a job runs.

@@ -27,7 +27,7 @@ func toPoolEvent(e engine.Event) wire.PoolEvent {
 func (a *api) poolEvents() {
 	register(a, op{method: http.MethodGet, path: "/v1/pools/{id}/events", summary: "Follow the events of a pool (server-sent events)", tag: "Pools", access: access.PoolsFollow, streams: []string{"text/event-stream"},
 		text: "An event `events` whose data is the pool's events since the last one: 1 ready to work, 2 ready to aggregate, 3 try to aggregate, 4 update a task, 5 remove a task. At most four a second, each when what it tells of is durable. " +
-			"Its id is the number of its last event: a client that comes back with it, in `Last-Event-ID` or `after`, gets what it has missed, if that was not longer than ten minutes or 10,000 events ago; `missed` counts what is kept no more. Numbers rise, also over restarts of the server."},
+			"Its id is the number of its last event: a client that comes back with it, in `Last-Event-ID` or `after`, gets what it has missed, if that was not longer than ten minutes or 10,000 events ago; `missed` counts what is kept no more. Numbers rise, also over restarts of the server; how many events came before one is not known, and `restarted` says so in place of a count."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			After uint64 `query:"after" doc:"the number of the last event that is known; default: from now on"`
@@ -42,7 +42,7 @@ func (a *api) poolEvents() {
 				if len(e.List) == 0 {
 					return nil, false, err
 				}
-				return wire.PoolEvents{Events: lists.Map(e.List, toPoolEvent), Last: e.Last, Missed: e.Missed}, false, err
+				return wire.PoolEvents{Events: lists.Map(e.List, toPoolEvent), Last: e.Last, Missed: e.Missed, Restarted: e.Restarted}, false, err
 			}), nil
 		})
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
 )
 
 // Following is somebody's following the events of a pool.
@@ -14,14 +14,13 @@ type Following struct {
 	Stop func()          // must be called in the end
 
 	told  uint64 // number of the last event that was told
-	after func(n uint64) []engine.Event
+	after func(n uint64) live.Followed
 }
 
 // Events are events of a pool, in order.
 type Events struct {
-	List   []engine.Event
-	Last   uint64 // number of the last event that was told, in List or before
-	Missed uint64 // how many before List are kept no more, or were never, at least
+	live.Followed
+	Last uint64 // number of the last event that was told, in List or before
 }
 
 // Follow follows the five events of a pool, from the one after a number on; 0: from now on.
@@ -52,9 +51,8 @@ func (s *Pools) Followed(_ context.Context, p *access.Principal, f *Following) (
 	if err := p.May(access.PoolsFollowed); err != nil {
 		return e, err
 	}
-	e.List = f.after(f.told)
+	e.Followed = f.after(f.told)
 	if n := len(e.List); n > 0 {
-		e.Missed = e.List[0].N - f.told - 1
 		f.told = e.List[n-1].N
 	}
 	e.Last = f.told

@@ -84,7 +84,8 @@ func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.Pool
 	if names.err != nil {
 		return v, names.err
 	}
-	return v, r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Policy = e.PolicyName() })
+	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Policy = e.PolicyName() })
+	return v, err
 }
 
 // names finds the names of tenants and batches, each once.

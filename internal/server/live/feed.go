@@ -25,6 +25,7 @@ type feed struct {
 
 	mu        sync.Mutex
 	last      []engine.Event // by N
+	starts    []uint64       // what the numbers in last are counted on from, ascending
 	followers map[chan struct{}]bool
 	left      time.Time // when the last follower went
 	closed    bool
@@ -62,8 +63,11 @@ func (f *feed) add(now time.Time, base uint64, events []engine.Event) {
 	defer f.mu.Unlock()
 	if len(f.followers) == 0 && now.Sub(f.left) > feedLinger {
 		f.wanted.Store(false)
-		f.last = nil
+		f.last, f.starts = nil, nil
 		return
+	}
+	if n := len(f.starts); n == 0 || f.starts[n-1] != base {
+		f.starts = append(f.starts, base)
 	}
 	for _, x := range events {
 		x.N += base
@@ -83,12 +87,26 @@ func (f *feed) add(now time.Time, base uint64, events []engine.Event) {
 	}
 }
 
+// Followed are events of a pool, in order.
+type Followed struct {
+	List      []engine.Event
+	Missed    uint64 // how many before List are kept no more, or were never, since the pool was read from the store
+	Restarted bool   // it was, after the events before: how many came between is not known
+}
+
 // after returns the events that are kept with numbers above n.
-func (f *feed) after(n uint64) []engine.Event {
+func (f *feed) after(n uint64) (x Followed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := sort.Search(len(f.last), func(i int) bool { return f.last[i].N > n })
-	return slices.Clone(f.last[i:])
+	if x.List = slices.Clone(f.last[i:]); len(x.List) == 0 {
+		return x
+	}
+	first := x.List[0].N
+	start := f.starts[sort.Search(len(f.starts), func(i int) bool { return f.starts[i] >= first })-1]
+	x.Restarted = n < start
+	x.Missed = first - max(n, start) - 1
+	return x
 }
 
 func (f *feed) close() {
@@ -107,7 +125,7 @@ func (f *feed) close() {
 // the store: it counts on from that time, in µs since 1970. They are kept while somebody
 // follows, and ten minutes longer, at least the last FeedEvents. newest is the number of
 // the last event before. stop must be called in the end.
-func (p *Pool) Follow(ctx context.Context) (newest uint64, more <-chan struct{}, after func(n uint64) []engine.Event, stop func(), err error) {
+func (p *Pool) Follow(ctx context.Context) (newest uint64, more <-chan struct{}, after func(n uint64) Followed, stop func(), err error) {
 	more, stop = p.feed.follow(p.cfg.Now)
 	err = p.send(ctx, &op{do: func(*engine.Engine, time.Time) {}, number: &newest, done: make(chan struct{})})
 	if err != nil {
