@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -160,5 +161,32 @@ func TestEstimatesGoOn(t *testing.T) {
 	}
 	if now := lambda(); math.Abs(now) > 1e-9 {
 		t.Errorf("after the window λ is %g", now)
+	}
+}
+
+// TestWhatCouldNotBeKeptIsKeptAtTheNextStep: a step whose store fails loses nothing of what
+// was learnt to a kill after the next one, in which nothing happens.
+func TestWhatCouldNotBeKeptIsKeptAtTheNextStep(t *testing.T) {
+	t.Parallel()
+	w, f := newWorld(t, 1), &failingStore{}
+	w.wrap = func(s store.Store) store.Store { f.Store = s; return f }
+	w.reopen()
+	w.clock.halt()
+	w.onCall(pool.Settings{Elasticity: "static(n=0)", Window: 2 * time.Minute}, func(now *store.Pool) { now.Retainer.Silence = 0 })
+	w.step(10 * time.Second)
+	w.launch(10)
+	w.clock.advance(time.Second)
+	f.begin(storeCall{"PutStates", 1})
+	if err := w.Control.Step(marked(w.ctx)); !errors.Is(err, errLost) {
+		t.Fatalf("the step that could keep nothing returns %v", err)
+	}
+	f.end()
+	lambda := func() float64 { return must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Lambda }
+	was := lambda()
+	w.step(time.Second)
+	w.killed()
+	w.step(time.Second)
+	if now := lambda(); was == 0 || now < 0.9*was {
+		t.Errorf("λ is %g after the kill, before %g", now, was)
 	}
 }

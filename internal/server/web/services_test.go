@@ -57,6 +57,11 @@ func TestServicesOfARequester(t *testing.T) {
 
 	c.boss.post("/admin/services/scores", url.Values{"url": {"https://risk.example"}, "concurrency": {"2"}, "rate": {"30/m"}, "tenants": {"n1", "n2"}}).want(200)
 	c.req.get("/tenants/n1").want(200, "scores", "https://risk.example", "30/m").without("Rivals")
+	both := c.as(t, c.boss, "olga", func(f *sheet) { f.values["tenants"] = []string{"n1", "n2"} })
+	both.get("/tenants/n1").want(200, "https://risk.example")
+	c.boss.post("/admin/services", url.Values{"name": {"rivals"}, "url": {"https://rivals.example"}, "concurrency": {"2"}, "tenants": {"n2"}}).want(200)
+	both.get("/tenants/n1").want(200, "https://risk.example").without("rivals.example")
+	both.get("/tenants/n2").want(200, "https://risk.example", "https://rivals.example")
 	c.req.post("/runs", made).want(200).at("/runs/r1")
 	c.req.post("/runs/r1/do", url.Values{"do": {"start"}}).want(200)
 	c.req.get("/runs/r1").want(200, "Service scores: 0 of 2 calls under way, 0 of them this tenant's; at most 30/m.").without("Rivals")

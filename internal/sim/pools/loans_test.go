@@ -77,7 +77,7 @@ func TestElasticityAndBalanceDoNotFight(t *testing.T) {
 	}
 	var all looked
 	for seed := range n {
-		_, l := watched(t, lending(seed, "static", "rules", "ct-p", "ct-t", "feed-forward", "ct-t-paper", "rules-paper"))
+		_, l := watched(t, lending(seed, "static", "rules", "ct-p", "ct-t", "feed-forward", "reserve", "ct-t-paper", "rules-paper"))
 		all.add(l)
 	}
 	t.Logf("%+v", all)
