@@ -52,11 +52,12 @@ type PaperRun struct {
 	K     *float64 `name:"k" help:"For sla-e1 to sla-e6: inaccuracy of service times, 0 to 1; default 0.3, as in the paper." placeholder:"N"`
 	Gaps  string   `help:"For sla-e1 to sla-e6: gaps between processes, exponential or equal." enum:"exponential,equal" default:"exponential"`
 
-	Low  *float64       `help:"For cioppino-fig3a to cioppino-headline: people that an application keeps busy outside its rush hour; default 5." placeholder:"N"`
-	High *float64       `help:"For the same: people that it keeps busy in its rush hour; default 40." placeholder:"N"`
-	Step *time.Duration `help:"For the same: time from one control step to the next; default 10s." placeholder:"TIME"`
-	Kp   *float64       `help:"For the same: gain of the error in the paper's CT-t." placeholder:"N"`
-	Ki   *float64       `help:"For the same: gain of the sum of the errors in the paper's CT-t." placeholder:"N"`
+	Low   *float64       `help:"For cioppino-fig3a to cioppino-headline: people that an application keeps busy outside its rush hour; default 5." placeholder:"N"`
+	High  *float64       `help:"For the same: people that it keeps busy in its rush hour; default 40." placeholder:"N"`
+	Step  *time.Duration `help:"For the same: time from one control step to the next; default 10s." placeholder:"TIME"`
+	Kp    *float64       `help:"For the same: gain of the error in the paper's CT-t." placeholder:"N"`
+	Ki    *float64       `help:"For the same: gain of the sum of the errors in the paper's CT-t." placeholder:"N"`
+	Start *int           `help:"For the same: people whom a pool begins with, but for S; default c*." placeholder:"N"`
 
 	Out *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output
@@ -80,7 +81,7 @@ func readTrace(name string) (*pools.Trace, error) {
 func (p *PaperRun) options() (o experiment.Options, err error) {
 	o = experiment.Options{Seed: p.Seed, Small: p.Small, Open: experiment.Open{
 		F0: p.F0, T0: p.T0, K: p.K, Even: p.Gaps == "equal",
-		Low: p.Low, High: p.High, Step: p.Step, Kp: p.Kp, Ki: p.Ki,
+		Low: p.Low, High: p.High, Step: p.Step, Kp: p.Kp, Ki: p.Ki, Start: p.Start,
 	}}
 	if p.Bare {
 		o.Extra = -1

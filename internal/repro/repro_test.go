@@ -154,18 +154,21 @@ func TestEveryReasonIsGiven(t *testing.T) {
 			codes[code] = true
 		}
 	}
-	docs := map[string]int{}
+	docs, rows := map[string]int{}, 0
 	for _, e := range Experiments() {
 		docs[e.Doc] = 0
 	}
+	reasons := regexp.MustCompile("(?m)^\\| .*\\| (?:differs|imprecise|not [a-z ]+) \\(`([a-z0-9-]+(?:`, `[a-z0-9-]+)*)`\\) \\|$")
 	explained := regexp.MustCompile("(?m)^- `([a-z0-9-]+)`: (Conjecture: )?")
 	for doc := range docs {
 		text, err := os.ReadFile(filepath.Join("../..", doc))
 		if err != nil {
 			t.Fatal(err)
 		}
+		said := map[string]bool{}
 		for _, found := range explained.FindAllSubmatch(text, -1) {
 			docs[doc]++
+			said[string(found[1])] = true
 			if strings.HasPrefix(string(found[1]), "maybe-") != (len(found[2]) > 0) {
 				t.Errorf("%s: %q begins with maybe- or its paragraph with Conjecture:, not both", doc, found[1])
 			}
@@ -173,9 +176,20 @@ func TestEveryReasonIsGiven(t *testing.T) {
 				t.Errorf("%s explains %q, which no row gives", doc, found[1])
 			}
 		}
+		for _, row := range reasons.FindAllStringSubmatch(string(text), -1) {
+			rows++
+			for _, code := range strings.Split(row[1], "`, `") {
+				if !said[code] {
+					t.Errorf("%s has a row with the reason %q, which it does not explain", doc, code)
+				}
+			}
+		}
 		if docs[doc] == 0 {
 			t.Errorf("%s explains no reason", doc)
 		}
+	}
+	if rows < 100 {
+		t.Errorf("%d rows of the documents have a reason", rows)
 	}
 }
 

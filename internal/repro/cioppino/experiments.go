@@ -34,7 +34,7 @@ func Experiments() []experiment.Experiment {
 		},
 		{
 			Name: "cioppino-search", Title: "Cioppino, a search for a world with the headline",
-			What:   "the three gains of the paper's own combination over its baseline on the trace, for each load of the rush hour, interval of control and horizon of a grid",
+			What:   "the three gains of the paper's own combination over its baseline on the trace, for each load of the rush hour, interval of control, horizon and beginning of a grid",
 			Source: "not in the paper", Reps: 5, Trace: true, Run: runCioppinoSearch,
 		},
 		{

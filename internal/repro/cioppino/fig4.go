@@ -96,6 +96,10 @@ func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Resu
 	for _, parts := range partSets {
 		trials = append(trials, trial{with(parts), w, o.Reps})
 	}
+	few := len(trials)
+	for _, s := range begun {
+		trials = append(trials, trial{s, w.begunLow(), o.Reps})
+	}
 	at := map[float64]int{}
 	if o.Extra > 0 {
 		for _, p := range peaks {
@@ -115,6 +119,7 @@ func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Resu
 		return err
 	}
 	r.Add(w.endToEnd(runs, "open-setting")...)
+	r.Add(w.begunRows(runs[few:], runs[0])...)
 	for _, g := range gains {
 		r.Add(w.compare(liked.name+", over baseline", g, runs[5], runs[0]), w.compare(ahead.name+", over baseline", g, runs[6], runs[0]))
 	}
@@ -177,7 +182,7 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 			w.fitted(g, w.compare("Cioppino over baseline", g.order(), theirs, base).Orders("Cioppino dominates the baseline", experiment.Above(1), headlineSource, because)),
 			w.compare("Throng over baseline", g, own, base).AtLeast(headline[i].Value, headlineSource, because),
 			w.compare("Throng, quick, over baseline", g, quicker, base).AtLeast(headline[i].Value, headlineSource, because),
-			w.compare("Throng, reserve, over baseline", g, reserved, base).AtLeast(headline[i].Value, headlineSource, because))
+			w.compare("Throng, reserve, over baseline", g, reserved, base).AtLeast(headline[i].Value, headlineSource, because).As(experiment.OfFitted))
 	}
 	rows = append(rows, w.timesRow(boundName, gainNet.metric, boundLogs(base)))
 	for _, g := range []gain{gainSize, gainPreference, gainEquation2} {
@@ -201,6 +206,20 @@ func boundLogs(base []*poolRun) []float64 {
 	return lists.Map(base, func(r *poolRun) float64 {
 		return math.Log(most * (headline[0].Value*r.busy + r.idle/headline[1].Value) / r.net())
 	})
+}
+
+// begun are the systems that are compared again where they begin with fewer people than
+// c*: the paper leaves open with how many.
+var begun = []system{cioppino, throng, reserve}
+
+func (w *poolWorld) begunRows(runs [][]*poolRun, base []*poolRun) []experiment.Row {
+	var rows []experiment.Row
+	for i, s := range begun {
+		for _, g := range gains {
+			rows = append(rows, w.compare(fmt.Sprintf("%s begun with %g people a pool, over baseline", s.name, math.Ceil(w.low)), g, runs[i], base))
+		}
+	}
+	return rows
 }
 
 // fitted marks what the interval of control and the loads were chosen for: that the
@@ -371,11 +390,15 @@ func runCioppinoHeadline(ctx context.Context, o *experiment.Options, r *experime
 	}
 	list := whole[:5]
 	trials := lists.Map(list, func(s system) trial { return trial{s, w, o.Reps} })
+	for _, s := range begun {
+		trials = append(trials, trial{s, w.begunLow(), o.Reps})
+	}
 	runs, err := try(ctx, o, trials)
 	if err != nil {
 		return err
 	}
 	r.Add(w.endToEnd(runs, "maybe-generated-work")...)
+	r.Add(w.begunRows(runs[len(list):], runs[0])...)
 	for i, s := range list {
 		r.Add(absolute(s.name, runs[i])...)
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // The grid of the search for a world in which the paper's own combination gives the
-// headline: the load of the rush hour, the interval of control and the horizon, none
-// of which the paper gives.
+// headline: the load of the rush hour, the interval of control, the horizon, and whether
+// pools begin with c* or with the people whom the low load keeps busy: the paper gives
+// none of them.
 var (
 	searchPeaks    = []float64{20, high, 80}
 	searchSteps    = []time.Duration{2 * time.Second, controlStep, 30 * time.Second}
@@ -34,8 +35,10 @@ func runCioppinoSearch(ctx context.Context, o *experiment.Options, r *experiment
 			for _, peak := range peaks {
 				w := onTrace(o)
 				w.high, w.step, w.horizon = peak, step, horizon
+				name := fmt.Sprintf("rush hour of %g, a step every %s, %s long, begun with ", peak, step, horizon)
 				trials = append(trials, trial{baseline, w, o.Reps}, trial{cioppino, w, o.Reps})
-				names = append(names, fmt.Sprintf("rush hour of %g, a step every %s, %s long", peak, step, horizon))
+				trials = append(trials, trial{baseline, w, o.Reps}, trial{cioppino, w.begunLow(), o.Reps})
+				names = append(names, name+"c*", fmt.Sprint(name, math.Ceil(w.low), " people a pool"))
 			}
 		}
 	}

@@ -42,12 +42,9 @@ const waitSalary = crowd.Unit / 20
 type system struct {
 	name                      string
 	elastic, stable, balancer string
-	start                     int           // as pools.Pool.Start, or startLow
+	start                     int           // as pools.Pool.Start
 	wait                      time.Duration // c* by a promise; 0: by η
 }
-
-// startLow is as many people a pool as the low load keeps busy.
-const startLow = -10
 
 // The systems of section 6.3, and ours: best by cost, by throughput and by preference.
 var (
@@ -57,7 +54,7 @@ var (
 	// quick is the same with the paper's CT-t, which calls more people.
 	quick = system{name: "Throng, quick", elastic: paperGains, stable: "hybrid", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// reserve calls for the queue that there will be, and lets some of it wait.
-	reserve = system{name: "Throng, reserve", elastic: "reserve", stable: "none", balancer: "search", start: startLow, wait: promise}
+	reserve = system{name: "Throng, reserve", elastic: "reserve", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// ahead goes where the model says, and keeps waits short.
 	ahead = system{name: "Throng, ahead", elastic: "feed-forward(band=0,chance=0)", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// liked goes for preference: it keeps more people than are needed, so that they
@@ -67,9 +64,6 @@ var (
 
 func (s system) text() string {
 	t := s.elastic + " + " + s.stable + " + " + s.balancer
-	if s.start == startLow {
-		t += ", begun with as many people as the low load keeps busy"
-	}
 	if s.wait > 0 {
 		t += fmt.Sprintf(", c* by a promised mean wait of %g s", s.wait.Seconds())
 	}
@@ -97,6 +91,7 @@ type poolWorld struct {
 	step, horizon   time.Duration
 	training        float64       // mean seconds
 	rise            time.Duration // of together: when the load goes up; 0: at half time
+	begun           *int          // people with whom a pool begins, but for S; nil: as its system says
 }
 
 // generated is the world of the paper's generated data.
@@ -152,8 +147,8 @@ func (w *poolWorld) setup(s system) pools.Setup {
 		u.People.Abandon, u.People.Recruitment = w.abandon, sim.Exponential(w.arrive)
 	}
 	start := s.start
-	if start == startLow {
-		start = int(math.Ceil(w.low))
+	if w.begun != nil && start != pools.StartMean { // S has the c* of the whole load, as the paper says
+		start = *w.begun
 	}
 	for i := range apps {
 		u.Pools = append(u.Pools, pools.Pool{
@@ -203,7 +198,10 @@ func (w poolWorld) taking(p *experiment.Open) (poolWorld, error) {
 	if p.Step != nil {
 		w.step = *p.Step
 	}
+	w.begun = p.Start
 	switch {
+	case w.begun != nil && (*w.begun < 0 || *w.begun > surge):
+		return w, crowd.Fieldf("start", "%d people a pool to begin with: from 0 to %g", *w.begun, surge)
 	case !(w.low > 0):
 		return w, crowd.Fieldf("low", "%g is no number of busy people (more than 0)", w.low)
 	case !(w.high >= w.low && w.high <= surge):
@@ -212,6 +210,14 @@ func (w poolWorld) taking(p *experiment.Open) (poolWorld, error) {
 		return w, crowd.Fieldf("step", "%s from one control step to the next: from 1s to %s", w.step, w.horizon/10)
 	}
 	return w, nil
+}
+
+// begunLow is the world in which a pool begins with as many people as its load keeps busy
+// outside its rush hour.
+func (w poolWorld) begunLow() poolWorld {
+	people := int(math.Ceil(w.low))
+	w.begun = &people
+	return w
 }
 
 // paperGains is the paper's CT-t, where the paper's own combination or figure has it.

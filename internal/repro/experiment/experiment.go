@@ -69,6 +69,8 @@ type Open struct {
 	Step *time.Duration // from one control step to the next, > 0
 	Kp   *float64       // gain of the paper's CT-t of the error, ≥ 0
 	Ki   *float64       // and of the sum of the errors, ≥ 0
+	// Start is how many people a pool begins with, ≥ 0, but for S, of which the paper says it.
+	Start *int
 }
 
 // Opened is a part of Open, by the names of the experiments that take it.
@@ -101,6 +103,9 @@ func (p *Open) flags() map[Opened]string {
 	}
 	number(OpenPools, "kp", p.Kp)
 	number(OpenPools, "ki", p.Ki)
+	if p.Start != nil {
+		flags[OpenPools] += fmt.Sprintf(" --start %d", *p.Start)
+	}
 	return flags
 }
 
