@@ -123,11 +123,11 @@ func TestConstantTargetsComeToRest(t *testing.T) {
 }
 
 // TestConstantLoadHardlyCalls: with a load that does not change, c* moves by the
-// chance of its estimate only. The band and the queue of chance keep that from
-// calling and releasing by turns.
+// chance of its estimate only. The band and the queue of chance, or the queue that
+// may wait, keep that from calling and releasing by turns.
 func TestConstantLoadHardlyCalls(t *testing.T) {
 	t.Parallel()
-	for _, elasticity := range []string{"feed-forward", "ct-p"} {
+	for _, elasticity := range []string{"feed-forward", "ct-p", "reserve"} {
 		count := func(of string) (calls, releases, moves int64) {
 			run := Run{Setup: Setup{Horizon: 2 * time.Hour, Step: 10 * time.Second, Salary: 50_000, Balance: "search"}, Seed: 1}
 			for i, busy := range []float64{8, 12, 16, 20} {
@@ -141,14 +141,17 @@ func TestConstantLoadHardlyCalls(t *testing.T) {
 			return o.Total.Asked - o.Total.Withdrawn, o.Total.Released, o.Total.MovedIn
 		}
 		bare := "(band=0)"
-		if elasticity == "feed-forward" {
+		switch elasticity {
+		case "feed-forward":
 			bare = "(band=0,chance=0)"
+		case "reserve":
+			bare = "(hold=0s)"
 		}
 		calls, releases, moves := count(elasticity)
 		c0, r0, _ := count(elasticity + bare)
 		t.Logf("%s: %d calls, %d releases, %d moves; bare %d, %d", elasticity, calls, releases, moves, c0, r0)
 		if moves == 0 || r0 == 0 || 2*(calls+releases) > c0+r0 {
-			t.Errorf("%s: %d calls, %d releases, %d moves; without the band %d and %d", elasticity, calls, releases, moves, c0, r0)
+			t.Errorf("%s: %d calls, %d releases, %d moves; bare %d and %d", elasticity, calls, releases, moves, c0, r0)
 		}
 	}
 }
