@@ -2,13 +2,10 @@ package workflows
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -120,119 +117,4 @@ func (w *world) modelCall(t orchestrator.Attempt) (reply httpstep.Reply, took ti
 		w.note(crowd.Fieldf(t.Step, "its service has no model of an answer that fits its response: %s; say in the model file what it answers, like steps: {%s: {answer: {PROPERTY: VALUE}}}", err, t.Step))
 	}
 	return reply, took, nil
-}
-
-// shape is what of a property's schema tells how a value is made up.
-type shape struct {
-	Enum             []json.RawMessage
-	Const            json.RawMessage
-	Minimum, Maximum *float64
-	ExclusiveMinimum *float64
-	ExclusiveMaximum *float64
-	MinLength        int
-	MaxLength        *int
-	Format           string
-	Type             json.RawMessage
-}
-
-// makeAnswer makes an answer that fits a schema: what is said is drawn, the rest made up.
-func makeAnswer(s *jsonschema.Schema, said map[string]scenario.Values, r *sim.Rand) ([]string, error) {
-	var schema struct{ Properties map[string]shape }
-	if err := json.Unmarshal([]byte(s.String()), &schema); err != nil {
-		return nil, err
-	}
-	answer := make(map[string]json.RawMessage)
-	for _, p := range s.Properties() {
-		x := schema.Properties[p.Name]
-		if v, ok := said[p.Name]; ok {
-			answer[p.Name] = x.literal(v.Draw(r), p.Kind)
-			continue
-		}
-		answer[p.Name] = x.make(p, r)
-	}
-	body, err := json.Marshal(answer)
-	if err != nil {
-		return nil, err
-	}
-	return httpstep.Values(body, s)
-}
-
-// literal writes a drawn text as JSON of the property's type.
-func (x *shape) literal(text string, kind jsonschema.Kind) json.RawMessage {
-	switch kind {
-	case jsonschema.Number:
-		var f float64
-		if json.Unmarshal([]byte(text), &f) == nil {
-			return x.number(f)
-		}
-	case jsonschema.Bool:
-		if text == "true" || text == "false" {
-			return json.RawMessage(text)
-		}
-	}
-	raw, _ := json.Marshal(text) // a string always can
-	return raw
-}
-
-func (x *shape) number(f float64) json.RawMessage {
-	if strings.Contains(string(x.Type), `"integer"`) && !strings.Contains(string(x.Type), `"number"`) {
-		return json.RawMessage(fmt.Sprintf("%.0f", f))
-	}
-	raw, _ := json.Marshal(f) // it is finite
-	return raw
-}
-
-// make makes up the value of a property: one of an enumeration, a number within its
-// bounds (0 to 100 without), a fair bool, or a text that names the property.
-func (x *shape) make(p jsonschema.Property, r *sim.Rand) json.RawMessage {
-	switch {
-	case x.Const != nil:
-		return x.Const
-	case len(x.Enum) > 0:
-		return x.Enum[r.IntN(len(x.Enum))]
-	case p.Kind == jsonschema.Bool:
-		return json.RawMessage(fmt.Sprint(r.IntN(2) == 0))
-	case p.Kind == jsonschema.Number:
-		low, high := x.bounds()
-		return x.number(low + (high-low)*r.Float64())
-	}
-	text := fmt.Sprintf("%s %d", p.Name, 1+r.IntN(1000))
-	switch x.Format {
-	case "date":
-		text = time.Date(2026, 1, 1+r.IntN(365), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-	case "date-time":
-		text = time.Date(2026, 1, 1+r.IntN(365), 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
-	case "email":
-		text = fmt.Sprintf("%d@example.org", 1+r.IntN(1000))
-	case "uri":
-		text = "https://example.org/" + url.PathEscape(text)
-	}
-	if len(text) < x.MinLength {
-		text += strings.Repeat("x", x.MinLength-len(text))
-	}
-	if x.MaxLength != nil && len(text) > *x.MaxLength {
-		text = text[:*x.MaxLength]
-	}
-	raw, _ := json.Marshal(text) // a string always can
-	return raw
-}
-
-func (x *shape) bounds() (low, high float64) {
-	low, high = 0, 100
-	least, most := x.Minimum, x.Maximum
-	if least == nil {
-		least = x.ExclusiveMinimum
-	}
-	if most == nil {
-		most = x.ExclusiveMaximum
-	}
-	switch {
-	case least != nil && most != nil:
-		return *least, *most
-	case least != nil:
-		return *least, *least + 100
-	case most != nil:
-		return min(low, *most-100), *most
-	}
-	return low, high
 }
