@@ -41,8 +41,8 @@ type AddedRows struct {
 // if rows cannot be read or have a cell that is no value of its column's type; Conflict, if
 // the input takes no rows, or if the feed has rows before these that were not added.
 func (o *Orchestrator) AddRows(ctx context.Context, id crowd.RunID, n NewRows) (out AddedRows, err error) {
-	if len(n.Feed) > maxFeedName {
-		return out, crowd.Fieldf("feed", "has more than %s", format.Bytes(maxFeedName))
+	if err := format.ValidLine("feed", n.Feed, maxFeedName); err != nil {
+		return out, err
 	}
 	if n.After != 0 && n.Feed == "" {
 		return out, crowd.Fieldf("feed", "is missing: after counts its rows")
@@ -107,6 +107,9 @@ func (o *Orchestrator) FeedRows(ctx context.Context, id crowd.RunID, input, feed
 	}
 	if feed == "" {
 		return 0, crowd.Fieldf("feed", "is missing: the name of the feed")
+	}
+	if err := format.ValidLine("feed", feed, maxFeedName); err != nil {
+		return 0, err
 	}
 	return o.cfg.Store.FeedRows(ctx, id, n.Node.Node, feed)
 }

@@ -185,6 +185,10 @@ func TestRefusedRows(t *testing.T) {
 		{"a gap in the feed", id, orchestrator.NewRows{Input: "items", Feed: "f", After: 5}, "id,price\na,2\n", crowd.Conflict, "begin after 5"},
 		{"no feed", id, orchestrator.NewRows{Input: "items", After: 5}, "id,price\na,2\n", crowd.Invalid, "feed"},
 		{"a long name", id, orchestrator.NewRows{Input: "items", Feed: strings.Repeat("f", 201)}, "id,price\na,2\n", crowd.Invalid, "feed"},
+		{"a name with NUL", id, orchestrator.NewRows{Input: "items", Feed: "f\x00"}, "id,price\na,2\n", crowd.Invalid, "feed"},
+		{"a name that is no text", id, orchestrator.NewRows{Input: "items", Feed: "\xff"}, "id,price\na,2\n", crowd.Invalid, "feed"},
+		{"a name that turns", id, orchestrator.NewRows{Input: "items", Feed: "\u202ef"}, "id,price\na,2\n", crowd.Invalid, "feed"},
+		{"a name of nothing", id, orchestrator.NewRows{Input: "items", Feed: " "}, "id,price\na,2\n", crowd.Invalid, "feed"},
 	}
 	for _, x := range tests {
 		t.Run(x.name, func(t *testing.T) {

@@ -27,6 +27,9 @@ type NewRun struct {
 	Open      []string    // inputs to which rows are added while it goes, besides those that the file calls open
 }
 
+// maxRunName is how long the name of a run may be, in bytes: one of 200 characters.
+const maxRunName = 800
+
 // Created is a run that was made.
 type Created struct {
 	Run   store.Run
@@ -61,17 +64,20 @@ func (p Problems) As(target any) bool {
 // file is wrong.
 func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	now := o.now()
-	known, err := o.knownTo(ctx, n.Tenant)
+	may, err := o.allowed(ctx, n.Tenant)
 	if err != nil {
 		return Created{}, err
 	}
-	w, problems := ParseFor(ctx, n.Text, now, known)
+	w, problems := ParseFor(ctx, n.Text, now, may)
 	if len(problems) > 0 {
 		return Created{}, Problems(problems)
 	}
 	run := store.Run{
 		Tenant: n.Tenant, Name: cmp.Or(n.Name, w.Name), Text: n.Text, State: store.RunLoading, Budget: cmp.Or(n.Budget, w.Budget),
 		Parent: n.Parent, From: n.From, AskAgain: n.AskAgain, RenewAges: n.RenewAges, CreatedBy: n.By, CreatedAt: now,
+	}
+	if err := format.ValidLine("name", run.Name, maxRunName); err != nil {
+		return Created{}, err
 	}
 	if w.SLA != nil {
 		run.Deadline = w.SLA.Deadline

@@ -396,6 +396,32 @@ func TestWhoMayCallAService(t *testing.T) {
 	w.want(id, "call", "1,1!", "2,2!")
 }
 
+// TestAPathStaysBelow the address of its service, also at servers that drop what follows a ;.
+func TestAPathStaysBelow(t *testing.T) {
+	w := newWorld(t)
+	w.declare(1, crowd.Rate{}, w.tenant)
+	for path, good := range map[string]bool{"a;b/x": true, "a..;b/x": true, "a;b/..;/x": false, "..;x=1": false, "a/%2e%2e%3b/x": false, ".;/x": false, "a/../x": false} {
+		_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: strings.Replace(sharedFlow(""), "path: v1/loud", "path: \""+path+"\"", 1)})
+		if good && err != nil || !good && (err == nil || !strings.Contains(err.Error(), "leads out of the service")) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestNamesOfRuns have nothing that disguises, whether they are given or the workflow's.
+func TestNamesOfRuns(t *testing.T) {
+	w := newWorld(t)
+	const text = "workflow: %q\ninputs: {items: {columns: [id]}}\nsteps:\n  every: {from: items, sql: select id from items}\n"
+	for name, good := range map[string]bool{"José 李": true, strings.Repeat("李", 200): true, "a\u202eb": false, "a\x00": false, "\x1b[1m": false, "a\xff": false} {
+		_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: fmt.Sprintf(text, "w"), Name: name})
+		if (err == nil) != good || !good && !strings.Contains(err.Error(), "name: ") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: fmt.Sprintf(text, "a\u202eb")})
+	wantCode(t, err, crowd.Invalid, "name: has the character U+202E")
+}
+
 // TestTheLoadOfAService: a run's page tells how many calls there are in all, and no more
 // about those of other tenants.
 func TestTheLoadOfAService(t *testing.T) {

@@ -269,7 +269,7 @@ func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 	if len(problems) > 0 {
 		return errors.Join(Problems(problems), o.cancelUnstarted(ctx, run))
 	}
-	if err := o.mayCall(ctx, run.Tenant, w); err != nil {
+	if err := o.mayDo(ctx, run.Tenant, w); err != nil {
 		return err
 	}
 	run.State, run.StartedAt = store.RunRunning, now
@@ -285,19 +285,21 @@ func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 	return nil
 }
 
-// mayCall checks that a tenant may call the declared services of a workflow, which it
-// could when the run was made.
-func (o *Orchestrator) mayCall(ctx context.Context, tenant crowd.TenantID, w *workflow.Workflow) error {
-	known, err := o.knownTo(ctx, tenant)
+// mayDo checks that a tenant may still do what the steps of a workflow do, which it could
+// when the run was made: call declared services, and give jobs their priorities.
+func (o *Orchestrator) mayDo(ctx context.Context, tenant crowd.TenantID, w *workflow.Workflow) error {
+	may, err := o.allowed(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	for i := range w.Steps {
-		s := w.Steps[i].HTTP()
-		if s == nil || s.Name == "" {
-			continue
+		wrong := ""
+		if s := w.Steps[i].HTTP(); s != nil && s.Name != "" {
+			wrong = may.Service(s.Name)
+		} else if c := w.Steps[i].Crowd(); c != nil {
+			wrong = may.wrongPriority(c.Priority)
 		}
-		if wrong := known(s.Name); wrong != "" {
+		if wrong != "" {
 			return crowd.Errorf(crowd.Conflict, "the step %s: %s", w.Steps[i].Name, wrong)
 		}
 	}

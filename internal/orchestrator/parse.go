@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
@@ -15,9 +17,9 @@ import (
 // files are the columns of its inputs by name; nil: not known yet. With a zero
 // now a deadline in the past is no problem, nor ever is that the caller has gone.
 //
-// It takes every service for one that may be called; ParseFor does not.
+// It takes every service for one that may be called, and every priority; ParseFor does not.
 func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
-	check := checker{context.WithoutCancel(ctx), func(string) string { return "" }}
+	check := checker{context.WithoutCancel(ctx), Allowed{Service: func(string) string { return "" }}}
 	w, problems := workflow.Parse([]byte(text), now, check)
 	if len(problems) > 0 || files == nil {
 		return w, problems
@@ -25,20 +27,48 @@ func Parse(ctx context.Context, text string, files map[string][]string, now time
 	return w.Fit(files, now, check)
 }
 
-// ParseFor reads the file of a new workflow as Parse does, for somebody who may call the
-// services that are known.
-func ParseFor(ctx context.Context, text string, now time.Time, known Known) (*workflow.Workflow, []workflow.Problem) {
-	return workflow.Parse([]byte(text), now, checker{context.WithoutCancel(ctx), known})
+// ParseFor reads the file of a new workflow as Parse does, for somebody who is not
+// allowed everything.
+func ParseFor(ctx context.Context, text string, now time.Time, may Allowed) (*workflow.Workflow, []workflow.Problem) {
+	return workflow.Parse([]byte(text), now, checker{context.WithoutCancel(ctx), may})
+}
+
+// Allowed is what the steps of a workflow may do.
+type Allowed struct {
+	Service     Known
+	MaxPriority float64 // 0: that of the engine
+}
+
+// wrongPriority explains why a job may not be given a priority; "": it may.
+func (a Allowed) wrongPriority(x float64) string {
+	var wrong *crowd.Error
+	if errors.As((&engine.Tenant{MaxPriority: a.MaxPriority}).Allows(x), &wrong) {
+		return wrong.Message
+	}
+	return ""
+}
+
+// allowed is what a tenant may do now.
+func (o *Orchestrator) allowed(ctx context.Context, tenant crowd.TenantID) (Allowed, error) {
+	known, err := o.knownTo(ctx, tenant)
+	if err != nil {
+		return Allowed{}, err
+	}
+	t, err := o.cfg.Store.Tenant(ctx, tenant)
+	return Allowed{known, t.MaxPriority}, err
 }
 
 // checker has queries compiled by the engine that will run them.
 type checker struct {
-	ctx   context.Context
-	known Known
+	ctx context.Context
+	may Allowed
 }
 
 // CheckService implements workflow.Checker.
-func (c checker) CheckService(name string) string { return c.known(name) }
+func (c checker) CheckService(name string) string { return c.may.Service(name) }
+
+// CheckPriority implements workflow.Checker.
+func (c checker) CheckPriority(x float64) string { return c.may.wrongPriority(x) }
 
 func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
 	var inputs []sqlstep.Table

@@ -133,6 +133,15 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		TaskTime:   fields.Or(v, "task_time", engine.DefaultTaskTime),
 	}
 	m.step.Spec = c
+	if r.checker != nil {
+		if wrong := r.checker.CheckPriority(c.Priority); wrong != "" {
+			at := v.Start()
+			if priority := v.Get("priority"); priority != nil {
+				at = priority.At()
+			}
+			r.problem(at, "priority: %s", wrong)
+		}
+	}
 	for _, score := range v.Get("qualifications").Parts() {
 		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.Name(), Min: score.Scalar.(int)})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
@@ -165,7 +166,8 @@ func wrongPath(path string) string {
 	}
 	for _, part := range strings.Split(path, "/") {
 		plain, err := url.PathUnescape(part)
-		if err != nil || plain == "." || plain == ".." || strings.ContainsAny(plain, `/\`) {
+		name, _, _ := strings.Cut(plain, ";") // servers that take ;… for parameters drop it
+		if err != nil || name == "." || name == ".." || strings.ContainsAny(plain, `/\`) {
 			return fmt.Sprintf("%s leads out of the service: a path stays below its address", yamlfile.Quote(path))
 		}
 	}
@@ -226,6 +228,8 @@ func wrongURL(text string) string {
 		return "an address is fixed: secrets stand in headers, as ${secret:NAME}, and columns are sent by themselves"
 	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Sprintf("%s is not an address like https://scores.example/v1/score", yamlfile.Quote(text))
+	case strings.ContainsFunc(text+u.Host, format.Disguises):
+		return fmt.Sprintf("%s has a character that cannot be seen: leave it out", yamlfile.Quote(text))
 	case u.User != nil:
 		return "a name and a password do not belong into an address: use a header with ${secret:NAME}"
 	case u.Fragment != "":

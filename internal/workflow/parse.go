@@ -20,6 +20,8 @@ type Checker interface {
 	CheckSQL(query string, sources []SQLSource) SQLFacts
 	// CheckService explains why a step may not call the service of that name; "": it may.
 	CheckService(name string) (wrong string)
+	// CheckPriority explains why a step's job may not be given a priority; "": it may.
+	CheckPriority(priority float64) (wrong string)
 }
 
 // SQLSource is a table that a query may use.

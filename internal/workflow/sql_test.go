@@ -24,6 +24,9 @@ func (sqlEngine) CheckService(name string) string {
 	return "there is no service " + name
 }
 
+// CheckPriority takes every priority.
+func (sqlEngine) CheckPriority(float64) string { return "" }
+
 func (sqlEngine) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
 	var tables []sqlstep.Table
 	var stream []string

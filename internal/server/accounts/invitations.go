@@ -172,7 +172,7 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 	}
 	pool, found := s.live.Settings(n.Pool)
 	n.Note, n.Life = strings.TrimSpace(n.Note), cmp.Or(n.Life, DefaultInviteFor)
-	if err := input.ValidText("note", n.Note, MaxNote); err != nil {
+	if err := format.ValidText("note", n.Note, MaxNote); err != nil {
 		return pool, nil, err
 	}
 	switch {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/recruit"
@@ -245,7 +245,7 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 		return crowd.Fieldf("name", "%q is not a name to sign in with (letters, digits and . _ @ + -, at most 64)", u.Name)
 	}
 	if u.FullName != before.FullName {
-		if err := input.ValidLine("full_name", u.FullName, 200); err != nil {
+		if err := format.ValidLine("full_name", u.FullName, 200); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/live"
@@ -180,7 +181,7 @@ func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.Ten
 	if err := validDeposit("amount", max(amount, -amount)); err != nil {
 		return err
 	}
-	if err := input.ValidLine("note", note, 500); err != nil {
+	if err := format.ValidLine("note", note, 500); err != nil {
 		return err
 	}
 	if _, err := s.store.Tenant(ctx, id); err != nil {

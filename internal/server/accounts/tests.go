@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -102,7 +103,7 @@ func validTest(t *store.Test) error {
 	bad := func(field, format string, args ...any) {
 		wrong = append(wrong, &crowd.Error{Code: crowd.Invalid, Field: field, Message: fmt.Sprintf(format, args...)})
 	}
-	if e, ok := errors.AsType[*crowd.Error](input.ValidLine("name", t.Name, 100)); ok {
+	if e, ok := errors.AsType[*crowd.Error](format.ValidLine("name", t.Name, 100)); ok {
 		wrong = append(wrong, e)
 	}
 	if t.Name == "" {

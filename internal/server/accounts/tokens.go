@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -42,7 +42,7 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	if t.User == p.User.ID {
 		as = p
 	}
-	if err := input.ValidLine("name", t.Name, 100); err != nil {
+	if err := format.ValidLine("name", t.Name, 100); err != nil {
 		return t, "", err
 	}
 	switch {

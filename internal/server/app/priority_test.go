@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 )
@@ -53,4 +55,42 @@ func TestThePriorityOfATenantIsBounded(t *testing.T) {
 	bound(50)
 	ok(t, edit(50))
 	must(w.Batches.Launch(w.ctx, w.ann, draft, false))(t)
+}
+
+// TestThePriorityOfAStepIsBounded: a run whose step has more is refused when its file is
+// checked for the tenant, when it is made, and when it is to start.
+func TestThePriorityOfAStepIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	bound := func(most float64) {
+		must(w.Tenants.Update(w.ctx, w.admin, w.a, accounts.TenantEdit{MaxPriority: &most}))(t)
+	}
+	text := `
+workflow: urgent
+inputs: {things: {columns: [id]}}
+steps:
+  look:
+    from: {things: stream}
+    crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"], show: [id]}, reward: 0.10, priority: 50}
+`
+	const wrong = "50 is beyond the tenant's highest, 3, which an administrator sets"
+	n := orchestrator.NewRun{Tenant: w.a, Text: text}
+	id := must(w.Runs.Make(w.ctx, w.ann, n))(t).Run.ID
+	must(w.Runs.Load(w.ctx, w.ann, id, "things", file(t, thingsWithID(2))))(t)
+	bound(3)
+	_, err := w.Runs.Make(w.ctx, w.ann, n)
+	if refused(t, err, crowd.Invalid); !strings.Contains(err.Error(), "line 7, column 118: priority: "+wrong) {
+		t.Errorf("made: %v", err)
+	}
+	checked := must(w.Runs.Check(w.ctx, w.ann, w.a, text))(t)
+	checked.Done()
+	if len(checked.Problems) != 1 || checked.Problems[0].Line != 7 || checked.Problems[0].Message != "priority: "+wrong {
+		t.Errorf("checked: %+v", checked.Problems)
+	}
+	err = second(w.Runs.Start(w.ctx, w.ann, id, false))
+	if refused(t, err, crowd.Conflict); !strings.Contains(err.Error(), "the step look: "+wrong) {
+		t.Errorf("started: %v", err)
+	}
+	bound(50)
+	must(w.Runs.Start(w.ctx, w.ann, id, false))(t)
 }

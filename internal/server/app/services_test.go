@@ -278,6 +278,10 @@ func TestBadServices(t *testing.T) {
 			}
 		}
 	}
+	for _, url := range []string{"http://\u202eabc/", "http://%E2%80%AEabc/", "http://abc/\u2066x"} {
+		_, err := w.Services.Declare(w.ctx, w.admin, "other", someService(url, 1))
+		refused(t, err, crowd.Invalid)
+	}
 	for name, e := range map[string]runs.ServiceEdit{"a b": someService("http://x", 1), "": someService("http://x", 1), "empty": {}, "1x": someService("http://x", 1)} {
 		_, err := w.Services.Declare(w.ctx, w.admin, name, e)
 		refused(t, err, crowd.Invalid)

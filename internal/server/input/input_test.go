@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/input"
 )
 
@@ -18,7 +19,7 @@ func TestTextsThatOthersAreShown(t *testing.T) {
 		"\x00": no, "a\x00": no, "\u202ex": no, "a\u2028b": no, "a\u2066b": no, "\xff": no,
 		" ": no, "\u200b": no, "\ufeff": no, "\u3164": no, "\u115f \u1160": no, "\u200d\u200d": no, "\n": no,
 	} {
-		line, several := input.ValidLine("x", text, 20), input.ValidText("x", text, 20)
+		line, several := format.ValidLine("x", text, 20), format.ValidText("x", text, 20)
 		if (line == nil) != (want == yes) || (several == nil) != (want != no) {
 			t.Errorf("%q as a line: %v; as a text: %v; want it to be %s", text, line, several, want)
 		}

@@ -190,7 +190,7 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 			return Checked{}, err
 		}
 	}
-	known, err := s.known(ctx, p, tenant)
+	may, err := s.allowed(ctx, p, tenant)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -198,7 +198,7 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 	if err != nil {
 		return Checked{}, err
 	}
-	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), known)
+	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), may)
 	notes, err := s.orchestrator.Unkept(ctx, w)
 	if err != nil {
 		done()

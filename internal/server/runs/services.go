@@ -193,14 +193,21 @@ func (s *Services) Get(ctx context.Context, p *access.Principal, name string) (S
 	return v, nil
 }
 
-// known are the services that a workflow of a tenant may call; of none (0), those that
-// one of p's may, and to an admin all.
-func (s *Runs) known(ctx context.Context, p *access.Principal, tenant crowd.TenantID) (orchestrator.Known, error) {
+// allowed is what a workflow of a tenant may do; of none (0), it may call the services that
+// one of p's may, and to an admin all, and have any priority.
+func (s *Runs) allowed(ctx context.Context, p *access.Principal, tenant crowd.TenantID) (may orchestrator.Allowed, err error) {
 	list, err := s.store.ListServices(ctx)
 	if err != nil {
-		return nil, err
+		return may, err
 	}
-	return orchestrator.KnownServices(lists.Filter(list, func(x store.Service) bool {
+	if tenant != 0 {
+		t, err := s.store.Tenant(ctx, tenant)
+		if err != nil {
+			return may, err
+		}
+		may.MaxPriority = t.MaxPriority
+	}
+	may.Service = orchestrator.KnownServices(lists.Filter(list, func(x store.Service) bool {
 		switch {
 		case tenant != 0:
 			return x.Allows(tenant)
@@ -208,5 +215,6 @@ func (s *Runs) known(ctx context.Context, p *access.Principal, tenant crowd.Tena
 			return true
 		}
 		return slices.ContainsFunc(p.Tenants(), x.Allows)
-	})), nil
+	}))
+	return may, nil
 }
