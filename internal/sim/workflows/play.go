@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/sched"
 )
@@ -157,11 +158,6 @@ func (w *world) restore(id crowd.PoolID) error {
 // advance goes on to the next thing that happens, and does all that happens then.
 func (w *world) advance(next time.Time) error {
 	at, ok := w.next()
-	for _, id := range w.poolIDs() {
-		if t, due := w.pools[id].NextTimer(); due && (!ok || t.Before(at)) {
-			at, ok = t, true
-		}
-	}
 	if !ok && !next.IsZero() {
 		broke, err := w.broke()
 		if err != nil {
@@ -174,8 +170,15 @@ func (w *world) advance(next time.Time) error {
 	if !next.IsZero() && (!ok || next.Before(at)) {
 		at, ok = next, true
 	}
+	// Nobody works and nothing comes: the pools may have timers, as what is late costs more
+	// and more, but another order of the tasks brings nobody who may do them.
 	if !ok {
 		return w.stalled()
+	}
+	for _, id := range w.poolIDs() {
+		if t, due := w.pools[id].NextTimer(); due && t.Before(at) {
+			at = t
+		}
 	}
 	if at.Sub(w.out.Began) > longest {
 		return crowd.Errorf(crowd.Conflict, "the run has not ended after %s of virtual time", longest)
@@ -264,9 +267,17 @@ func (w *world) stalled() error {
 				return crowd.Fieldf(x.Name, "the step cannot go on: %s", why)
 			}
 			if x.Crowd.TooSmall() {
-				return crowd.Fieldf(x.Name, "the step cannot go on: %s", x.Crowd)
+				return crowd.Fieldf(x.Name, "the step cannot go on: %s; try %s", x.Crowd, remedy(x))
 			}
 		}
 	}
-	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool)", w.Workers)
+	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool); try more people (--workers)", w.Workers)
+}
+
+// remedy says what lets a step with too few people go on.
+func remedy(n *orchestrator.NodeView) string {
+	if n.Crowd.PerWorker > 0 {
+		return "more people (--workers) or a higher per_worker of the step"
+	}
+	return "more people (--workers)"
 }
