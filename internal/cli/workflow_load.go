@@ -254,6 +254,12 @@ func loadWords(p *workflows.Plan) []string {
 	case a.Rate == 0:
 		how = fmt.Sprintf("%d at once", a.Count)
 	}
+	if a.From > 0 {
+		how += fmt.Sprintf(", from %s", a.From)
+	}
+	if a.Until > 0 {
+		how += fmt.Sprintf(", until %s", a.Until)
+	}
 	return []string{fmt.Sprintf("%s come for %s (%s); all are done to the end", what, p.Load.For, how)}
 }
 

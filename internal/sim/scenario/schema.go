@@ -164,7 +164,7 @@ func parsePerHour(text string) (float64, error) {
 	switch {
 	case err != nil:
 	case !(f > 0):
-		err = fmt.Errorf("%s: a rate is more than 0", yamlfile.Quote(text))
+		err = fmt.Errorf("%s: a rate is more than 0, like 30/h", yamlfile.Quote(text))
 	case f > maxPerSecond:
 		err = fmt.Errorf("%s is too fast (at most %d/s)", yamlfile.Quote(text), maxPerSecond)
 	}

@@ -193,11 +193,16 @@ func (r *modelReader) file(top *node) {
 // a scenario says of its arrivals.
 func (r *reader) arrive(n *node) sim.Arrivals {
 	if n.Kind == yamlfile.Scalar {
-		if rate, err := parsePerHour(n.Text); err == nil {
+		rate, err := parsePerHour(n.Text)
+		switch {
+		case err == nil:
 			return sim.Arrivals{Rate: rate}
+		case strings.Contains(n.Text, "/"):
+			r.errorf(n, "%s", err)
+			return sim.Arrivals{}
 		}
 		if _, err := yamlfile.Duration(n.Text); err != nil {
-			r.errorf(n, "%s is no way to arrive: a rate like 30/h (at random), the time between two like 2m or {lognormal: {mean: 2m, sd: 1m}}, {rate: 30/h, until: 2h} or {times: [0s, 90s]}", yamlfile.Quote(n.Text))
+			r.errorf(n, "%s does not say when items come: take a rate like 30/h (at random), the time between two like 2m or {lognormal: {mean: 2m, sd: 1m}}, {rate: 30/h, until: 2h} or {times: [0s, 90s]}", yamlfile.Quote(n.Text))
 			return sim.Arrivals{}
 		}
 		return sim.Arrivals{Gap: r.dist(n, ofTime)}
@@ -226,6 +231,8 @@ func ParseArrivals(text string, horizon time.Duration) (sim.Arrivals, error) {
 			text = "{" + part[1] + ": {" + strings.ReplaceAll(within, "=", ": ") + "}}"
 		case part[1] == "poisson":
 			text = within
+		case strings.Contains(within, ","):
+			return sim.Arrivals{}, crowd.Fieldf("arrivals", "%s: say which figure is which, like lognormal(mean=2m,sd=1m) or uniform(min=1m,max=3m)", text)
 		default:
 			text = "{" + part[1] + ": " + within + "}"
 		}

@@ -61,7 +61,8 @@ func TestWrongModels(t *testing.T) {
 		{"about: x\n", "model is missing"},
 		{"model: x\nfor: 3\n", `m.yaml:2:6: "3" lacks a unit`},
 		{"model: x\neach: item\n", "m.yaml:2:7: "},
-		{"model: x\narrive: 30\n", `m.yaml:2:9: "30" is no way to arrive: a rate like 30/h`},
+		{"model: x\narrive: 30\n", `m.yaml:2:9: "30" does not say when items come: take a rate like 30/h`},
+		{"model: x\narrive: 0/h\n", `m.yaml:2:9: "0/h": a rate is more than 0, like 30/h`},
 		{"model: x\narrive: {band: {min: 1, max: 2, rate: 1/h}}\n", "a band is for people"},
 		{"model: x\narrive: {exponential: 0s}\n", "m.yaml:2:23: "},
 		{"model: x\nworkers: 0\n", `m.yaml:2:10: "0" is too little`},
@@ -104,7 +105,7 @@ func TestParseArrivals(t *testing.T) {
 			t.Errorf("%s: %+v, %v; not %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "30", "often", "30/week", "exponential", "exponential()", "normal(2m)", "{rate: 30}", "-2m", "{times: []}", "[30/h]", "x: y", "1e9/s"} {
+	for _, text := range []string{"", "30", "often", "30/week", "exponential", "exponential()", "normal(2m)", "{rate: 30}", "-2m", "{times: []}", "[30/h]", "x: y", "1e9/s", "0/h", "lognormal(2m,1m)"} {
 		if got, err := scenario.ParseArrivals(text, 8*time.Hour); err == nil || !strings.HasPrefix(err.Error(), "arrivals: ") {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
