@@ -54,8 +54,9 @@ type Engine struct {
 	stale      []*batch // batches that the policy has to hear of
 	outlook    outlook
 	places     places
-	dirty      []*batch // batches whose progress is to be kept
-	judged     []*batch // batches that may have enough labels now
+	ended      []BatchShare // see Shares
+	dirty      []*batch     // batches whose progress is to be kept
+	judged     []*batch     // batches that may have enough labels now
 	changes    Changes
 }
 

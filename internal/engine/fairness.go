@@ -38,9 +38,26 @@ type TenantShare struct {
 	Held   time.Duration // time of people since the engine was made, also for batches that have ended
 }
 
-// Shares returns how the pool's people are divided, in order of id: among the batches
-// that could use somebody or have somebody, and among the tenants. Training is left out:
-// it is only for those who need it.
+// mostEnded batches are kept for Shares.
+const mostEnded = 1000
+
+// share is what a batch has and had; nothing is wanted but what people hold.
+func (e *Engine) share(b *batch) BatchShare {
+	return BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: b.running, Held: b.held.until(e.elapsed, b.running),
+		Claim: sched.Claim{Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, Priority: b.spec.Priority, Wanted: b.running}}
+}
+
+// keepHeld keeps what people did for a batch that ends, for the next Shares.
+func (e *Engine) keepHeld(b *batch) {
+	if x := e.share(b); x.Held > 0 && !b.spec.Training && len(e.ended) < mostEnded {
+		e.ended = append(e.ended, x)
+	}
+}
+
+// Shares returns how the pool's people are divided, in order of id: among the batches and
+// among the tenants. Behind the batches, once, those for which somebody worked and that
+// have ended since the last call, mostEnded of them. Of a batch that could use nobody and
+// has nobody nothing is wanted. Training is left out: it is only for those who need it.
 func (e *Engine) Shares(now time.Time) (batches []BatchShare, tenants []TenantShare) {
 	e.elapse(now)
 	running := make(map[crowd.TenantID]int)
@@ -49,15 +66,13 @@ func (e *Engine) Shares(now time.Time) (batches []BatchShare, tenants []TenantSh
 			continue
 		}
 		running[b.spec.Tenant] += b.running
-		x := BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: b.running, Held: b.held.until(e.elapsed, b.running),
-			Claim: sched.Claim{Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, Priority: b.spec.Priority, Wanted: b.running}}
+		x := e.share(b)
 		if e.hindrance(b) == crowd.Eligible {
 			x.Wanted += b.waiting()
 		}
-		if x.Wanted > 0 {
-			batches = append(batches, x)
-		}
+		batches = append(batches, x)
 	}
+	batches, e.ended = append(batches, e.ended...), nil
 	for _, t := range e.tenants {
 		tenants = append(tenants, TenantShare{t.ID, t.Weight, t.held.until(e.elapsed, running[t.ID])})
 	}

@@ -246,5 +246,6 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 		e.outlook.leave(o)
 	}
 	e.policy.Remove(b.spec.ID)
+	e.keepHeld(b)
 	delete(e.batches, b.spec.ID)
 }

@@ -1,19 +1,22 @@
 package engine_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/sched"
 )
 
-// TestPlacesAreAtMostASecondOld, and of now when there are more batches or fewer.
+// TestPlacesAreAtMostASecondOld, also when there are more batches or fewer.
 func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	t.Parallel()
 	e := newPool(t, "fs", 4)
-	soon, later := start.Add(time.Second+time.Microsecond), start.Add(3*time.Second)
+	soon, later := start.Add(time.Second+time.Microsecond), start.Add(4*time.Second)
 	place := func(at time.Time, id crowd.BatchID, n, of int) {
 		t.Helper()
 		if got := e.Place(at, id); got != (engine.Place{N: n, Of: of}) {
@@ -23,11 +26,15 @@ func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	must(t, e.Launch(start, benchSpec1(1)))
 	place(start, 1, 1, 1)
 	must(t, e.Launch(start.Add(time.Microsecond), benchSpec1(2)))
-	place(start.Add(time.Microsecond), 2, 2, 2)
+	place(start.Add(time.Microsecond), 2, 0, 0)
+	place(start.Add(time.Microsecond), 1, 1, 1)
+	place(start.Add(time.Second), 2, 2, 2)
 	take(t, e, 0, 1)
 	place(start.Add(time.Second), 1, 1, 2)
-	place(soon, 1, 2, 2)
-	place(soon, 2, 1, 2)
+	place(soon, 1, 1, 2)
+	place(soon.Add(time.Second), 1, 2, 2)
+	place(soon.Add(time.Second), 2, 1, 2)
+	soon = soon.Add(time.Second)
 	e.SetPolicy(sched.MustParse("fifo"))
 	place(soon, 1, 1, 2)
 	training := benchSpec1(3)
@@ -40,10 +47,39 @@ func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	place(later, 2, 1, 1)
 	place(later, 4, 0, 0)
 	must(t, e.Resume(later, 1))
-	place(later, 1, 1, 2)
-	q := e.Queue(later)
-	if len(q) != 2 || q[0].Batch != 1 || q[0].Place != 1 || q[0].Running != 1 || q[0].Waiting != 4 || q[0].Reason != crowd.Eligible {
+	place(later, 1, 0, 0)
+	place(later.Add(time.Second), 1, 1, 2)
+	q, placed, all := e.Queue(later, 10)
+	if len(q) != 2 || placed != 2 || all != 2 || q[0].Batch != 1 || q[0].Place != 1 || q[0].Running != 1 || q[0].Waiting != 4 || q[0].Reason != crowd.Eligible {
 		t.Errorf("the queue is %+v", q)
+	}
+}
+
+// TestTheFirstOfTheQueue are the same, however many are asked for.
+func TestTheFirstOfTheQueue(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "edf", 1)
+	r := rand.New(rand.NewPCG(3, 4))
+	for id := range crowd.BatchID(60) {
+		s := benchSpec1(1 + id)
+		s.Deadline = start.Add(time.Duration(1+r.IntN(1000)) * time.Minute)
+		must(t, e.Launch(start, s))
+		if id%7 == 0 {
+			must(t, e.Pause(start, 1+id))
+		}
+	}
+	whole, placed, all := e.Queue(start, 1000)
+	if len(whole) != 60 || all != 60 || placed != 51 || whole[50].Place != 51 || whole[51].Place != 0 {
+		t.Fatalf("%d of %d, %d with a place", len(whole), all, placed)
+	}
+	for limit := 1; limit <= 60; limit++ {
+		q, placed, all := e.Queue(start, limit)
+		if placed != 51 || all != 60 {
+			t.Fatalf("the first %d: %d of %d have a place", limit, placed, all)
+		}
+		if diff := cmp.Diff(whole[:limit], q); diff != "" {
+			t.Fatalf("the first %d differ:\n%s", limit, diff)
+		}
 	}
 }
 
@@ -73,8 +109,11 @@ func TestShares(t *testing.T) {
 	must(t, e.Return(start.Add(5*time.Second), 2, back.Assignment))
 	must(t, e.Pause(start.Add(5*time.Second), 2))
 	batches, tenants = e.Shares(start.Add(time.Hour))
-	if len(batches) != 0 || tenants[0].Held != 8*time.Second {
-		t.Errorf("start.Add(time.Hour): %+v, %+v", batches, tenants)
+	if len(batches) != 2 || batches[0].Batch != 2 || batches[0].Held != 4*time.Second || batches[0].Wanted != 0 || batches[1].Batch != 1 || batches[1].Held != 4*time.Second || batches[1].Wanted != 0 || tenants[0].Held != 8*time.Second {
+		t.Errorf("after an hour: %+v, %+v", batches, tenants)
+	}
+	if batches, _ = e.Shares(start.Add(time.Hour)); len(batches) != 1 || batches[0].Batch != 2 {
+		t.Errorf("what has ended is told again: %+v", batches)
 	}
 	must(t, e.Check())
 }

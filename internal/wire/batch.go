@@ -81,7 +81,7 @@ type Batch struct {
 	Reason       *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
 	ReasonText   string        `json:"reason_text,omitempty"`
 	ReasonRemedy string        `json:"reason_remedy,omitempty" doc:"the commands that let it be taken, where that is known"`
-	Queue        *QueuePlace   `json:"queue,omitempty" doc:"its place in the pool's queue, no more than a second old; left out: nothing of it can be handed out, it is for training, or the pool has more than 10,000 batches"`
+	Queue        *QueuePlace   `json:"queue,omitempty" doc:"its place in the pool's queue, no more than a second old; left out: nothing of it can be handed out, it is for training, the pool has more than 2,000 batches, it is new to the queue, or this answers a command"`
 	Short        string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
 	NotBy        []string      `json:"not_by,omitempty" doc:"of a step's batch: the steps of its run whose people do not get the same items here"`
 	HadEnough    string        `json:"had_enough,omitempty" doc:"what there was enough of, if it ended by itself"`

@@ -83,8 +83,8 @@ type HadIndex struct {
 type Portion struct {
 	WorkedSeconds float64 `json:"worked_s"`
 	DueSeconds    float64 `json:"due_s"`
-	Share         float64 `json:"share" minimum:"0" maximum:"1" doc:"of what all had in the window, or the minute"`
-	DueShare      float64 `json:"due_share" minimum:"0" doc:"by weight among tenants and by priority among a tenant's batches, no more than was wanted"`
+	Share         float64 `json:"share" minimum:"0" maximum:"1" doc:"of what all had in the window, or the minute; to a requester in whole percent"`
+	DueShare      float64 `json:"due_share" minimum:"0" doc:"by weight among tenants and by priority among a tenant's batches, no more than was wanted; to a requester in whole percent"`
 }
 
 // TenantPortion is the portion of a tenant.

@@ -61,7 +61,7 @@ func toFairness(v control.FairnessView) wire.PoolFairness {
 	out := wire.PoolFairness{Policy: v.Policy, Since: v.Since, At: v.At, From: v.From,
 		Tenants: lists.Map(v.Tenants, toTenantPortion), Batches: lists.Map(v.Batches, toBatchPortion),
 		Points: lists.Map(v.Points, func(x control.FairnessPoint) wire.FairnessPoint {
-			return wire.FairnessPoint{At: x.At, FairnessIndex: toIndex(x.Index), Tenants: lists.Map(x.Of(x.Tenants), toTenantPortion), Batches: lists.Map(x.Of(x.Batches), toBatchPortion)}
+			return wire.FairnessPoint{At: x.At, FairnessIndex: toIndex(x.Index), Tenants: lists.Map(x.Tenants, toTenantPortion), Batches: lists.Map(x.Batches, toBatchPortion)}
 		})}
 	if v.Whole {
 		now, mean := toIndex(v.Now), toIndex(v.Mean)
@@ -82,7 +82,7 @@ func (a *api) fairPools() {
 			return as(toQueue)(a.app.Pools.Queue(ctx, p, in.id, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/fairness", summary: "Show how evenly a pool's people were spread over tenants and batches", tag: poolTag, access: signedIn,
-		text: "Counted since the server was started, looked at every ten seconds, by the minute for a day. Requesters get what their own tenants and batches had and were due, and no index."},
+		text: "Counted since the server was started, looked at every ten seconds, by the minute for a day. Requesters get what their own tenants and batches had and were due, shares in whole percent, and no index."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Since float64 `query:"since_seconds" minimum:"1" maximum:"86400" default:"3600" doc:"how far back"`

@@ -342,7 +342,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 	v, running := BatchView{Batch: b}, false
 	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
 		err := f(e, now)
-		running, v.Place = v.read(e), e.Place(now, id)
+		running = v.read(e)
 		return err
 	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile
 		if b, err = s.batch(ctx, p, o, id); err == nil {
@@ -368,7 +368,7 @@ type BatchView struct {
 	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
 	Stops   engine.Stops // that it is under
 	Crowd   engine.Crowd // if it is launched and has not ended
-	Place   engine.Place // in the pool's queue
+	Place   engine.Place // in the pool's queue; only Get and what watches a batch tell it
 
 	PoolName string // if it is launched and has not ended
 
@@ -390,7 +390,20 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
 		return BatchView{}, err
 	}
-	return s.view(ctx, p, id)
+	return s.placed(ctx, p, id)
+}
+
+// placed is a view with the place in the queue: to find it may hold up the pool.
+func (s *Batches) placed(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	v, err := s.view(ctx, p, id)
+	if err != nil || !v.Progress.State.Open() {
+		return v, err
+	}
+	r, err := s.live.Get(v.Pool)
+	if err != nil {
+		return v, err
+	}
+	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Place = e.Place(now, id) })
 }
 
 // Able compares the people whose answers a draft will want with those of its pool who
@@ -423,7 +436,7 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return v, err
 	}
-	if err = r.Do(ctx, func(e *engine.Engine, now time.Time) { v.read(e); v.Place = e.Place(now, id) }); err == nil {
+	if err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
 		pool, _ := s.live.Settings(b.Pool)
 		v.PoolName = pool.Name
 		err = s.unpaid(ctx, &v)

@@ -23,7 +23,7 @@ func (s *Batches) Watched(ctx context.Context, p *access.Principal, id crowd.Bat
 	if err != nil {
 		return BatchView{}, err
 	}
-	v, err := s.views.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (BatchView, error) { return s.view(ctx, p, id) })
+	v, err := s.views.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (BatchView, error) { return s.placed(ctx, p, id) })
 	v.remedies(p)
 	return v, err
 }
@@ -47,7 +47,7 @@ func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.Bat
 	if _, err = s.batch(ctx, p, access.BatchesDetails, id); err != nil {
 		return d, err
 	}
-	if d.BatchView, err = s.view(ctx, p, id); err != nil {
+	if d.BatchView, err = s.placed(ctx, p, id); err != nil {
 		return d, err
 	}
 	d.Forecast = s.forecast(&d.BatchView)

@@ -48,28 +48,33 @@ type Portion struct {
 	Due    time.Duration // what would have been theirs
 }
 
-// A FairnessPoint is what was seen within a minute.
-type FairnessPoint struct {
-	At      time.Time     // its end
-	Index   FairnessIndex // means of what was known and finite
-	Worked  time.Duration // of people, by all tenants
-	Tenants []Portion     // those with most first
-	Batches []Portion     // those with most first, up to pointBatches
+// keptPoint is what was seen within a minute.
+type keptPoint struct {
+	at      time.Time     // its end
+	index   FairnessIndex // means of what was known and finite
+	worked  time.Duration // of people, by all tenants
+	tenants []Portion     // those with most first
+	batches []Portion     // those with most first, up to pointBatches
 }
 
-// Of gives the portions of the point as parts of what all had in it.
-func (p *FairnessPoint) Of(list []Portion) []NamedPortion {
-	return partsOf(p.Worked, list)
+// A FairnessPoint is what was seen within a minute.
+type FairnessPoint struct {
+	At      time.Time      // its end
+	Index   FairnessIndex  // means of what was known and finite
+	Tenants []NamedPortion // without names, those with most first
+	Batches []NamedPortion // without names, those with most first, up to pointBatches
 }
 
 type poolFairness struct {
-	since, at time.Time // first and last look
+	engine    *engine.Engine // at the last look
+	since, at time.Time      // first and last look
 	index     FairnessIndex
 	tenants   map[crowd.TenantID]*account
-	batches   map[crowd.BatchID]*account // at the last look
+	batches   map[crowd.BatchID]*account // at the last look, also those that wanted nothing
+	wanted    bool                       // something was, at the last look
 	point     openPoint
-	points    []FairnessPoint // oldest first
-	portions  int             // in points
+	points    []keptPoint // oldest first
+	portions  int         // in points
 }
 
 // account is what a batch or a tenant has had since the first look.
@@ -110,9 +115,10 @@ func (f *fairness) look(ctx context.Context, pools *live.Pools, list []store.Poo
 		var at time.Time
 		var batches []engine.BatchShare
 		var tenants []engine.TenantShare
+		var of *engine.Engine
 		r, err := pools.Get(p.ID)
 		if err == nil {
-			err = r.Do(ctx, func(e *engine.Engine, now time.Time) { at = now; batches, tenants = e.Shares(now) })
+			err = r.Do(ctx, func(e *engine.Engine, now time.Time) { of, at = e, now; batches, tenants = e.Shares(now) })
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("look at the fairness of pool %s: %w", p.ID, err))
@@ -122,7 +128,7 @@ func (f *fairness) look(ctx context.Context, pools *live.Pools, list []store.Poo
 		if f.pools[p.ID] == nil {
 			f.pools[p.ID] = &poolFairness{since: at, tenants: map[crowd.TenantID]*account{}, batches: map[crowd.BatchID]*account{}, point: newPoint(at)}
 		}
-		f.pools[p.ID].look(at, batches, tenants)
+		f.pools[p.ID].look(at, of, batches, tenants)
 		f.mu.Unlock()
 	}
 	return errors.Join(errs...)
@@ -135,8 +141,17 @@ func newPoint(from time.Time) openPoint {
 // look enters what there is to see at a time. What people did since the last look was
 // due by what was wanted then and is wanted now, half and half; if nothing was wanted at
 // either, to those who had it.
-func (x *poolFairness) look(at time.Time, batches []engine.BatchShare, tenants []engine.TenantShare) {
+func (x *poolFairness) look(at time.Time, e *engine.Engine, batches []engine.BatchShare, tenants []engine.TenantShare) {
 	first := x.at.IsZero()
+	if x.engine != e { // one that was restored counts from 0 again
+		for _, a := range x.batches {
+			a.held = 0
+		}
+		for _, a := range x.tenants {
+			a.held = 0
+		}
+		x.engine = e
+	}
 	parts := x.measure(batches)
 	worked := time.Duration(0)
 	had := make(map[crowd.TenantID]time.Duration, len(tenants))
@@ -149,14 +164,15 @@ func (x *poolFairness) look(at time.Time, batches []engine.BatchShare, tenants [
 		had[t.Tenant] = a.since(t.Held, first)
 		worked += had[t.Tenant]
 	}
+	wants := slices.ContainsFunc(batches, func(b engine.BatchShare) bool { return b.Wanted > 0 })
 	before, now := 0.5, 0.5
 	switch {
-	case len(x.batches) == 0:
+	case !x.wanted:
 		before, now = 0, 1
-	case len(batches) == 0:
+	case !wants:
 		before, now = 1, 0
 	}
-	wanted := len(x.batches)+len(batches) > 0
+	unwanted := !x.wanted && !wants && worked > 0
 	byTenant, left := make(map[crowd.TenantID]float64), x.batches
 	x.batches = make(map[crowd.BatchID]*account, len(batches))
 	for i, b := range batches {
@@ -166,37 +182,37 @@ func (x *poolFairness) look(at time.Time, batches []engine.BatchShare, tenants [
 		}
 		delete(left, b.Batch)
 		x.batches[b.Batch] = a
-		x.point.batch(a.add(a.since(b.Held, first), worked, before*a.part+now*parts[i]))
+		did, part := a.since(b.Held, first), before*a.part+now*parts[i]
+		if unwanted {
+			part = float64(did) / float64(worked)
+		}
+		x.point.batch(a.add(did, worked, part))
 		a.part = parts[i]
 		byTenant[b.Tenant] += parts[i]
 	}
-	for _, a := range left {
+	for _, a := range left { // they have ended: nobody worked for them, or more than an engine keeps have
 		x.point.batch(a.add(0, worked, before*a.part))
 	}
 	for _, t := range tenants {
 		a := x.tenants[t.Tenant]
 		part := before*a.part + now*byTenant[t.Tenant]
-		if !wanted && worked > 0 {
+		if unwanted {
 			part = float64(had[t.Tenant]) / float64(worked)
 		}
 		a.part = byTenant[t.Tenant]
 		x.point.tenant(a.add(had[t.Tenant], worked, part))
 	}
-	x.at = at
+	x.at, x.wanted = at, wants
 	if at.Sub(x.point.from) >= fairnessEvery {
 		x.end(at)
 	}
 }
 
-// since is the time of people since the last look. An engine that was restored counts
-// from 0 again.
+// since is the time of people since the last look.
 func (a *account) since(held time.Duration, first bool) time.Duration {
 	had := held - a.held
 	if a.held = held; first {
 		return 0
-	}
-	if had < 0 {
-		return held
 	}
 	return had
 }
@@ -209,13 +225,16 @@ func (a *account) add(had, worked time.Duration, part float64) Portion {
 	return p
 }
 
-// measure takes the indexes as they are now, and returns which part of the people each
-// batch is due, in sum 1.
+// measure takes the indexes as they are now, over the batches that want something, and
+// returns which part of the people each batch is due, in sum 1, or 0 if none wants any.
 func (x *poolFairness) measure(batches []engine.BatchShare) []float64 {
-	claims, xs := make([]sched.Claim, len(batches)), make([]float64, len(batches))
+	claims, xs := make([]sched.Claim, len(batches)), make([]float64, 0, len(batches))
 	weights, running, people := make(map[crowd.TenantID]float64), make(map[crowd.TenantID]int), 0
 	for i, b := range batches {
-		claims[i], xs[i] = b.Claim, sched.Workforce(b.Running, b.Planned, b.Priority)
+		if claims[i] = b.Claim; b.Wanted == 0 {
+			continue
+		}
+		xs = append(xs, sched.Workforce(b.Running, b.Planned, b.Priority))
 		weights[b.Tenant] = b.TenantWeight
 		running[b.Tenant] += b.Running
 		people += b.Running
@@ -235,12 +254,17 @@ func (x *poolFairness) measure(batches []engine.BatchShare) []float64 {
 		sum += d
 	}
 	for i := range due {
-		due[i] /= sum
+		due[i] /= max(sum, math.SmallestNonzeroFloat64)
 	}
 	return due
 }
 
-func (p *openPoint) batch(x Portion)  { p.byBatch[x.Batch] = x.plus(p.byBatch[x.Batch]) }
+func (p *openPoint) batch(x Portion) {
+	if !x.none() { // in a pool may be many that want nothing
+		p.byBatch[x.Batch] = x.plus(p.byBatch[x.Batch])
+	}
+}
+
 func (p *openPoint) tenant(x Portion) { p.byTenant[x.Tenant] = x.plus(p.byTenant[x.Tenant]) }
 
 func (x Portion) plus(y Portion) Portion {
@@ -257,12 +281,12 @@ func larger(x, y Portion) int {
 }
 
 // close is the point as it stands.
-func (p *openPoint) close(at time.Time) FairnessPoint {
-	out := FairnessPoint{At: at, Index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
-		Tenants: slices.SortedFunc(maps.Values(p.byTenant), larger), Batches: slices.SortedFunc(maps.Values(p.byBatch), larger)}
-	out.Batches = slices.Clip(out.Batches[:min(len(out.Batches), pointBatches)])
-	out.Worked = lists.Sum(out.Tenants, func(t Portion) time.Duration { return t.Worked })
-	out.Tenants, out.Batches = slices.DeleteFunc(out.Tenants, Portion.none), slices.DeleteFunc(out.Batches, Portion.none)
+func (p *openPoint) close(at time.Time) keptPoint {
+	out := keptPoint{at: at, index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
+		tenants: slices.SortedFunc(maps.Values(p.byTenant), larger), batches: slices.SortedFunc(maps.Values(p.byBatch), larger)}
+	out.batches = slices.Clip(out.batches[:min(len(out.batches), pointBatches)])
+	out.worked = lists.Sum(out.tenants, func(t Portion) time.Duration { return t.Worked })
+	out.tenants, out.batches = slices.DeleteFunc(out.tenants, Portion.none), slices.DeleteFunc(out.batches, Portion.none)
 	return out
 }
 
@@ -270,10 +294,10 @@ func (p *openPoint) close(at time.Time) FairnessPoint {
 func (x *poolFairness) end(at time.Time) {
 	p := x.point.close(at)
 	x.points, x.point = append(x.points, p), newPoint(at)
-	x.portions += len(p.Tenants) + len(p.Batches)
+	x.portions += len(p.tenants) + len(p.batches)
 	drop := 0
-	for drop < len(x.points)-1 && (x.portions > mostPortions || at.Sub(x.points[drop].At) >= fairnessLife) {
-		x.portions -= len(x.points[drop].Tenants) + len(x.points[drop].Batches)
+	for drop < len(x.points)-1 && (x.portions > mostPortions || at.Sub(x.points[drop].at) >= fairnessLife) {
+		x.portions -= len(x.points[drop].tenants) + len(x.points[drop].batches)
 		drop++
 	}
 	x.points = slices.Delete(x.points, 0, drop)
@@ -340,18 +364,18 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 	if x.at.After(x.point.from) || len(points) == 0 {
 		points = append(points, x.point.close(x.at))
 	}
-	points = slices.DeleteFunc(points, func(p FairnessPoint) bool { return !p.At.After(v.From) })
+	points = slices.DeleteFunc(points, func(p keptPoint) bool { return !p.at.After(v.From) })
 	var jain, jinf, among mean
 	tenants, batches := map[crowd.TenantID]Portion{}, map[crowd.BatchID]Portion{}
 	for _, p := range points {
-		jain.add(p.Index.Jain)
-		jinf.add(p.Index.JInf)
-		among.add(p.Index.Tenants)
-		v.Worked += p.Worked
-		for _, t := range p.Tenants {
+		jain.add(p.index.Jain)
+		jinf.add(p.index.JInf)
+		among.add(p.index.Tenants)
+		v.Worked += p.worked
+		for _, t := range p.tenants {
 			tenants[t.Tenant] = t.plus(tenants[t.Tenant])
 		}
-		for _, b := range p.Batches {
+		for _, b := range p.batches {
 			batches[b.Batch] = b.plus(batches[b.Batch])
 		}
 	}
@@ -363,17 +387,24 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 	}
 	v.HadEver = hadIndex(ever)
 	hidden := func(p Portion) bool { return !shown(p.Tenant) }
-	for i := range points {
-		points[i].Tenants = slices.DeleteFunc(slices.Clone(points[i].Tenants), hidden)
-		points[i].Batches = slices.DeleteFunc(slices.Clone(points[i].Batches), hidden)
-	}
-	v.Points = points
+	v.Points = lists.Map(points, func(p keptPoint) FairnessPoint {
+		return FairnessPoint{p.at, p.index, partsOf(p.worked, slices.DeleteFunc(slices.Clone(p.tenants), hidden)), partsOf(p.worked, slices.DeleteFunc(slices.Clone(p.batches), hidden))}
+	})
 	v.Tenants = partsOf(v.Worked, slices.DeleteFunc(slices.SortedFunc(maps.Values(tenants), larger), hidden))
 	v.Batches = partsOf(v.Worked, slices.DeleteFunc(slices.SortedFunc(maps.Values(batches), larger), hidden))
 	return v
 }
 
 var unknownIndex = FairnessIndex{math.NaN(), math.NaN(), math.NaN()}
+
+// coarse rounds the parts to whole percent: of exact ones and the times that they are parts
+// of could be computed what others had.
+func coarse(list []NamedPortion) {
+	for i := range list {
+		p := &list[i]
+		p.Share, p.Part = math.Round(100*p.Share)/100, math.Round(100*p.Part)/100
+	}
+}
 
 // partsOf gives portions as parts of a whole.
 func partsOf(whole time.Duration, list []Portion) []NamedPortion {

@@ -42,16 +42,15 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 		return v, err
 	}
 	var list []engine.Queued
-	if err = r.Do(ctx, func(e *engine.Engine, now time.Time) { list, v.Policy = e.Queue(now), e.PolicyName() }); err != nil {
+	if err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
+		list, v.Placed, v.All = e.Queue(now, limit)
+		v.Policy = e.PolicyName()
+	}); err != nil {
 		return v, err
-	}
-	v.All = len(list)
-	if v.Placed = slices.IndexFunc(list, func(q engine.Queued) bool { return q.Place == 0 }); v.Placed < 0 {
-		v.Placed = v.All
 	}
 	names := s.names(ctx)
 	v.Batches = []QueuedBatch{}
-	for _, q := range list[:min(len(list), limit)] {
+	for _, q := range list {
 		v.Batches = append(v.Batches, QueuedBatch{Queued: q, Name: names.batch(q.Batch), TenantName: names.tenant(q.Tenant)})
 	}
 	return v, names.err
@@ -69,8 +68,13 @@ func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.Pool
 	v := s.control.fairness.view(id, s.cfg.Clock.Time(), back, func(t crowd.TenantID) bool { return whole || slices.Contains(own, t) })
 	if v.Whole = whole; !whole {
 		v.Now, v.Mean, v.Had, v.HadEver, v.Worked = unknownIndex, unknownIndex, hadIndex(nil), hadIndex(nil), 0
+		coarse(v.Tenants)
+		coarse(v.Batches)
 		for i := range v.Points {
-			v.Points[i].Index = unknownIndex
+			p := &v.Points[i]
+			p.Index = unknownIndex
+			coarse(p.Tenants)
+			coarse(p.Batches)
 		}
 	}
 	v.Batches = v.Batches[:min(len(v.Batches), limit)]

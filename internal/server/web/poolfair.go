@@ -118,8 +118,8 @@ func (h *past) shares(size chart.Size) chart.Chart {
 // beyondDue is the share of a tenant less what it was due; NaN: nobody worked, or it
 // neither had nor was due anything.
 func beyondDue(x *control.FairnessPoint, id crowd.TenantID) float64 {
-	for _, p := range x.Of(x.Tenants) {
-		if p.Tenant == id && x.Worked > 0 {
+	for _, p := range x.Tenants {
+		if p.Tenant == id {
 			return p.Share - p.Part
 		}
 	}

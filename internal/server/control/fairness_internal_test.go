@@ -1,0 +1,103 @@
+package control
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/sched"
+)
+
+var begin = time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
+
+func newPoolFairness() *poolFairness {
+	return &poolFairness{since: begin, tenants: map[crowd.TenantID]*account{}, batches: map[crowd.BatchID]*account{}, point: newPoint(begin)}
+}
+
+// shareOf is a batch of its tenant's, of weight and priority 1.
+func shareOf(batch crowd.BatchID, tenant crowd.TenantID, running, wanted int, held time.Duration) engine.BatchShare {
+	return engine.BatchShare{Batch: batch, Planned: 10, Running: running, Held: held, Claim: sched.Claim{Tenant: tenant, TenantWeight: 1, Priority: 1, Wanted: wanted}}
+}
+
+// TestARestoredEngineCountsAnew: what it tells is all since it was made.
+func TestARestoredEngineCountsAnew(t *testing.T) {
+	t.Parallel()
+	x, e, restored := newPoolFairness(), new(engine.Engine), new(engine.Engine)
+	look := func(s int, e *engine.Engine, held time.Duration) {
+		x.look(begin.Add(time.Duration(s)*time.Second), e, []engine.BatchShare{shareOf(1, 1, 1, 5, held)}, []engine.TenantShare{{Tenant: 1, Weight: 1, Held: held}})
+	}
+	look(0, e, 0)
+	look(10, e, 10*time.Second)
+	look(20, restored, 4*time.Second)
+	if got := x.tenants[1].Worked; got != 14*time.Second || x.batches[1].Worked != got {
+		t.Errorf("the tenant worked %s, the batch %s, want 14s", got, x.batches[1].Worked)
+	}
+	look(30, restored, 14*time.Second)
+	look(40, e, 20*time.Second) // more than before, and all of it new
+	if got := x.tenants[1].Worked; got != 44*time.Second || x.batches[1].Worked != got {
+		t.Errorf("the tenant worked %s, the batch %s, want 44s", got, x.batches[1].Worked)
+	}
+}
+
+// TestWhoLeftIsDueItsPart: half of what all did since the last look, as it was wanted then.
+func TestWhoLeftIsDueItsPart(t *testing.T) {
+	t.Parallel()
+	x, e := newPoolFairness(), new(engine.Engine)
+	tenants := func(held time.Duration) []engine.TenantShare {
+		return []engine.TenantShare{{Tenant: 1, Weight: 1, Held: held}, {Tenant: 2, Weight: 1}}
+	}
+	x.look(begin, e, []engine.BatchShare{shareOf(1, 1, 1, 5, 0), shareOf(2, 2, 0, 5, 0)}, tenants(0))
+	x.look(begin.Add(10*time.Second), e, []engine.BatchShare{shareOf(1, 1, 1, 5, 8*time.Second)}, tenants(8*time.Second))
+	p := x.point.close(begin.Add(10 * time.Second))
+	for _, list := range [][]Portion{p.tenants, p.batches} {
+		if len(list) != 2 || list[0].Worked != 8*time.Second || list[0].Due != 6*time.Second || list[1].Tenant != 2 || list[1].Due != 2*time.Second {
+			t.Errorf("portions %+v, want 6 and 2 seconds due", list)
+		}
+	}
+	if len(x.batches) != 1 {
+		t.Errorf("%d batches are kept", len(x.batches))
+	}
+}
+
+// TestPointsAreOfADayAndBounded, and as many portions are counted as there are.
+func TestPointsAreOfADayAndBounded(t *testing.T) {
+	t.Parallel()
+	x, r := newPoolFairness(), rand.New(rand.NewPCG(1, 2))
+	at := begin
+	end := func(portions int) {
+		at = at.Add(fairnessEvery)
+		for b := range crowd.BatchID(portions) {
+			x.point.batch(Portion{Tenant: 1, Batch: 1 + b, Worked: time.Second})
+		}
+		x.end(at)
+	}
+	check := func() {
+		t.Helper()
+		sum := 0
+		for _, p := range x.points {
+			sum += len(p.tenants) + len(p.batches)
+		}
+		if sum != x.portions || at.Sub(x.points[0].at) >= fairnessLife || sum > mostPortions {
+			t.Fatalf("%d portions are counted, there are %d, of %s", x.portions, sum, at.Sub(x.points[0].at))
+		}
+	}
+	for range 2000 {
+		end(r.IntN(5))
+		check()
+	}
+	if n := len(x.points); n != int(fairnessLife/fairnessEvery) {
+		t.Errorf("%d points are kept of a day", n)
+	}
+	for range 2000 { // 1,440 points of these would be 288,000 portions
+		for i := range crowd.TenantID(100) {
+			x.point.tenant(Portion{Tenant: 1 + i, Worked: time.Second})
+		}
+		end(pointBatches)
+		check()
+	}
+	if n := len(x.points); n != mostPortions/200 {
+		t.Errorf("%d points of 200 portions are kept", n)
+	}
+}
