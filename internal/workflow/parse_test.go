@@ -382,6 +382,29 @@ func TestStepsAreInOrder(t *testing.T) {
 
 // TestClassesOfItems: a class has its condition for each node in which items begin that go
 // through steps one by one, over the columns there.
+// TestWhatHasNoValueIsRefused in conditions of files that are new; those that are kept may
+// have it.
+func TestWhatHasNoValueIsRefused(t *testing.T) {
+	t.Parallel()
+	text := `workflow: w
+sla:
+  classes:
+    large: {when: n / 0 > 2, penalty: staged, after: 1h, every: 1h, cost: 2}
+    small: {penalty: constant, after: 2h, cost: 1}
+inputs:
+  a: {columns: [{n: number}]}
+steps:
+  first: {from: {a: stream}, when: n > 1 / (2 - 2), ` + strings.TrimSpace(ask) + `}
+`
+	_, problems := workflow.Parse([]byte(text), now, sqlEngine{})
+	if len(problems) != 2 || problems[0].Message != "when: nothing is divided by 0" || problems[0].Line != 4 || problems[1].Message != problems[0].Message || problems[1].Line != 9 {
+		t.Errorf("a new file:\n%s", lines(problems))
+	}
+	if _, problems = workflow.Parse([]byte(text), time.Time{}, sqlEngine{}); problems != nil {
+		t.Errorf("a kept file:\n%s", lines(problems))
+	}
+}
+
 func TestClassesOfItems(t *testing.T) {
 	text := `workflow: w
 sla:

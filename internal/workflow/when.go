@@ -30,6 +30,9 @@ func (r *reader) condition(m *made, v *fields.Part, in string) *condition.Condit
 		return nil
 	}
 	c, err := condition.Compile(v.Text(), m.conditionNames(tree))
+	if err == nil && !r.now.IsZero() { // files that are kept may have it
+		err = c.Defined()
+	}
 	var wrong *condition.Error
 	switch {
 	case err == nil:
