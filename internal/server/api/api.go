@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -54,7 +55,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	}
 	c.Components.Schemas = newSchemas()
 	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), bodies: cmp.Or(cfg.Bodies, limits.BodySlots()), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
-	a.huma.UseMiddleware(a.identify)
+	a.huma.UseMiddleware(a.identify, a.finite)
 	a.session()
 	a.people()
 	a.invitations()
@@ -120,6 +121,21 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	inner, answered := limits.WithEnds(context.WithValue(ctx.Context(), contextKey{}, p))
 	defer answered()
 	next(huma.WithContext(ctx, inner))
+}
+
+// finite refuses what is not a number in the parameters that are: no bound holds for NaN.
+func (a *api) finite(ctx huma.Context, next func(huma.Context)) {
+	for _, p := range ctx.Operation().Parameters {
+		if p.In != "query" || p.Schema.Type != huma.TypeNumber {
+			continue
+		}
+		if x, err := strconv.ParseFloat(ctx.Query(p.Name), 64); err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			problem := a.problem(ctx.Context(), crowd.Fieldf(p.Name, "%q is not a number such as 1.5", ctx.Query(p.Name)))
+			_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+			return
+		}
+	}
+	next(ctx)
 }
 
 // op describes an operation.

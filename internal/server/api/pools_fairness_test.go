@@ -78,7 +78,7 @@ func TestFairnessOverHTTP(t *testing.T) {
 		refused(t, err, crowd.Forbidden)
 		_, err = w.bob.PoolFairness(w.ctx, 9, time.Hour, 10)
 		refused(t, err, crowd.NotFound)
-		for _, query := range []string{"fairness?since_seconds=0", "fairness?since_seconds=86401", "fairness?limit=0", "queue?limit=1001", "queue?limit=x"} {
+		for _, query := range []string{"fairness?since_seconds=0", "fairness?since_seconds=86401", "fairness?since_seconds=NaN", "fairness?since_seconds=-nan", "fairness?since_seconds=Inf", "samples?since_seconds=nan", "fairness?limit=0", "queue?limit=1001", "queue?limit=x"} {
 			if a := w.send(w.admin, http.MethodGet, "/v1/pools/p1/"+query, ""); a.StatusCode != http.StatusUnprocessableEntity {
 				t.Errorf("%s: status %d", query, a.StatusCode)
 			}
