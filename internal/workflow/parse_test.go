@@ -380,8 +380,6 @@ func TestStepsAreInOrder(t *testing.T) {
 	same(t, "order", names, []string{"y", "m", "x", "z"})
 }
 
-// TestClassesOfItems: a class has its condition for each node in which items begin that go
-// through steps one by one, over the columns there.
 // TestWhatHasNoValueIsRefused in conditions of files that are new; those that are kept may
 // have it.
 func TestWhatHasNoValueIsRefused(t *testing.T) {
@@ -405,6 +403,8 @@ steps:
 	}
 }
 
+// TestClassesOfItems: a class has its condition for each node in which items begin that go
+// through steps one by one, over the columns there.
 func TestClassesOfItems(t *testing.T) {
 	text := `workflow: w
 sla:
