@@ -41,16 +41,9 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 		return err
 	}
 	if x.Input == "" {
-		var open []string
-		for i := range run.Nodes {
-			if run.Nodes[i].Open {
-				open = append(open, run.Nodes[i].Name)
-			}
+		if x.Input, err = theOpenInput(&run); err != nil {
+			return err
 		}
-		if len(open) != 1 {
-			return wrong("input", "say which input: %s", when(len(open) == 0, fmt.Sprintf("%s has none that is open", run.ID))+strings.Join(open, ", "))
-		}
-		x.Input = open[0]
 	}
 	form, err := table.ParseFormat(x.Format)
 	if err != nil {
@@ -78,6 +71,28 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	sum := f.sum()
 	known := when(sum.Known > 0, fmt.Sprintf(", %d had been added before", sum.Known))
 	return r.tell(sum, nil, "%s %s: %s added%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), known)
+}
+
+// theOpenInput names the input of a run that takes rows, if there is one only.
+func theOpenInput(run *wire.Run) (string, error) {
+	if run.Ended() {
+		return "", crowd.Errorf(crowd.Conflict, "%s is %s: it takes no more rows", run.ID, run.State)
+	}
+	list := openNames(run)
+	if len(list) == 0 { // the server says of a single one why it takes none
+		for i := range run.Nodes {
+			if run.Nodes[i].Kind == "input" {
+				list = append(list, run.Nodes[i].Name)
+			}
+		}
+		if len(list) != 1 {
+			return "", crowd.Errorf(crowd.Conflict, "no input of %s is open: %s", run.ID, strings.Join(list, ", "))
+		}
+	}
+	if len(list) != 1 {
+		return "", wrong("input", "say which input: %s", strings.Join(list, ", "))
+	}
+	return list[0], nil
 }
 
 // WorkflowRowsSeal is "throng workflow rows seal".

@@ -375,9 +375,17 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	case until.Err() != nil:
 		err = crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s%s", id, id, when(len(x.Follow) > 0, "; to add rows: throng workflow rows add "+id.String()+"; to seal its inputs: throng workflow rows seal "+id.String()))
 	case wrong != nil:
-		err = &noted{wrong, fmt.Sprintf("%s goes on; to add rows: throng workflow rows add %s", id, id)}
+		err = &noted{wrong, fmt.Sprintf("%s goes on; to add the rest of the rows: %s", id, addRest(id, x.Follow))}
 	}
 	return run, err
+}
+
+// addRest names the commands that add what is not there yet of the files that were followed.
+func addRest(id crowd.RunID, files []inputFile) string {
+	return joined(files, func(in inputFile) string {
+		input := when(len(files) > 1, " --input "+in.name)
+		return fmt.Sprintf("throng workflow rows add %s%s --file %s --follow", id, input, in.path)
+	}) + " (adds none twice)"
 }
 
 // feed adds rows of the files that are followed, until ctx is done. What goes wrong with

@@ -147,23 +147,44 @@ func waits(r *wire.Run) (list []string) {
 	return list
 }
 
-// openInputs names the inputs that take rows, and what adds and ends them.
-func openInputs(r *wire.Run) string {
-	var list []string
+// openNames lists the inputs that take rows.
+func openNames(r *wire.Run) (list []string) {
 	for i := range r.Nodes {
 		if r.Nodes[i].Open {
 			list = append(list, r.Nodes[i].Name)
 		}
 	}
+	return list
+}
+
+// openInputs names the inputs that take rows, and what adds and ends them.
+func openInputs(r *wire.Run) string {
+	list := openNames(r)
 	if len(list) == 0 || r.State == "loading" {
 		return strings.Join(list, ", ")
 	}
 	return fmt.Sprintf("%s; to add rows: throng workflow rows add %s; to end it: throng workflow rows seal %s", strings.Join(list, ", "), r.ID, r.ID)
 }
 
-// doneWords says when what is in a run is done; "" if nothing is on its way, or it is said
-// already what the run waits for.
+// doneWords says when a run is done, and what is in it; "" if nothing is on its way, or it
+// is said already what the run waits for.
 func doneWords(r *wire.Run) string {
+	open := openNames(r)
+	if len(open) == 0 || r.State == "loading" {
+		return foreseen(r)
+	}
+	for i, name := range open {
+		open[i] = fmt.Sprintf("the input %s is open; it ends after throng workflow rows seal %s --input %s", name, r.ID, name)
+	}
+	text := strings.Join(open, "; ")
+	if o := r.Outlook; o != nil && !o.Horizon.IsZero() { // people are at it
+		text += "; what is there: " + foreseen(r)
+	}
+	return text
+}
+
+// foreseen says when what is in a run is done, as doneWords.
+func foreseen(r *wire.Run) string {
 	o := r.Outlook
 	switch {
 	case o == nil || o.Why != "" && (r.Stuck || len(waits(r)) > 0):

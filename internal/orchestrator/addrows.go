@@ -149,11 +149,11 @@ func (r *run) openInput(name string) (*node, error) {
 	case r.kept.State == store.RunLoading:
 		return nil, crowd.Errorf(crowd.Conflict, "%s has not started: load a file as %s, or start it first", r.kept.ID, name)
 	case r.kept.State.Ended():
-		return nil, crowd.Errorf(crowd.Conflict, "%s is %s: its inputs take no more rows", r.kept.ID, r.kept.State)
+		return nil, crowd.Errorf(crowd.Conflict, "%s is %s: it takes no more rows", r.kept.ID, r.kept.State)
 	case !n.Open:
 		return nil, notOpen(name)
 	case !n.TakesRows():
-		return nil, crowd.Errorf(crowd.Conflict, "the input %s is sealed: it takes no more rows", name)
+		return nil, crowd.Errorf(crowd.Conflict, "the input %s of %s is sealed: it takes no more rows", name, r.kept.ID)
 	}
 	return n, nil
 }
