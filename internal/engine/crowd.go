@@ -21,9 +21,11 @@ type Crowd struct {
 
 	// PerWorker is the most answers of one person; 0: any number.
 	PerWorker int
-	// Answers are wanted of all people together, before any came; 0: not known, or they may
-	// give any number.
+	// Answers are wanted of all people together, beyond those that came; 0: not known, or
+	// they may give any number.
 	Answers int
+	// Given is how many of the answers that they may give the People have given.
+	Given int
 	// Elsewhere is how many of the people the steps of NotBy need, who then must not do it.
 	Elsewhere int
 }
@@ -34,7 +36,7 @@ func (c Crowd) TooSmall() bool { return c.People < c.Wanted+c.Elsewhere || c.Had
 
 // short reports whether the people may not give as many answers as are wanted.
 func (c Crowd) short() bool {
-	return c.PerWorker > 0 && c.People < (c.Answers+c.PerWorker-1)/c.PerWorker
+	return c.PerWorker > 0 && c.People*c.PerWorker-c.Given < c.Answers
 }
 
 // String says it in words.
@@ -45,10 +47,12 @@ func (c Crowd) String() string {
 	}
 	skills := strings.Join(lacks, " and ")
 	switch {
-	case c.People >= c.Wanted && c.short():
-		return fmt.Sprintf("%s are wanted, but the pool has %d who may do it and each may give %d", format.Count(c.Answers, "answer"), c.People, c.PerWorker)
 	case c.People >= c.Wanted && c.Had > 0:
 		return c.whyHad()
+	case c.People >= c.Wanted && c.short() && c.Given > 0:
+		return fmt.Sprintf("%s more are wanted, but the pool has %d who may do it and, of %d each, %d more to give", format.Count(c.Answers, "answer"), c.People, c.PerWorker, c.People*c.PerWorker-c.Given)
+	case c.People >= c.Wanted && c.short():
+		return fmt.Sprintf("%s are wanted, but the pool has %d who may do it and each may give %d", format.Count(c.Answers, "answer"), c.People, c.PerWorker)
 	case c.People == 0 && skills != "":
 		return "nobody in the pool holds " + skills
 	case c.People >= c.Wanted && c.People < c.Wanted+c.Elsewhere:
@@ -70,7 +74,28 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 	}
 	c := e.Able(b.spec.Tenant, wanted, e.classes.list[b.class].requires)
 	c.Had, c.NotBy, c.PerWorker = e.hadByAll(b), b.spec.NotBy, b.spec.PerWorker
+	if b.gave != nil && b.spec.Enough == nil {
+		c.Answers = b.leastMore()
+		for id, gave := range b.gave {
+			if w := e.workers[id]; w != nil && w.mayDo(b.spec.Tenant, e.classes.list[b.class].requires) {
+				c.Given += min(gave, b.spec.PerWorker)
+			}
+		}
+	}
 	return c
+}
+
+// leastMore is the number of answers that b wants at least, beyond those that came.
+func (b *batch) leastMore() int {
+	if b.state == "" { // about to be launched
+		return b.plannedAtFirst()
+	}
+	return b.planned - b.completed
+}
+
+// mayDo reports whether w may do what a tenant asks for these qualifications.
+func (w *worker) mayDo(tenant crowd.TenantID, requires []Requirement) bool {
+	return !w.suspended && !slices.Contains(w.blockedBy, tenant) && w.meets(tenant, requires)
 }
 
 // hadByAll returns how many tasks are left of b if everybody in the pool who may do it
@@ -118,8 +143,7 @@ func (e *Engine) Leaves(c Crowd, tenant crowd.TenantID, requires []Requirement, 
 	for _, other := range others {
 		wanted := other.Wanted
 		for _, w := range e.workers {
-			able := !w.suspended && !slices.Contains(w.blockedBy, tenant) && w.meets(tenant, other.Requires)
-			if able && !w.meets(tenant, requires) {
+			if w.mayDo(tenant, other.Requires) && !w.meets(tenant, requires) {
 				wanted--
 			}
 		}

@@ -92,9 +92,6 @@ func (e *Engine) crowdSuffices(b *batch, wanted int) error {
 		return nil
 	}
 	c := e.crowdOf(b, wanted)
-	if b.state == "" && b.gave != nil && b.spec.Enough == nil { // about to be launched
-		c.Answers = b.plannedAtFirst()
-	}
 	if c.TooSmall() {
 		if len(c.Lacks) > 0 {
 			return crowd.Fieldf("redundancy", "%s (qualify somebody, ask for fewer, or allow a small crowd)", c)

@@ -21,7 +21,7 @@ func Remedy(p *access.Principal, c engine.Crowd, end string) string {
 		ask = ""
 	}
 	switch {
-	case c.People >= c.Wanted && c.Had > 0:
+	case c.People >= c.Wanted+c.Elsewhere: // for a task, but not for all
 		return ask + "add somebody (throng worker add), or end it early (" + end + ")"
 	case len(c.Lacks) == 0 && admin:
 		return "add people with throng worker add or throng worker invite (--pool NAME, if it is not main)"
