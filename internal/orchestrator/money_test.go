@@ -168,6 +168,15 @@ func TestWhoWaitsForMoney(t *testing.T) {
 			t.Errorf("item %d waits: %s", x.Item, x.Why)
 		}
 	}
+	if v := w.view(id); v.Blocked(1) != "" || !strings.Contains(v.Outlook.Why, "not enough for one more task") {
+		t.Errorf("with tasks to be had it is blocked: %q; the outlook is %+v", v.Blocked(1), v.Outlook)
+	}
+	for w.work() {
+		w.settle()
+	}
+	if why := w.view(id).Blocked(1); !strings.Contains(why, "not enough for one more task") {
+		t.Errorf("with none to be had it is blocked: %q", why)
+	}
 }
 
 // TestAStepWaitsForMoneyNoMore: what is kept of a step that got its money, or was ended,

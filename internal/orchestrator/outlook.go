@@ -24,7 +24,7 @@ func (v *View) Blocked(node int) string {
 	case v.State != store.RunRunning || n.Step == nil || n.State == store.NodeDone:
 	case n.State == store.NodeFailed:
 		return "the step has failed: " + n.Error
-	case n.WaitsForMoney():
+	case n.WaitsForMoney() && n.InHand+n.Offered == 0:
 		return n.Error
 	case n.Waiting+n.Inside == 0:
 	case n.Service != nil && n.Service.Wrong != "":
@@ -90,7 +90,11 @@ func (o *Outlook) None() bool { return o.Why == "" && o.Median.IsZero() && o.Hor
 func (v *View) standstill(held bool) string {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if why := v.Blocked(i); why != "" && (held || n.State == store.NodeFailed || n.Waiting+n.Working() > 0) {
+		why := v.Blocked(i)
+		if why == "" && v.State == store.RunRunning && n.WaitsForMoney() { // for the rest of its tasks
+			why = n.Error
+		}
+		if why != "" && (held || n.State == store.NodeFailed || n.Waiting+n.Working() > 0) {
 			return n.Name + ": " + why
 		}
 		if n.Crowd.TooSmall() { // also before items come

@@ -46,6 +46,7 @@ type NodeView struct {
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	InHand  int            // answers that people are working on
+	Offered int            // answers that people may be asked for now, as far as money goes
 	Ahead   Forecast       // of its batch
 	Service *NodeService   // that is declared, of a service step that is not done
 	Reused  int64          // labels that a crowd step has from earlier runs
@@ -178,7 +179,11 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 	for _, n := range nodes {
 		if st, ok := running[n.Node.Batch]; ok {
 			n.InHand, n.Ahead = st.Running, st.Forecast
-			if n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason; n.Error == "" && n.Reason == crowd.BudgetSpent {
+			n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason
+			switch {
+			case n.Reason != crowd.BudgetSpent:
+				n.Offered = st.Waiting
+			case n.Error == "":
 				n.Error = n.Reason.Text()
 			}
 		} else {
