@@ -158,10 +158,16 @@ func afterDuty(v recruit.DutyView) string {
 // pool is waited for; it takes a moment.
 const moveTime = 5 * time.Second
 
-// awaitMove waits until somebody who has gone to another pool is there.
+// awaitMove waits until somebody who has gone to another pool is there, and on duty: they
+// belong to it a moment before.
 func (rq *request) awaitMove() error {
 	_, err := rq.App.Duty.Await(rq.ctx(), rq.p, moveTime, func(recruit.DutyView) bool {
-		return rq.present().User.Pool != rq.p.User.Pool
+		now := rq.present()
+		if now.User.Pool == rq.p.User.Pool {
+			return false
+		}
+		v, err := rq.App.Duty.Get(rq.ctx(), now)
+		return err != nil || v.On
 	})
 	return err
 }
