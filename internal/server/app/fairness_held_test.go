@@ -62,8 +62,8 @@ func TestWhatABatchDidLastIsCounted(t *testing.T) {
 	}
 }
 
-// TestBatchesHaveWhatTheirTenantHas, whatever is done to them: paused, resumed, topped
-// up, stopped, ended, done.
+// TestBatchesHaveWhatTheirTenantHas, also of those that are paused, resumed, cancelled or
+// done.
 func TestBatchesHaveWhatTheirTenantHas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5)
