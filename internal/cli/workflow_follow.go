@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // grown is a file whose rows are read as they are written to its end. A row counts as
@@ -23,6 +26,7 @@ type grown struct {
 	rest   []byte // what was read, and not consumed
 	lines  int    // consumed, without those of the header
 	at     int64  // bytes that were read
+	told   string // what was last said to be missing
 }
 
 // grownPiece is how much is read at a time. A row is shorter.
@@ -75,6 +79,24 @@ func (g *grown) take(n int) []byte {
 	return text
 }
 
+// missing names the line of a row that was read in part, and what it waits for; 0: there
+// is none.
+func (g *grown) missing() (line int, what string) {
+	space := "\r\n"
+	if g.form == table.JSONL {
+		space = " \t\r\n"
+	}
+	row := bytes.TrimLeft(g.rest, space)
+	if len(row) == 0 {
+		return 0, ""
+	}
+	line = 1 + bytes.Count(g.header, []byte("\n")) + g.lines + bytes.Count(g.rest[:len(g.rest)-len(row)], []byte("\n"))
+	if bytes.Contains(row, []byte("\n")) {
+		return line, "a quote of this row is not closed: it is added, and what follows, once it is"
+	}
+	return line, "this line has not ended: its row is added once it has"
+}
+
 // followable checks that the rows of a file can be read as they are written.
 func followable(name string, form table.Format) error {
 	info, err := os.Stat(name)
@@ -89,8 +111,8 @@ func followable(name string, form table.Format) error {
 	return nil
 }
 
-// follow adds the rows of the file as they are written, until ctx is done. A server that
-// cannot be reached is tried again.
+// follow adds the rows of the file as they are written, until ctx is done or, if f watches,
+// the input takes no more. A server that cannot be reached is tried again.
 func (f *feeder) follow(ctx context.Context, often span) error {
 	if err := followable(f.file, f.form); err != nil {
 		return err
@@ -101,16 +123,38 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 	}
 	defer file.Close()
 	g := &grown{file: file, form: f.form}
+	quiet, over := 0, false // looks without a row; whether the input takes no more
 	err = every(ctx, often, func() (done bool, err error) {
 		for {
 			text, lines, err := g.next()
-			if err != nil {
+			switch {
+			case err != nil:
 				return false, ofFile(f.file, err)
+			case text != nil:
+				if err := f.piece(ctx, g, text, lines, often); err != nil {
+					return false, err
+				}
+				quiet = 0
+				continue
+			case over:
+				return true, f.left(g)
 			}
-			if text == nil {
+			if quiet++; quiet < quietLooks(often) {
 				return false, nil
 			}
-			if err := f.piece(ctx, g, text, lines, often); err != nil {
+			quiet = 0
+			if line, what := g.missing(); line > 0 {
+				if text := fmt.Sprintf("%s:%d: %s", f.file, line, what); text != g.told {
+					g.told = text
+					say(f.c.Stderr, "throng: %s\n", clean(text))
+				}
+			}
+			if !f.watches {
+				return false, nil
+			}
+			// What was written before the input was found sealed is still sent: the server
+			// says of it that it comes too late.
+			if over, err = f.over(ctx); !over || err != nil {
 				return false, err
 			}
 		}
@@ -121,12 +165,63 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 	return err
 }
 
+// quietLooks is after how many looks without a row it is said what the file waits for, and
+// the server is asked: every 10 s, or every tenth look if they are closer together.
+func quietLooks(often span) int {
+	const span, looks = 10 * time.Second, 10
+	return int(max(1, min(looks, span/max(often.Duration, leastEvery))))
+}
+
+// over asks the server whether the input takes no more rows. That is an error if the run
+// was cancelled.
+func (f *feeder) over(ctx context.Context) (bool, error) {
+	run, err := f.to.Run(ctx, f.run)
+	switch {
+	case f.again(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	case run.State == "cancelled":
+		return false, noMoreRows(&run)
+	}
+	return !slices.Contains(openNames(&run), f.input), nil
+}
+
+// noMoreRows is the error of rows for a run that has ended.
+func noMoreRows(run *wire.Run) error {
+	return crowd.Errorf(crowd.Conflict, "%s is %s: it takes no more rows", run.ID, run.State)
+}
+
+// left says that the input is sealed. It is an error if the file has a row that was not
+// added.
+func (f *feeder) left(g *grown) error {
+	if line, _ := g.missing(); line > 0 {
+		return crowd.Errorf(crowd.Conflict, "%s:%d: the input %s of %s is sealed, and this row, which has not ended, was not added", f.file, line, f.input, f.run)
+	}
+	say(f.c.Stderr, "throng: the input %s of %s is sealed: %s is not followed any more\n", clean(f.input), f.run, clean(f.file))
+	return nil
+}
+
+// again reports whether what a request was for is tried again, as the server cannot be
+// reached. It says so once.
+func (f *feeder) again(err error) bool {
+	if code := crowd.CodeOf(err); code != crowd.Unavailable && code != crowd.TooMany {
+		f.away = false
+		return false
+	}
+	if !f.away {
+		say(f.c.Stderr, "throng: %s; it is tried again\n", clean(message(err)))
+	}
+	f.away = true
+	return true
+}
+
 // piece adds whole rows of the file.
 func (f *feeder) piece(ctx context.Context, g *grown, text []byte, lines int, often span) error {
 	if f.feed == "" {
 		f.feed = feedOf(f.file, g.header, text)
 	}
-	told, looked := false, false
+	looked := false
 	return every(ctx, often, func() (done bool, err error) {
 		if f.sent == 0 && !looked {
 			err = f.lookUp(ctx)
@@ -147,16 +242,10 @@ func (f *feeder) piece(ctx context.Context, g *grown, text []byte, lines int, of
 				f.sent = before // the server passes over those that it has
 			}
 		}
-		switch code := crowd.CodeOf(err); {
-		case err == nil:
-			return true, nil
-		case code != crowd.Unavailable && code != crowd.TooMany:
-			return false, err
-		case !told:
-			told = true
-			say(f.c.Stderr, "throng: %s; it is tried again\n", clean(message(err)))
+		if f.again(err) {
+			return false, nil
 		}
-		return false, nil
+		return err == nil, err
 	})
 }
 

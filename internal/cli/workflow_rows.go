@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -29,7 +30,7 @@ type WorkflowRowsAdd struct {
 	Input  string `placeholder:"NAME" help:"The open input; not needed if there is one only."`
 	File   string `required:"" help:"The rows: CSV, TSV, JSON Lines or Parquet; - for standard input."`
 	Format string `enum:"csv,tsv,jsonl,parquet," default:"" help:"csv, tsv, jsonl or parquet; default: by the name of the file, or by its content."`
-	Follow bool   `help:"Go on with what is written to the end of the file, until an interrupt."`
+	Follow bool   `help:"Go on with what is written to the end of the file, until the input is sealed or an interrupt."`
 	Every  span   `default:"1s" help:"With --follow: how often to look."`
 	Feed   string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`
 }
@@ -45,6 +46,9 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 			return err
 		}
 	}
+	if x.Follow && !slices.Contains(openNames(&run), x.Input) {
+		return notOpen(&run, x.Input)
+	}
 	form, err := table.ParseFormat(x.Format)
 	if err != nil {
 		return err
@@ -56,6 +60,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	if x.Follow {
 		ctx, stop := c.untilFirstSignal()
 		defer stop()
+		f.watches = true
 		f.added = func(n int64) {
 			if !x.JSON {
 				say(c.Stderr, "%s %s: %s added\n", run.ID, clean(x.Input), format.Count(int(n), "row"))
@@ -76,7 +81,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 // theOpenInput names the input of a run that takes rows, if there is one only.
 func theOpenInput(run *wire.Run) (string, error) {
 	if run.Ended() {
-		return "", crowd.Errorf(crowd.Conflict, "%s is %s: it takes no more rows", run.ID, run.State)
+		return "", noMoreRows(run)
 	}
 	list := openNames(run)
 	if len(list) == 0 { // the server says of a single one why it takes none
@@ -93,6 +98,17 @@ func theOpenInput(run *wire.Run) (string, error) {
 		return "", wrong("input", "say which input: %s", strings.Join(list, ", "))
 	}
 	return list[0], nil
+}
+
+// notOpen is the error of following a file for an input that takes no rows.
+func notOpen(run *wire.Run, input string) error {
+	if run.Ended() {
+		return noMoreRows(run)
+	}
+	if !slices.ContainsFunc(run.Nodes, func(n wire.RunNode) bool { return n.Kind == "input" && n.Name == input }) {
+		return &crowd.Error{Code: crowd.NotFound, Field: "input", Message: "the run has no input " + input}
+	}
+	return crowd.Errorf(crowd.Conflict, "the input %s of %s takes no rows: it is sealed, or never was open", input, run.ID)
 }
 
 // WorkflowRowsSeal is "throng workflow rows seal".
@@ -119,7 +135,10 @@ type feeder struct {
 	form  table.Format
 	feed  string        // "": not chosen yet
 	added func(n int64) // called after each group, if not nil
+	// watches has follow ask whether the input still takes rows while none comes.
+	watches bool
 
+	away  bool // the server could not be reached, which was said
 	group group
 	sent  int64 // rows of the file before the group
 	known int64 // rows of the feed that were there at the beginning
