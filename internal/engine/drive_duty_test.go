@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 )
 
 // pass lets time go by up to a moment. By how, what is due meanwhile is done just
@@ -36,7 +37,7 @@ func (w *world) pass(to time.Time, how uint32) error {
 			return nil
 		}
 		exact := !w.overdue && !at.Before(w.now)
-		w.now = later(at, w.now)
+		w.now = instant.Later(w.now, at)
 		w.k.advance(w.now)
 		if err := w.tickNow(exact); err != nil {
 			return fmt.Errorf("tick at %s: %w", w.now, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -417,7 +418,7 @@ func (w *world) restart() error {
 		}
 	}
 	for _, r := range w.k.holding { // heartbeats are not kept: a lease starts again
-		r.Expires = later(r.At, w.now).Add(w.k.batches[r.Task.Batch()].spec.Lease)
+		r.Expires = instant.Later(w.now, r.At).Add(w.k.batches[r.Task.Batch()].spec.Lease)
 	}
 	if got, want := fresh.Holding(0), w.k.heldRows(); !slices.Equal(got, want) {
 		return fmt.Errorf("restored: in people's hands\n got %v\nwant %v", got, want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 )
 
 // Snapshot is the kept state of a pool, from which an engine goes on as if
@@ -225,14 +226,7 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 		}
 		w.holds = a
 		e.hold(a, 1)
-		e.timers.set(&w.lease, later(s.Expires, now.Add(b.spec.Lease)))
+		e.timers.set(&w.lease, instant.Later(now.Add(b.spec.Lease), s.Expires))
 	}
 	return nil
-}
-
-func later(x, y time.Time) time.Time {
-	if x.After(y) {
-		return x
-	}
-	return y
 }

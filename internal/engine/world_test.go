@@ -391,10 +391,3 @@ func listing(list []command) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-func later(x, y time.Time) time.Time {
-	if x.After(y) {
-		return x
-	}
-	return y
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -35,7 +36,7 @@ func (c *capacity) opens() time.Time {
 	if c.Rate.Gap() == 0 {
 		return c.blocked
 	}
-	return later(c.blocked, c.next)
+	return instant.Later(c.blocked, c.next)
 }
 
 // reserveAhead is how far ahead of what was begun the kept use of a service is: so much
@@ -75,22 +76,14 @@ func (v *services) loadDeclared(ctx context.Context) {
 		}
 		c.Service = x
 		if !d.loaded { // a clock that was put back does not block a service for longer than its calls take
-			c.blocked = sooner(x.Used.Ends, now.Add(workflow.MaxTimeout+reserveAhead))
-			c.next = sooner(x.Used.Next, now.Add(x.Rate.Gap()+reserveAhead))
+			c.blocked = instant.Earlier(x.Used.Ends, now.Add(workflow.MaxTimeout+reserveAhead))
+			c.next = instant.Earlier(x.Used.Next, now.Add(x.Rate.Gap()+reserveAhead))
 		} else { // of a higher rate
-			c.next = sooner(c.next, now.Add(x.Rate.Gap()))
+			c.next = instant.Earlier(c.next, now.Add(x.Rate.Gap()))
 		}
 		d.services[x.Name] = c
 	}
 	d.stale, d.loaded, d.retryAt = false, true, time.Time{}
-}
-
-// sooner returns the earlier of two times.
-func sooner(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // reserve notes that a call begins now, and keeps that first if what is kept does not
@@ -105,7 +98,7 @@ func (v *services) reserve(ctx context.Context, p *proxy, x *call) error {
 		now := v.host.now()
 		begun := store.ServiceUse{Ends: now.Add(x.runner.service.Timeout), Next: c.next}
 		if p.underWay > 0 {
-			begun.Ends = later(begun.Ends, p.ends)
+			begun.Ends = instant.Later(begun.Ends, p.ends)
 		}
 		kept := store.ServiceUse{Ends: begun.Ends.Add(ahead), Next: c.next}
 		if gap := c.Rate.Gap(); gap > 0 {
@@ -129,7 +122,7 @@ func (v *services) close() {
 	for _, c := range v.declared.services {
 		used := store.ServiceUse{Next: c.next, Ends: c.blocked}
 		if p := v.proxies[proxyKey{declared: c.Name}]; p != nil && p.underWay > 0 {
-			used.Ends = later(used.Ends, p.ends)
+			used.Ends = instant.Later(used.Ends, p.ends)
 		}
 		if used == c.Used {
 			continue

@@ -280,7 +280,7 @@ func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 	}
 	o.locked(func() {
 		o.services.dispatch(ctx)
-		next = earlier(o.timers.next(), o.services.next())
+		next = nextOf(o.timers.next(), o.services.next())
 	})
 	o.inbox.Lock()
 	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0

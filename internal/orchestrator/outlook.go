@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -144,7 +145,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 			if t.IsZero() {
 				beyond[k] = true
 			} else {
-				ends[k] = later(ends[k], t.Add(tails[i]))
+				ends[k] = instant.Later(ends[k], t.Add(tails[i]))
 			}
 		}
 		if !done.Horizon.IsZero() && (o.Horizon.IsZero() || done.Horizon.Before(o.Horizon)) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/sla"
 )
@@ -170,10 +171,10 @@ func (v *services) retry(now time.Time) {
 // next returns when a retry is due, or a service takes the next of the calls that wait for
 // it; zero: never.
 func (v *services) next() time.Time {
-	at := earlier(v.retries.next(), v.declared.retryAt)
+	at := nextOf(v.retries.next(), v.declared.retryAt)
 	for _, p := range v.proxies {
 		if opens, ok := v.opens(p); ok && slices.ContainsFunc(p.lines, func(l *line) bool { return l.queue.Len() > 0 && v.may(p, l.tenant) }) {
-			at = earlier(at, opens)
+			at = nextOf(at, opens)
 		}
 	}
 	return at
@@ -189,7 +190,7 @@ func (v *services) opens(p *proxy) (at time.Time, ok bool) {
 	if c == nil || p.underWay >= c.Concurrency {
 		return time.Time{}, false
 	}
-	return later(c.opens(), p.pause), true
+	return instant.Later(c.opens(), p.pause), true
 }
 
 // may reports whether the service of a proxy takes calls of a tenant.
@@ -199,14 +200,6 @@ func (v *services) may(p *proxy, tenant crowd.TenantID) bool {
 	}
 	c := v.declared.services[p.key.declared]
 	return c != nil && c.Allows(tenant)
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // dispatch sends off what the services can take, the most urgent first.

@@ -32,8 +32,8 @@ func (q *timers[T]) next() time.Time {
 	return time.Unix(0, int64(at)).UTC()
 }
 
-// earlier returns the earlier of two times, of which zero is never.
-func earlier(a, b time.Time) time.Time {
+// nextOf returns the earlier of two times, of which the zero time is never.
+func nextOf(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/throng-dev/throng/internal/kit/instant"
 )
 
 // Limit allows something Burst times at once, then once in Every.
@@ -38,8 +40,8 @@ func (q *Quota[K]) Take(now time.Time, portions ...Portion[K]) (ok bool, enough 
 	defer q.mu.Unlock()
 	full := make([]time.Time, len(portions))
 	for i, d := range portions {
-		full[i] = later(now, q.full[d.Key]).Add(time.Duration(d.N) * d.Every)
-		enough = later(enough, full[i].Add(-time.Duration(d.Burst)*d.Every))
+		full[i] = instant.Later(now, q.full[d.Key]).Add(time.Duration(d.N) * d.Every)
+		enough = instant.Later(enough, full[i].Add(-time.Duration(d.Burst)*d.Every))
 	}
 	if enough.After(now) {
 		return false, enough
@@ -86,11 +88,4 @@ func (q *Quota[K]) Forget(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.full, key)
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

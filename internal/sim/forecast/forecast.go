@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/sim"
 )
@@ -111,7 +112,7 @@ type Basis struct {
 
 // ArrivalsSince is from when arrivals are counted, at most now: whoever is seen
 // before may have been there all the time.
-func (b *Basis) ArrivalsSince(now time.Time) time.Time { return earlier(b.Since.Add(Gap), now) }
+func (b *Basis) ArrivalsSince(now time.Time) time.Time { return instant.Earlier(now, b.Since.Add(Gap)) }
 
 // Early is how many people were seen before arrivals are counted: those who are
 // there are these and those who came, less those who left.

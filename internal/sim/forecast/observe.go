@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
@@ -121,12 +122,12 @@ func (a *Answers) possible() bool {
 // Signs may be a little later than now: of what happened while the state was
 // read, or by another clock. They count as of now.
 func Observe(now, since time.Time, signs []Sign, members []engine.Worker, waiting []crowd.WorkerID) Observed {
-	since = earlier(since, now)
+	since = instant.Earlier(now, since)
 	o := Observed{Since: since, Answers: make(map[crowd.BatchID]Answers)}
 	o.answers(signs)
 	sorted := slices.Clone(signs)
 	for i := range sorted {
-		sorted[i].At, sorted[i].Ended = earlier(sorted[i].At, now), earlier(sorted[i].Ended, now)
+		sorted[i].At, sorted[i].Ended = instant.Earlier(now, sorted[i].At), instant.Earlier(now, sorted[i].Ended)
 	}
 	slices.SortFunc(sorted, func(x, y Sign) int {
 		return cmp.Or(cmp.Compare(x.Worker, y.Worker), x.At.Compare(y.At), cmp.Compare(x.Batch, y.Batch))
@@ -193,7 +194,7 @@ func (o *Observed) sessions(now, from time.Time, grace time.Duration, signs []Si
 		case s.Ended.IsZero():
 			last, held = now, true
 		case s.State != crowd.Expired: // of those nobody knows when they went
-			last = later(last, s.Ended)
+			last = instant.Later(s.Ended, last)
 		}
 	}
 	id := signs[0].Worker
@@ -209,10 +210,6 @@ func (o *Observed) sessions(now, from time.Time, grace time.Duration, signs []Si
 		enter(1)
 	}
 }
-
-func later(x, y time.Time) time.Time { return slices.MaxFunc([]time.Time{y, x}, time.Time.Compare) }
-
-func earlier(x, y time.Time) time.Time { return slices.MinFunc([]time.Time{y, x}, time.Time.Compare) }
 
 // answers counts what became of hand-outs, and measures the times of answers.
 func (o *Observed) answers(signs []Sign) {

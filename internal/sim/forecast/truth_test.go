@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
@@ -237,7 +238,7 @@ func (w *truth) snapshot() *engine.Snapshot {
 // stateNow is the pool's state, as a live server would give it.
 func (w *truth) stateNow() *forecast.State {
 	s := &forecast.State{Now: w.now, Pool: 1, Policy: w.policy, Snapshot: w.snapshot(), Batches: map[crowd.BatchID]string{1: "first"}}
-	since := later(w.begin, w.now.Add(-forecast.Window))
+	since := instant.Later(w.now.Add(-forecast.Window), w.begin)
 	var signs []forecast.Sign
 	for _, id := range w.order {
 		if a := w.kept[id]; !a.At.Before(since) {
@@ -253,13 +254,6 @@ func (w *truth) stateNow() *forecast.State {
 	s.Observed = forecast.Observe(w.now, since, signs, w.workers, waiting)
 	forecast.Hide(s.Snapshot)
 	return s
-}
-
-func later(x, y time.Time) time.Time {
-	if x.After(y) {
-		return x
-	}
-	return y
 }
 
 func ok(t testing.TB, err error) {
