@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -166,53 +167,19 @@ func openInputs(r *wire.Run) string {
 	return fmt.Sprintf("%s; to add rows: throng workflow rows add %s; to end it: throng workflow rows seal %s", strings.Join(list, ", "), r.ID, r.ID)
 }
 
-// doneWords says when a run is done, and what is in it; "" if nothing is on its way, or it
-// is said already what the run waits for.
+// doneWords says when a run is done; "" if nothing is on its way, or it is said already what
+// the run waits for.
 func doneWords(r *wire.Run) string {
+	var o orchestrator.Outlook
+	if r.Outlook != nil && (r.Outlook.Why == "" || !r.Stuck && len(waits(r)) == 0) {
+		o = orchestrator.Outlook(*r.Outlook)
+	}
 	open := openNames(r)
-	if len(open) == 0 || r.State == "loading" {
-		return foreseen(r)
+	if r.State == "loading" {
+		open = nil
 	}
-	for i, name := range open {
-		open[i] = fmt.Sprintf("the input %s is open; it ends after throng workflow rows seal %s --input %s", name, r.ID, name)
-	}
-	text := strings.Join(open, "; ")
-	if o := r.Outlook; o != nil && !o.Horizon.IsZero() { // people are at it
-		text += "; what is there: " + foreseen(r)
-	}
-	return text
-}
-
-// foreseen says when what is in a run is done, as doneWords.
-func foreseen(r *wire.Run) string {
-	o := r.Outlook
-	switch {
-	case o == nil || o.Why != "" && (r.Stuck || len(waits(r)) > 0):
-		return ""
-	case o.Why != "":
-		return "not known: " + o.Why
-	}
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return "after " + cell(o.Horizon)
-		}
-		return cell(t)
-	}
-	text := at(o.Median)
-	switch {
-	case o.Median.IsZero():
-	case len(o.Then) > 0:
-		text = "not before " + text
-	default:
-		text = "about " + text
-	}
-	if !o.Horizon.IsZero() && !o.Median.IsZero() {
-		text += fmt.Sprintf(" (80 %%: %s to %s)", at(o.Low), at(o.High))
-	}
-	if len(o.Then) > 0 {
-		text += "; further tasks come to " + strings.Join(o.Then, ", ")
-	}
-	return text
+	done, by := o.Words(stamp, open)
+	return done + when(by != "", " ("+by+")")
 }
 
 // showRun prints a run for people.

@@ -86,6 +86,52 @@ type Outlook struct {
 // None reports whether nothing is on its way.
 func (o *Outlook) None() bool { return o.Why == "" && o.Median.IsZero() && o.Horizon.IsZero() }
 
+// Words says when a run is done, and on what that rests, for people: clock writes a time.
+// open are the inputs that take rows: a run is not done before they are sealed. Both are ""
+// if there is nothing to say.
+func (o *Outlook) Words(clock func(time.Time) string, open []string) (done, by string) {
+	switch {
+	case len(open) > 0:
+		done = "once the input " + open[0] + " is sealed"
+		if len(open) > 1 {
+			done = "once these inputs are sealed: " + strings.Join(open, ", ")
+		}
+		if o.Why == "" && o.Horizon.IsZero() { // what waits for the rest of the rows would seem done
+			return done, ""
+		}
+		there, rests := o.Words(clock, nil)
+		return done, "what is there: " + there + "; " + rests
+	case o.None():
+		return "", ""
+	case o.Why != "":
+		return "not known", o.Why
+	}
+	horizon := clock(o.Horizon)
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return "after " + horizon
+		}
+		return clock(t)
+	}
+	switch {
+	case o.Median.IsZero():
+		done = "after " + horizon
+	case len(o.Then) > 0:
+		done = "not before " + at(o.Median)
+	default:
+		done = "about " + at(o.Median)
+	}
+	if o.Horizon.IsZero() {
+		by = "if nothing has to queue"
+	} else {
+		by = "80 %: " + at(o.Low) + " to " + at(o.High)
+	}
+	if len(o.Then) > 0 {
+		by += "; further tasks come to " + strings.Join(o.Then, ", ")
+	}
+	return done, by
+}
+
 // standstill says which step keeps items from their end if nothing is done about it, and
 // why; "": none. Steps that have nothing but held items keep no others from it.
 func (v *View) standstill(held bool) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -138,4 +139,69 @@ func TestStartChecksPeople(t *testing.T) {
 	}
 	must(t, w.engine.SetWorker(w.now, engine.Worker{ID: w.people[0], Qualifications: map[string]int{"skill": 80}}))
 	must(t, w.o.CheckPeople(w.ctx, id))
+}
+
+// TestDoneWithOpenInputs: of several inputs, those that are open when a run starts, and of
+// these the ones that are not sealed yet, are what it is not done before. One is sealed while
+// people are at what came through it, which goes on.
+func TestDoneWithOpenInputs(t *testing.T) {
+	flow := "workflow: two\ninputs: {old: {columns: [id]}, new: {columns: [id]}}\nsteps:\n"
+	for _, in := range []string{"old", "new"} {
+		flow += "  judge_" + in + ": {from: {" + in + ": stream}, crowd: {template: {kind: short_text, show: [id]}, reward: 0.10}}\n"
+	}
+	const clock = "15:04"
+	for _, c := range []struct {
+		open []string
+		want []string // at first, and after each seal
+	}{
+		{nil, []string{"about 11:00, by 80 %: 11:00 to 11:00"}},
+		{[]string{"new"}, []string{
+			"once the input new is sealed, by what is there: not before 11:00; 80 %: 11:00 to 11:00; further tasks come to judge_new",
+			"about 11:00, by 80 %: 11:00 to 11:00",
+		}},
+		{[]string{"old", "new"}, []string{
+			"once these inputs are sealed: old, new, by what is there: not before 11:00; 80 %: 11:00 to 11:00; further tasks come to judge_old, judge_new",
+			"once the input new is sealed, by what is there: not before 11:00; 80 %: 11:00 to 11:00; further tasks come to judge_new",
+			"about 11:00, by 80 %: 11:00 to 11:00",
+		}},
+	} {
+		w := newWorld(t)
+		answer := w.answer
+		w.answer = func([]string) string { return "" } // they take their time
+		id := w.load(orchestrator.NewRun{Text: flow, Open: c.open}, map[string]string{"old": "id\na\n", "new": "id\na\n"})
+		must(t, w.o.Start(w.ctx, id))
+		for _, name := range c.open {
+			_, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: name, File: csv(t, "id\na\n")})
+			must(t, err)
+		}
+		w.settle()
+		eleven := w.now.Truncate(24 * time.Hour).Add(11 * time.Hour)
+		w.forecasts = make(map[crowd.BatchID]orchestrator.Forecast)
+		for _, name := range []string{"judge_old", "judge_new"} {
+			w.forecasts[w.node(id, name).Node.Batch] = orchestrator.Forecast{Low: eleven, Median: eleven, High: eleven, Horizon: eleven.Add(time.Hour)}
+		}
+		words := func() string {
+			v := w.view(id)
+			done, by := v.Outlook.Words(func(t time.Time) string { return t.UTC().Format(clock) }, v.OpenInputs())
+			return done + ", by " + by
+		}
+		for k, want := range c.want {
+			if got := words(); got != want {
+				t.Errorf("open are %v, %d sealed: %s\nnot %s", c.open, k, got, want)
+			}
+			if k < len(c.open) {
+				must(t, w.o.SealInputs(w.ctx, id, c.open[k]))
+				w.settle()
+				w.wantState(id, store.RunRunning)
+			}
+		}
+		if v := w.view(id); len(v.OpenInputs()) > 0 {
+			t.Errorf("open at the end: %v", v.OpenInputs())
+		}
+		w.answer, w.forecasts = answer, nil
+		w.play()
+		w.wantState(id, store.RunDone)
+		w.want(id, "judge_old", "a,yes,1,1,false,false")
+		w.want(id, "judge_new", "a,yes,1,1,false,false")
+	}
 }

@@ -209,6 +209,16 @@ func (v *View) OpenInput(node int) bool {
 	return !v.State.Ended() && (n.TakesRows() || n.Open && v.State == store.RunLoading)
 }
 
+// OpenInputs names the inputs that take rows, or will once the run goes on.
+func (v *View) OpenInputs() (names []string) {
+	for i := range v.Nodes {
+		if v.OpenInput(i) && v.State != store.RunLoading {
+			names = append(names, v.Nodes[i].Name)
+		}
+	}
+	return names
+}
+
 // Needs lists the inputs that a run needs before it can start.
 func (v *View) Needs() []string {
 	if v.State != store.RunLoading {

@@ -41,7 +41,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		})
 	}
 	if o := &v.Outlook; !o.None() {
-		out.Outlook = &wire.RunOutlook{Low: o.Low, Median: o.Median, High: o.High, Horizon: o.Horizon, Then: o.Then, Why: o.Why}
+		out.Outlook = new(wire.RunOutlook(*o))
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

@@ -4,7 +4,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -152,7 +151,7 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 			l.Came += n.Last
 		}
 	}
-	l.Done, l.DoneBy = doneWords(l.Now, &v.Outlook)
+	l.Done, l.DoneBy = v.Outlook.Words(func(t time.Time) string { return format.Clock(l.Now, t) }, v.OpenInputs())
 	for _, f := range d.Faults {
 		l.Held = append(l.Held, heldItem{f, v.Flow.NodeName(f.Node)})
 	}
@@ -160,40 +159,6 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 		l.More = max(l.HeldAt()-int64(len(l.Held)), 0)
 	}
 	return l
-}
-
-// doneWords says when a run is done, and on what that rests.
-func doneWords(now time.Time, o *orchestrator.Outlook) (done, by string) {
-	switch {
-	case o.None():
-		return "", ""
-	case o.Why != "":
-		return "not known", o.Why
-	}
-	horizon := format.Clock(now, o.Horizon)
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return "after " + horizon
-		}
-		return format.Clock(now, t)
-	}
-	switch {
-	case o.Median.IsZero():
-		done = "after " + horizon
-	case len(o.Then) > 0:
-		done = "not before " + at(o.Median)
-	default:
-		done = "about " + at(o.Median)
-	}
-	if o.Horizon.IsZero() {
-		by = "if nothing has to queue"
-	} else {
-		by = "80 %: " + at(o.Low) + " to " + at(o.High)
-	}
-	if len(o.Then) > 0 {
-		by += "; further tasks come to " + strings.Join(o.Then, ", ")
-	}
-	return done, by
 }
 
 // runEvents sends the live part of a run's page whenever it changes.

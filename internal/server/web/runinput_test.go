@@ -82,6 +82,7 @@ func TestOpenInputsOnThePage(t *testing.T) {
 	path := c.req.sendRun("", flow, "make").want(200, "The input is open", "so a file is not needed now").URL.Path
 	c.req.sendInputs(path, "start", "more", "more.csv", "id\n1\n").want(200, "Started.", "Open inputs", "Seal things").without("Seal more")
 	c.req.becomes(path, "things input ▷ open 0 0 0 0")
+	c.req.get(path).want(200, "once the input things is sealed")
 	c.req.sendFiles(path+"/rows", "").want(http.StatusUnprocessableEntity, "choose a file")
 	c.req.sendFiles(path+"/rows", "", "things", "t.csv", "n\n1\nx\n").want(http.StatusUnprocessableEntity, "Line 3")
 	c.req.sendFiles(path+"/rows", "", "more", "t.csv", "id\n1\n").want(http.StatusConflict, "more is not open")
@@ -89,7 +90,7 @@ func TestOpenInputsOnThePage(t *testing.T) {
 	c.req.becomes(path, "things input ▷ open 2 2 0 0")
 	c.req.get(path+"/confirm?do=seal&step=things").want(200, "Seal this input?").form(path+"/do").send().want(200, "Sealed")
 	c.req.becomes(path, "things input ● done 2 2 0 0")
-	c.req.get(path).want(200).without("Open inputs")
+	c.req.get(path).want(200).without("Open inputs", "once the input")
 	c.req.sendFiles(path+"/rows", "", "things", "t.csv", "n\n1\n").want(http.StatusConflict)
 }
 
