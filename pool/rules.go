@@ -122,6 +122,20 @@ func CheckRules(rules []Rule, pools Lookup) error {
 	return err
 }
 
+// TakesFrom lists the names of the pools from which the rules of a pool move people there.
+func (s *Settings) TakesFrom() (names []string) {
+	c, err := compile(s)
+	if err != nil { // kept by an earlier version: nothing is done by them
+		return nil
+	}
+	for _, r := range c.rules {
+		if r.do.verb == transfer {
+			names = append(names, r.do.from)
+		}
+	}
+	return names
+}
+
 // compileRules reads rules. New ones (fresh) must have a value whatever is measured;
 // earlier versions have kept others.
 func compileRules(rules []Rule, pools Lookup, fresh bool) ([]rule, error) {

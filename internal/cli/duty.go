@@ -183,7 +183,7 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 		if x.Mail != nil {
 			wishes.NoMail = !*x.Mail
 		}
-		if wishes, err = r.SetWishes(c.Ctx, wishes); err != nil {
+		if wishes, err = r.SetWishes(c.Ctx, wishes.Wishes); err != nil {
 			return err
 		}
 	}
@@ -197,5 +197,6 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 		if len(list) > 0 {
 			say(w, "likes: %s\n", strings.Join(list, " "))
 		}
+		say(w, "pools: %s\n", strings.Join(lists.Map(wishes.Pools, func(p wire.NamedPool) string { return fmt.Sprintf("%s (%s)", p.Name, p.ID) }), ", "))
 	})
 }

@@ -71,11 +71,11 @@ func (c *Client) DeclineCall(ctx context.Context) error {
 }
 
 // Wishes returns the worker's wishes.
-func (c *Client) Wishes(ctx context.Context) (wire.Wishes, error) {
-	return get[wire.Wishes](ctx, c, "/v1/me/wishes")
+func (c *Client) Wishes(ctx context.Context) (wire.WishesView, error) {
+	return get[wire.WishesView](ctx, c, "/v1/me/wishes")
 }
 
 // SetWishes replaces them.
-func (c *Client) SetWishes(ctx context.Context, w wire.Wishes) (wire.Wishes, error) {
-	return call[wire.Wishes](ctx, c, http.MethodPut, "/v1/me/wishes", w)
+func (c *Client) SetWishes(ctx context.Context, w wire.Wishes) (wire.WishesView, error) {
+	return call[wire.WishesView](ctx, c, http.MethodPut, "/v1/me/wishes", w)
 }

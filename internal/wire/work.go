@@ -102,6 +102,12 @@ type Wishes struct {
 	NoMail  bool               `json:"no_mail,omitempty" doc:"you are not called by e-mail"`
 }
 
+// WishesView is a worker's wishes, with the pools that they can prefer.
+type WishesView struct {
+	Wishes
+	Pools []NamedPool `json:"pools" doc:"of which you can say how much you like them: your own, and those to which people of it are moved"`
+}
+
 // PushKey is the key with which browsers subscribe to push messages.
 type PushKey struct {
 	Key string `json:"key" doc:"applicationServerKey, base64url; empty: this server sends no push messages"`

@@ -166,6 +166,7 @@ var (
 	PoolsCreate         = op("Pools.Create", Admins)
 	PoolsChange         = op("Pools.Change", Admins)
 	PoolsList           = op("Pools.List", Members)
+	PoolsListOthers     = op("Pools.List: to which p is not moved", Requesters)
 	PoolsListWhole      = op("Pools.List: with control and money", Admins)
 	PoolsGet            = op("Pools.Get", Admins)
 	PoolsStopEverything = op("Pools.StopEverything", Admins)

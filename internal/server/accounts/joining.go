@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -83,7 +81,7 @@ type Offer struct {
 	Tenant string // for which they are invited, or ""
 	By     string // the inviter's name
 	Test   *store.Test
-	// Asks lists the pools between which people of the pool move, itself among them, so
+	// Asks lists the pools to which people of the pool are moved, itself among them, so
 	// that who joins is asked which work they like; nil: they stay.
 	Asks []store.Pool
 }
@@ -94,7 +92,10 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	o := Offer{Invitation: i, Asks: s.lends(i.Pool)}
+	o := Offer{Invitation: i}
+	if asks := s.live.Reachable(i.Pool); len(asks) > 1 {
+		o.Asks = asks
+	}
 	o.Pool, _ = s.live.Settings(i.Pool)
 	if i.Tenant != 0 {
 		t, err := s.store.Tenant(ctx, i.Tenant)
@@ -118,15 +119,6 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 		}
 	}
 	return o, nil
-}
-
-// lends lists the pools between which people of a pool move.
-func (s *Invitations) lends(id crowd.PoolID) []store.Pool {
-	lending := lists.Filter(s.live.List(), func(p store.Pool) bool { return p.Control.Balance })
-	if len(lending) < 2 || !slices.ContainsFunc(lending, func(p store.Pool) bool { return p.ID == id }) {
-		return nil
-	}
-	return lending
 }
 
 // testOf returns the test that has to be passed first, or nil.
@@ -156,10 +148,10 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if ok, _ := s.trials.Take(s.clock.Time(), limits.Portion[int64]{Key: i.ID, N: 1, Limit: limits.Limit{Burst: attemptBurst, Every: attemptEvery}}); !ok {
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
-	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, Prefers: n.Prefers, CreatedAt: s.clock.Time()}
+	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
 	var wrong crowd.Errors
-	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), auth.ValidPassword(n.Password)} {
-		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those two make it
+	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), s.accounts.validPrefers(nil, n.Prefers, i.Pool), auth.ValidPassword(n.Password)} {
+		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those three make it
 			wrong = append(wrong, e)
 		} else if err != nil {
 			return "", err
@@ -168,6 +160,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if len(wrong) > 0 {
 		return "", wrong
 	}
+	u.Prefers = n.Prefers
 	if u.PasswordHash, err = s.accounts.passwords.Hash(ctx, n.Password); err != nil {
 		return "", err
 	}
@@ -209,7 +202,7 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 				u.Prefers[id] = x
 			}
 		}
-		if err := s.accounts.validPrefers(said, u.Prefers); err != nil {
+		if err := s.accounts.validPrefers(said, u.Prefers, i.Pool, u.Home); err != nil {
 			return u, err
 		}
 	}

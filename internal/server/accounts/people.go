@@ -3,17 +3,20 @@ package accounts
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/mail"
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -264,21 +267,27 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return err
 		}
 	}
-	if err := s.validPrefers(before.Prefers, u.Prefers); err != nil {
+	if err := s.validPrefers(before.Prefers, u.Prefers, u.Pool, u.Home); err != nil {
 		return err
 	}
 	return s.validQualifications(ctx, &before, u)
 }
 
-// validPrefers checks preferences that were not there before.
-func (s *Accounts) validPrefers(before, now map[crowd.PoolID]float64) error {
+// validPrefers checks preferences that were not there before of somebody who works in some
+// pools. Of a pool to which they are not moved it says the same whether it exists or not.
+func (s *Accounts) validPrefers(before, now map[crowd.PoolID]float64, works ...crowd.PoolID) error {
+	var reach []store.Pool
 	for _, id := range slices.Sorted(maps.Keys(now)) {
 		x := now[id]
 		if was, said := before[id]; said && was == x {
 			continue
 		}
-		if _, ok := s.live.Settings(id); !ok {
-			return crowd.Fieldf("prefers", "there is no pool %s", id)
+		if reach == nil {
+			reach = s.live.Reachable(works...)
+		}
+		if !slices.ContainsFunc(reach, func(p store.Pool) bool { return p.ID == id }) {
+			known := lists.Map(reach, func(p store.Pool) string { return fmt.Sprintf("%s (%s)", p.ID, p.Name) })
+			return crowd.Fieldf("prefers", "%s is not a pool to which they are moved; they can prefer %s", id, strings.Join(known, ", "))
 		}
 		if !(x >= 0 && x <= 1) {
 			return crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)

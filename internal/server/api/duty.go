@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/notify"
@@ -93,10 +94,11 @@ func (a *api) duty() {
 		})
 }
 
-func toWishes(u store.User) wire.Wishes {
-	w := recruit.WishesOf(u)
-	return wire.Wishes{Prefers: toPrefers(w.Prefers), Away: w.Away, NoMail: w.NoMail}
+func toWishes(v recruit.WishesView) wire.WishesView {
+	return wire.WishesView{Wishes: wire.Wishes{Prefers: toPrefers(v.Prefers), Away: v.Away, NoMail: v.NoMail}, Pools: lists.Map(v.Pools, toNamedPool)}
 }
+
+func toNamedPool(p store.Pool) wire.NamedPool { return wire.NamedPool{ID: p.ID, Name: p.Name} }
 
 func toPrefers(prefers map[crowd.PoolID]float64) map[string]float64 {
 	out := make(map[string]float64, len(prefers))
@@ -123,8 +125,9 @@ func (a *api) wishes() {
 	const tag = "Duty"
 	add(a, op{method: http.MethodGet, path: "/v1/me/wishes", summary: "What you have wished for: pools that you like, whether you are called", tag: tag, access: signedIn},
 		own(a.app.Duty.Wishes, toWishes))
-	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: access.DutyChangeWishes},
-		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.Wishes, _ error) {
+	add(a, op{method: http.MethodPut, path: "/v1/me/wishes", summary: "Say what you wish for; what is left out is as at first", tag: tag, access: access.DutyChangeWishes,
+		text: "A preference is for one of `pools`: your own, and those to which people of it are moved. What you have said of others earlier can stay."},
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.Wishes }) (out wire.WishesView, _ error) {
 			prefers, err := preferences(in.Body.Prefers)
 			if err != nil {
 				return out, err

@@ -503,51 +503,6 @@ func TestRolesOnDuty(t *testing.T) {
 	}
 }
 
-// subscription is a browser's, with the key of the example in RFC 8291.
-const subscription = `{"endpoint": "https://push.example.org/1", "expirationTime": null, "keys": {
-	"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}}`
-
-func TestWishesAndPush(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	one := w.workers[0]
-	if x := must(one.Wishes(w.ctx))(t); len(x.Prefers) != 0 || x.Away || x.NoMail {
-		t.Errorf("at first: %+v", x)
-	}
-	must(one.SetWishes(w.ctx, wire.Wishes{Prefers: map[string]float64{main.String(): 0.8}, Away: true, NoMail: true}))(t)
-	if x := must(one.Wishes(w.ctx))(t); x.Prefers[main.String()] != 0.8 || !x.Away || !x.NoMail {
-		t.Errorf("then: %+v", x)
-	}
-	w.set(`{"retainer": {"called": true}, "control": {"min": 2}}`)
-	w.step()
-	if calls := must(w.admin.PoolCalls(w.ctx, main))(t); len(calls[0].Notices) != 1 {
-		t.Errorf("who is away is called: %+v", calls)
-	}
-	for _, body := range []string{`{"prefers": {"p99": 1}}`, `{"prefers": {"main": 1}}`, `{"prefers": {"p1": 1.5}}`} {
-		a := w.send(one, http.MethodPut, "/v1/me/wishes", body)
-		if p := a.problem(t); a.StatusCode != http.StatusUnprocessableEntity || p.Errors[0].Field != "prefers" {
-			t.Errorf("%s: %d %s", body, a.StatusCode, a.body)
-		}
-	}
-	var key struct{ Key *string }
-	ok(t, json.Unmarshal(w.send(one, http.MethodGet, "/v1/push-key", "").body, &key))
-	if key.Key == nil || *key.Key != "" {
-		t.Errorf("the key is %v", key.Key)
-	}
-	if a := w.send(one, http.MethodPost, "/v1/push-subscriptions", subscription); a.StatusCode != http.StatusConflict || a.problem(t).Code != crowd.Conflict {
-		t.Errorf("where there is no push: %d %s", a.StatusCode, a.body)
-	}
-	for change, field := range map[string]string{"https://push": "endpoint", "BCVxs": "keys.p256dh", "BTBZM": "keys.auth"} {
-		a := w.send(one, http.MethodPost, "/v1/push-subscriptions", strings.Replace(subscription, change, "http://push", 1))
-		if p := a.problem(t); a.StatusCode != http.StatusUnprocessableEntity || p.Errors[0].Field != field {
-			t.Errorf("a wrong %s: %d %s", field, a.StatusCode, a.body)
-		}
-	}
-	if a := w.send(one, http.MethodGet, "/v1/push-subscriptions", ""); string(a.body) != "[]\n" {
-		t.Errorf("subscriptions: %s", a.body)
-	}
-}
-
 // TestDutyEvents watches a worker's duty.
 func TestDutyEvents(t *testing.T) {
 	t.Parallel()

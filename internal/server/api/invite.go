@@ -8,7 +8,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
-	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -22,7 +21,7 @@ func toInvitation(i accounts.InvitationView) wire.Invitation {
 
 func toOffer(o accounts.Offer) wire.Offer {
 	out := wire.Offer{Pool: o.Pool.Name, Tenant: o.Tenant, By: o.By, Address: o.Address, Note: o.Note, ExpiresAt: o.ExpiresAt,
-		Asks: lists.Map(o.Asks, func(p store.Pool) wire.NamedPool { return wire.NamedPool{ID: p.ID, Name: p.Name} })}
+		Asks: lists.Map(o.Asks, toNamedPool)}
 	if o.Test != nil {
 		test := toTest(*o.Test)
 		out.Test = &test

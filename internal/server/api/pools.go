@@ -138,7 +138,7 @@ const poolTag = "Pools"
 
 func (a *api) pools() {
 	const tag = poolTag
-	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools; to a worker, their own and those to which its people are moved", tag: tag, access: signedIn},
 		own(a.app.Pools.List, all(toPool)))
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: access.PoolsCreate, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {

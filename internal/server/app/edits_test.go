@@ -35,6 +35,7 @@ func TestABadEditIsRefused(t *testing.T) {
 		p.Control = pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "queue > 1", Do: "transfer 1 from main"}}}
 		return nil
 	}))(t)
+	must(w.Pools.Create(w.ctx, w.admin, "dawn", "fifo"))(t)
 	e := edits{w, w.draft(2), w.launch(2)}
 	subjects := []struct {
 		what string
@@ -154,6 +155,7 @@ func (e edits) ofPerson() []refusedEdit {
 		change("name", func(u *store.User) { u.Name = "" }),
 		wishes(map[crowd.PoolID]float64{e.pool: 1.5}),
 		wishes(map[crowd.PoolID]float64{99: 1}),
+		wishes(map[crowd.PoolID]float64{3: 1}), // nobody is moved there
 	}
 }
 

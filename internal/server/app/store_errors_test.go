@@ -274,7 +274,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	},
 	"Duty.ChangeWishes": func(x *trial, p *access.Principal) error {
 		return second(x.Duty.ChangeWishes(x.ctx, p, func(w *recruit.Wishes) error {
-			w.Away, w.Prefers = true, map[crowd.PoolID]float64{x.other: 1}
+			w.Away, w.Prefers = true, map[crowd.PoolID]float64{x.pool: 1}
 			return nil
 		}))
 	},

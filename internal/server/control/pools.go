@@ -273,13 +273,16 @@ func (s *Pools) validRules(rules []pool.Rule) error {
 	return nil
 }
 
-// List lists the pools. Requesters see them too, to choose one for a batch, and
-// workers, to say which they like.
+// List lists the pools. Requesters see them too, to choose one for a batch, and workers
+// their own and those to which its people are moved, to say which they like.
 func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, error) {
 	if err := p.May(access.PoolsList); err != nil {
 		return nil, err
 	}
 	pools := s.cfg.Live.List()
+	if p.May(access.PoolsListOthers) != nil {
+		pools = s.cfg.Live.Reachable(p.User.Pool, p.User.Home)
+	}
 	views := make([]PoolView, 0, len(pools))
 	for _, x := range pools {
 		v, err := s.poolView(ctx, x)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -115,6 +116,36 @@ func (l *Pools) List() []store.Pool {
 	}
 	slices.SortFunc(list, func(x, y store.Pool) int { return cmp.Compare(x.ID, y.ID) })
 	return list
+}
+
+// Reachable lists the pools to which the control moves people of some pools, those
+// themselves among them: pools that balance move people between each other, and rules
+// take them from the pool that they name.
+func (l *Pools) Reachable(from ...crowd.PoolID) []store.Pool {
+	list := l.List()
+	names := make(map[crowd.PoolID][]string, len(list))
+	for i := range list {
+		names[list[i].ID] = list[i].Control.TakesFrom()
+	}
+	reached := make(map[crowd.PoolID]bool)
+	var visit func(at *store.Pool)
+	visit = func(at *store.Pool) {
+		if reached[at.ID] {
+			return
+		}
+		reached[at.ID] = true
+		for i := range list {
+			if to := &list[i]; at.Control.Balance && to.Control.Balance || slices.Contains(names[to.ID], at.Name) {
+				visit(to)
+			}
+		}
+	}
+	for i := range list {
+		if slices.Contains(from, list[i].ID) {
+			visit(&list[i])
+		}
+	}
+	return lists.Filter(list, func(p store.Pool) bool { return reached[p.ID] })
 }
 
 // Each calls f with every pool, even if it fails for some.

@@ -232,20 +232,31 @@ type Wishes struct {
 	NoMail  bool
 }
 
-// Wishes returns p, with their wishes (WishesOf).
-func (s *Duty) Wishes(_ context.Context, p *access.Principal) (store.User, error) {
-	return p.User, p.May(access.DutyWishes)
+// WishesView is a worker's wishes, with the pools that they can prefer: their own, and
+// those to which they are moved.
+type WishesView struct {
+	Wishes
+	Pools []store.Pool
+}
+
+// Wishes returns p's wishes.
+func (s *Duty) Wishes(_ context.Context, p *access.Principal) (WishesView, error) {
+	return s.wishesView(p.User), p.May(access.DutyWishes)
+}
+
+func (s *Duty) wishesView(u store.User) WishesView {
+	return WishesView{WishesOf(u), s.cfg.Live.Reachable(u.Pool, u.Home)}
 }
 
 // WishesOf returns a worker's wishes.
 func WishesOf(u store.User) Wishes { return Wishes{Prefers: u.Prefers, Away: u.Away, NoMail: u.NoMail} }
 
 // ChangeWishes changes a worker's wishes as they are when nobody else changes them.
-func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change func(*Wishes) error) (store.User, error) {
+func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change func(*Wishes) error) (WishesView, error) {
 	if err := p.May(access.DutyChangeWishes); err != nil {
-		return store.User{}, err
+		return WishesView{}, err
 	}
-	return s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {
+	u, err := s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {
 		w := WishesOf(*u)
 		if err := change(&w); err != nil {
 			return err
@@ -253,6 +264,7 @@ func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change fun
 		u.Prefers, u.Away, u.NoMail = w.Prefers, w.Away, w.NoMail
 		return nil
 	})
+	return s.wishesView(u), err
 }
 
 // Subscribe keeps a browser that takes push messages for p.

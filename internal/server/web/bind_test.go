@@ -101,6 +101,7 @@ func TestOldFormOfWishes(t *testing.T) {
 	if w := recruit.WishesOf(b.principal().User); len(w.Prefers) != 1 || w.Prefers[1] != 1 {
 		t.Fatalf("kept: %+v", w)
 	}
+	c.balance(t, 1, 2)
 	if _, err := c.app.Duty.ChangeWishes(t.Context(), b.principal(), func(w *recruit.Wishes) error {
 		w.NoMail, w.Prefers = true, map[crowd.PoolID]float64{2: 1}
 		return nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -12,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
@@ -255,14 +255,14 @@ type poolWish struct {
 }
 
 func (rq *request) wishes() error {
-	pools := ask(rq, rq.App.Pools.List)
-	list := make([]poolWish, len(pools))
-	for i, v := range pools {
+	wishes := ask(rq, rq.App.Duty.Wishes)
+	list := make([]poolWish, len(wishes.Pools))
+	for i, v := range wishes.Pools {
 		likes := nearest(recruit.Preference(rq.p.User.Prefers, v.ID))
 		list[i] = poolWish{ID: v.ID, Name: v.Name, Here: v.ID == rq.p.User.Pool, Likes: likes, Choose: preferences}
 	}
 	return rq.render("wishes", page{Title: "Calls and wishes", Section: "work", Script: "wishes.js", Data: map[string]any{
-		"Pools": list, "U": rq.p.User, "Filled": filled(recruit.WishesOf(rq.p.User), bindWishes(pools)),
+		"Pools": list, "U": rq.p.User, "Filled": filled(wishes.Wishes, bindWishes(wishes.Pools)),
 		"Browsers": browsersOf(ask(rq, rq.App.Duty.Subscriptions)), "Key": rq.App.Duty.PushKey(),
 	}})
 }
@@ -285,22 +285,23 @@ func browsersOf(subs []store.Subscription) []taker {
 }
 
 // bindWishes has no field for a pool of which nothing was stated, so that a form stays
-// good when a pool is added.
-func bindWishes(pools []control.PoolView) func(binding, *recruit.Wishes) {
+// good when a pool is added. What was stated of other pools stays.
+func bindWishes(pools []store.Pool) func(binding, *recruit.Wishes) {
 	return func(b binding, w *recruit.Wishes) {
 		call, mail := !w.Away, !w.NoMail
 		b.tick("call", &call)
 		b.tick("mail", &mail)
 		w.Away, w.NoMail = !call, !mail
 		prefers := make(map[crowd.PoolID]float64)
+		maps.Copy(prefers, w.Prefers)
 		for _, v := range pools {
 			name := "like-" + v.ID.String()
 			likes := recruit.Preference(w.Prefers, v.ID)
 			if _, stated := w.Prefers[v.ID]; stated || !b.filling && b.text(name) != "" {
 				bound(b, name, &likes, b.number, func(x float64) string { return format.Number(nearest(x)) })
 			}
-			if likes != recruit.Indifferent {
-				prefers[v.ID] = likes
+			if prefers[v.ID] = likes; likes == recruit.Indifferent {
+				delete(prefers, v.ID)
 			}
 		}
 		w.Prefers = prefers
@@ -309,11 +310,11 @@ func bindWishes(pools []control.PoolView) func(binding, *recruit.Wishes) {
 
 // setWishes keeps what somebody likes and how they are called.
 func (rq *request) setWishes() error {
-	pools, err := rq.App.Pools.List(rq.ctx(), rq.p)
+	v, err := rq.App.Duty.Wishes(rq.ctx(), rq.p)
 	if err != nil {
 		return err
 	}
-	_, err = rq.App.Duty.ChangeWishes(rq.ctx(), rq.p, saving(rq.sent(), bindWishes(pools)))
+	_, err = rq.App.Duty.ChangeWishes(rq.ctx(), rq.p, saving(rq.sent(), bindWishes(v.Pools)))
 	return rq.done(err, "/work/wishes", "saved")
 }
 

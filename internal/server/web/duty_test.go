@@ -269,13 +269,33 @@ func TestATrainingBatchStaysOne(t *testing.T) {
 	f.set("count", "1").press("then", "launch").send().want(200, "training running")
 }
 
+// balance has people moved between pools.
+func (c *company) balance(t *testing.T, pools ...crowd.PoolID) {
+	t.Helper()
+	for _, id := range pools {
+		if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), id, func(p *store.Pool) error { p.Control.Balance = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestWishes(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)
-	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
+	for _, name := range []string{"night", "others"} {
+		c.boss.get("/admin").form("/admin/pools").set("name", name).set("policy", "fifo").send().want(200)
+	}
 	b := c.workers[0]
-	page := b.get("/work/wishes").want(200, "main", "your pool", "night", "I do not mind", "No address of yours is known", "This server sends no messages to browsers.")
-	f := page.form("/work/wishes")
+	f := b.get("/work/wishes").want(200, "main", "your pool", "who like it least go first").without("night", "others").form("/work/wishes")
+	f.values.Set("like-p2", "1")
+	f.values.Set("like-p9", "1")
+	f.set("like-p1", "1").send().want(200, "Saved.") // of what is not shown nothing is kept
+	if w := recruit.WishesOf(b.principal().User); len(w.Prefers) != 1 || w.Prefers[1] != 1 {
+		t.Fatalf("kept: %+v", w)
+	}
+	b.get("/work/wishes").form("/work/wishes").set("like-p1", "0.5").send().want(200, "Saved.")
+	c.balance(t, 1, 2)
+	f = b.get("/work/wishes").want(200, "main", "your pool", "night", "I do not mind", "No address of yours is known", "This server sends no messages to browsers.").without("others").form("/work/wishes")
 	if f.values.Get("like-p1") != "0.5" || f.values.Get("call") != "1" || f.values.Get("mail") != "1" {
 		t.Fatalf("at first the form has %v", f.values)
 	}
@@ -301,6 +321,14 @@ func TestWishes(t *testing.T) {
 	f = b.get("/work/wishes").form("/work/wishes")
 	f.values.Set("like-p2", "7x")
 	f.send().want(http.StatusUnprocessableEntity, "is not a number")
+	// What was said of a pool to which nobody is moved any more stays.
+	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 2, func(p *store.Pool) error { p.Control.Balance = false; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	b.get("/work/wishes").want(200).without("night").form("/work/wishes").set("like-p1", "1").send().want(200, "Saved.")
+	if w := recruit.WishesOf(b.principal().User); w.Prefers[1] != 1 || len(w.Prefers) != 2 || w.Prefers[2] != 0 {
+		t.Fatalf("kept: %+v", w)
+	}
 }
 
 // pushing lets browsers subscribe; what would be sent is thrown away.

@@ -117,7 +117,8 @@ func (s *poolScene) play(ctx context.Context) error {
 	return err
 }
 
-// setUpPools makes the pools and the tenants. Nobody is called yet.
+// setUpPools makes the pools, which balance, so that people can say how much they like
+// each, and the tenants. Nobody is called yet.
 func (s *poolScene) setUpPools(ctx context.Context) error {
 	for i, p := range poolPlans(s.Options) {
 		l := &livePool{poolPlan: p, id: s.Pool}
@@ -129,7 +130,7 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 			l.id = made.ID
 		}
 		called, rate := true, waitingRate
-		edit := wire.PoolEdit{Name: &p.name, PoolSettings: wire.PoolSettings{Retainer: &wire.Retainer{Called: &called, Rate: &rate, Training: &p.training}}}
+		edit := wire.PoolEdit{Name: &p.name, PoolSettings: wire.PoolSettings{Control: &wire.Control{Balance: p.control.Balance}, Retainer: &wire.Retainer{Called: &called, Rate: &rate, Training: &p.training}}}
 		if i == 0 && s.Policy != "" {
 			edit.Policy = &s.Policy
 		}
