@@ -20,7 +20,7 @@ var longFiles = map[string]struct {
 	"internal/engine/execution_plan_drive_test.go": {553, "the execution plan of Cymphony, event by event"},
 	"internal/kit/chart/chart_test.go":             {613, "every kind of picture"},
 	"internal/repro/dafs/authors/authors_test.go":  {764, "cases of one subject that share a world"},
-	"internal/server/api/duty_test.go":             {655, "cases of one subject that share a world"},
+	"internal/server/api/duty_test.go":             {610, "cases of one subject that share a world"},
 	"internal/server/app/invite_test.go":           {551, "cases of one subject that share a world"},
 	"internal/server/app/live_test.go":             {573, "cases of one subject that share a world"},
 	"internal/server/app/outbox_test.go":           {622, "cases of one subject that share a world"},
