@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
@@ -99,7 +100,8 @@ func parseBalancer(field, text string) (Balancer, error) {
 	case "search":
 		b = &searchBalance{omega: takeOmega(f), cap: takeCap(f, 0), utility: utility(f.Choice("utility", objectives...)), name: f.String()}
 	default:
-		return refuse(fmt.Errorf("there is no balancer %q", f.Name))
+		names := lists.Map(Balancers(), func(f Form) string { return f.Name })
+		return refuse(fmt.Errorf("there is no balancer %q%s", f.Name, similarity.DidYouMean(f.Name, names)))
 	}
 	if err := f.Finish(0, ""); err != nil {
 		return refuse(err)

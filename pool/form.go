@@ -159,10 +159,7 @@ func parseForm(field, text string, laws []law) (spec, error) {
 	}
 	at := slices.Index(known, f.Name)
 	if at < 0 {
-		if near := similarity.Nearest(f.Name, known); near != "" {
-			return refuse("there is no %q; did you mean %q?", f.Name, near)
-		}
-		return refuse("there is no %q", f.Name)
+		return refuse("there is no %q%s", f.Name, similarity.DidYouMean(f.Name, known))
 	}
 	s := spec{law: laws[at], options: map[string]float64{}}
 	for _, o := range s.law.Options {

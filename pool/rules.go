@@ -193,8 +193,8 @@ func parseAction(text string) (a action, place int, err error) {
 	case recruit, release, transfer:
 	default:
 		known := []string{string(recruit), string(release), string(transfer)}
-		if near := similarity.Nearest(word.of(text), known); near != "" {
-			return a, word.start, fmt.Errorf("there is no %q; did you mean %q?", word.of(text), near)
+		if meant := similarity.DidYouMean(word.of(text), known); meant != "" {
+			return a, word.start, fmt.Errorf("there is no %q%s", word.of(text), meant)
 		}
 		return a, word.start, errors.New(`write "recruit 1", "release 1" or "transfer 1 from POOL"`)
 	}

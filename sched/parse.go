@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/textform"
 )
 
@@ -135,7 +136,8 @@ func (s spec) build() (func() Policy, error) {
 			return p.build(s)
 		}
 	}
-	return nil, refuse("there is no policy %q", s.Name)
+	names := lists.Map(policies(), func(p known) string { return nameOf(p.text) })
+	return nil, refuse("there is no policy %q%s", s.Name, similarity.DidYouMean(s.Name, names))
 }
 
 func plain(by ranking) func(spec) (func() Policy, error) {

@@ -91,8 +91,8 @@ func (t *typer) name(n *ast.IdentifierNode) (ast.Node, Type, error) {
 			return n, known.Type, nil
 		}
 	}
-	if near := similarity.Nearest(n.Value, t.known()); near != "" {
-		return nil, "", t.errorf(n, "there is no %q; did you mean %q?", n.Value, near)
+	if meant := similarity.DidYouMean(n.Value, t.known()); meant != "" {
+		return nil, "", t.errorf(n, "there is no %q%s", n.Value, meant)
 	}
 	return nil, "", t.errorf(n, "there is no %q; the names are %s", n.Value, t.list())
 }

@@ -1,6 +1,9 @@
 package similarity
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // The bounds of Nearest, which is asked for words and names that anybody sent.
 const (
@@ -42,6 +45,15 @@ func Nearest(word string, known []string) string {
 		}
 	}
 	return near
+}
+
+// DidYouMean asks after the name that was probably meant, to stand behind "there is
+// no …": "" if there is none.
+func DidYouMean(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // simple is what Nearest compares of a word, and a bit more than MaxWord of one

@@ -42,10 +42,8 @@ func ParsePolicy(text string) (sched.Policy, error) {
 		case name == market && i > 0:
 			return nil, crowd.Fieldf("policy", "market cannot be within another policy: in a market nobody decides, people pick for themselves")
 		case slices.Contains(names, name):
-		case similarity.Nearest(name, names) != "":
-			return nil, crowd.Fieldf("policy", "there is no policy %q: %s (known: %s)", name, "did you mean "+similarity.Nearest(name, names)+"?", known())
 		default:
-			return nil, crowd.Fieldf("policy", "there is no policy %q (known: %s)", name, known())
+			return nil, crowd.Fieldf("policy", "there is no policy %q%s (known: %s)", name, similarity.DidYouMean(name, names), known())
 		}
 	}
 	return nil, err
