@@ -167,7 +167,7 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 		short = "it cannot finish: " + withRemedy(b.Short, b.Remedy)
 	}
 	if val(b.Waiting) > 0 && (b.ReasonRemedy != "" || val(b.Reason) == crowd.BudgetSpent) {
-		return withRemedy(b.ReasonText, b.ReasonRemedy) // more people would not help
+		return withRemedy(b.ReasonText, b.ReasonRemedy) // also where no more people are wanted, or it says how many
 	}
 	if b.State != crowd.BatchRunning || val(b.Running) > 0 || val(b.Waiting) == 0 {
 		return short

@@ -179,8 +179,11 @@ func (p *shownPool) settings() []any {
 	limits := ""
 	if val(k.Min) > 0 || val(k.Max) > 0 {
 		limits = fmt.Sprintf("%d to %s", val(k.Min), cmp.Or(when(val(k.Max) > 0, strconv.Itoa(val(k.Max))), "any number"))
-		if val(k.Gate) {
+		switch {
+		case val(k.Gate):
 			limits = "a gate: " + limits
+		case p.BoundsUnused:
+			limits += " kept for a gate or for calling (they bound nobody now)"
 		}
 	}
 	sizes := inWords("elasticity "+cmp.Or(val(k.Elasticity), "static"), "stability "+cmp.Or(val(k.Stability), "none"),

@@ -219,6 +219,19 @@ func (g GateView) String() string {
 	return "open: " + format.Count(g.Inside, "person")
 }
 
+// Missing says how many people a closed gate waits for.
+func (g GateView) Missing() string {
+	least := max(g.Min, 1)
+	return fmt.Sprintf("the pool's gate is closed: work begins when %s on duty, and %d more must come", are(least), least-g.Inside)
+}
+
+func are(people int) string {
+	if people == 1 {
+		return "1 person is"
+	}
+	return format.Count(people, "person") + " are"
+}
+
 // Excludes says to somebody why the gate keeps work from them, or "" if it does not.
 // Outside is their place among those outside; 0: they are inside.
 func (g GateView) Excludes(outside int) string {

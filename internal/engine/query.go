@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -20,6 +21,27 @@ type Status struct {
 // Stops are the emergency stops under which a batch is. Each is lifted by itself.
 type Stops struct{ Pool, Tenant, Batch bool }
 
+// String says in words what is stopped: "" if nothing is.
+func (s Stops) String() string {
+	var of []string
+	for _, x := range []struct {
+		on   bool
+		what string
+	}{{s.Pool, "its pool"}, {s.Tenant, "its tenant"}, {s.Batch, "the batch"}} {
+		if x.on {
+			of = append(of, x.what)
+		}
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return "hand-out is stopped (emergency stop of " + strings.Join(of, ", of ") + ")"
+}
+
+func (e *Engine) stopsOf(b *batch) Stops {
+	return Stops{Pool: e.stopped, Tenant: b.tenant.Stopped, Batch: b.stopped}
+}
+
 // Status returns the state of a launched batch, or false if it is not running.
 func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 	b := e.batches[id]
@@ -27,7 +49,7 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 		return Status{}, false
 	}
 	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest),
-		Stops: Stops{Pool: e.stopped, Tenant: b.tenant.Stopped, Batch: b.stopped}}
+		Stops: e.stopsOf(b)}
 	b.progress(&s.Progress)
 	return s, true
 }

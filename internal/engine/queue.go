@@ -16,6 +16,7 @@ type Queued struct {
 	Running int          // in somebody's hands
 	Waiting int          // wanted and in nobody's hands
 	Reason  crowd.Reason // what hinders one without a place; else Eligible
+	Stops   Stops        // that it is under
 }
 
 // Queue lists the first batches, at most limit, of those that want answers, in the order
@@ -50,7 +51,7 @@ func (e *Engine) Queue(now time.Time, limit int) (list []Queued, placed, all int
 		if beyond && !k.Before(last) {
 			continue
 		}
-		list = append(list, Queued{Key: k, Tenant: b.spec.Tenant, Running: b.running, Waiting: b.waiting(), Reason: e.hindrance(b)})
+		list = append(list, Queued{Key: k, Tenant: b.spec.Tenant, Running: b.running, Waiting: b.waiting(), Reason: e.hindrance(b), Stops: e.stopsOf(b)})
 		if len(list) >= 2*limit {
 			cut()
 			last, beyond = list[limit-1].Key, true

@@ -31,7 +31,7 @@ func (v *View) Blocked(node int) string {
 	case n.Service != nil && n.Service.Wrong != "":
 		return n.Service.Wrong
 	case n.Stops != engine.Stops{}:
-		return crowd.EmergencyStop.Text()
+		return n.Stops.String()
 	case n.Crowd.TooSmall():
 		return "it cannot finish: " + n.Crowd.String()
 	case n.Faults > 0 && n.Waiting+n.Working() == 0:

@@ -197,6 +197,14 @@ func (p *Pool) GateSettings() engine.Gate {
 	return engine.Gate{On: true, Min: p.Control.Min, Max: p.Control.Max}
 }
 
+// BoundsUnused reports whether Control.Min and Control.Max stand there and bound nobody:
+// the pool is open and has no gate, and neither rules nor the balance move anybody. They
+// are kept for the next gate or call.
+func (p *Pool) BoundsUnused() bool {
+	c := &p.Control
+	return (c.Min > 0 || c.Max > 0) && !p.Gate && !p.Retainer.Called && !c.Balance && len(c.Rules) == 0
+}
+
 // Calling says how a pool calls people who are off duty.
 type Calling struct {
 	// Ask is how many people are asked for each one wanted, at least 1: who

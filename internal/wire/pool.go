@@ -114,10 +114,11 @@ type PoolEdit struct {
 type PoolDetail struct {
 	Pool
 	PoolSettings
-	CreatedAt time.Time     `json:"created_at"`
-	Account   RetainerFunds `json:"purse"`
-	LowFunds  bool          `json:"low_funds,omitempty" doc:"the money for waiting has run out, or lasts less than ten minutes for those on duty"`
-	At        time.Time     `json:"at,omitzero" doc:"of the last control step; left out: there was none yet"`
+	CreatedAt    time.Time     `json:"created_at"`
+	Account      RetainerFunds `json:"purse"`
+	LowFunds     bool          `json:"low_funds,omitempty" doc:"the money for waiting has run out, or lasts less than ten minutes for those on duty"`
+	BoundsUnused bool          `json:"bounds_unused,omitempty" doc:"min and max are kept, and bound nobody until the pool has a gate, calls its people or moves them"`
+	At           time.Time     `json:"at,omitzero" doc:"of the last control step; left out: there was none yet"`
 
 	BalancedBy string `json:"balanced_by,omitempty" doc:"the balancer in force, its own or the server's; left out: it does not balance"`
 

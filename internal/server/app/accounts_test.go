@@ -204,7 +204,7 @@ func TestWhyABatchWaits(t *testing.T) {
 	must(w.Batches.Resume(w.ctx, w.ann, id))(t)
 	ok(t, w.Pools.StopEverything(w.ctx, w.admin, true))
 	for who, want := range map[*access.Principal]string{w.ann: "ask an administrator for throng pool start ", w.admin: "to lift the stop of its pool: throng pool start "} {
-		if got := why(who); !strings.HasPrefix(got, crowd.EmergencyStop.Text()+"; ") || !strings.Contains(got, want) {
+		if got := why(who); !strings.HasPrefix(got, "hand-out is stopped (emergency stop of its pool); ") || !strings.Contains(got, want) {
 			t.Errorf("stopped, it says %q, want %q in it", got, want)
 		}
 	}

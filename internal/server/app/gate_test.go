@@ -38,7 +38,7 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	w.clock.halt()
-	w.launch(9)
+	batch := w.launch(9)
 	w.gated(2, 2)
 	first, second, third := w.workers[0], w.workers[1], w.workers[2]
 	asks := func(p *access.Principal) *work.HeldTask {
@@ -50,6 +50,12 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	}
 	if v := w.duty(first); v.GateNote() != "Work begins when 2 people are here; 1 are." {
 		t.Errorf("the first one hears %q", v.GateNote())
+	}
+	closed := "the pool's gate is closed: work begins when 2 people are on duty, and 1 more must come; to begin without them: "
+	for who, want := range map[*access.Principal]string{w.ann: closed + "ask an administrator for throng pool set p1 --no-gate", w.admin: closed + "throng pool set p1 --no-gate"} {
+		if why := must(w.Batches.Why(w.ctx, who, batch))(t); why.Reason != crowd.GateClosed || why.Text != want {
+			t.Errorf("the batch waits for %s: %q", why.Reason, why.Text)
+		}
 	}
 	w.reopen()
 	if v := w.duty(first); !v.On || v.Gate.Open {
@@ -100,4 +106,11 @@ func TestBoundsThatBoundNobody(t *testing.T) {
 	ok(t, change(func(now *store.Pool) { now.Gate = true }))
 	ok(t, change(func(now *store.Pool) { now.Gate, now.Retainer.Called, now.Control.Max = false, true, 3 }))
 	ok(t, change(func(now *store.Pool) { now.Retainer.Called = false }))
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); !v.BoundsUnused() {
+		t.Error("an open pool without a gate is said to be bounded")
+	}
+	ok(t, change(func(now *store.Pool) { now.Control.Max = 0 }))
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.BoundsUnused() {
+		t.Error("bounds that are cleared are said to be unused")
+	}
 }

@@ -363,12 +363,13 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 // BatchView is a batch as it stands.
 type BatchView struct {
 	store.Batch
-	Running int          // assignments in somebody's hands
-	Waiting int          // wanted, in nobody's hands
-	Reason  crowd.Reason // why what waits is not taken; Eligible if not launched
-	Stops   engine.Stops // that it is under
-	Crowd   engine.Crowd // if it is launched and has not ended
-	Place   engine.Place // in the pool's queue; only Get and what watches a batch tell it
+	Running int             // assignments in somebody's hands
+	Waiting int             // wanted, in nobody's hands
+	Reason  crowd.Reason    // why what waits is not taken; Eligible if not launched
+	Stops   engine.Stops    // that it is under
+	Gate    engine.GateView // its pool's
+	Crowd   engine.Crowd    // if it is launched and has not ended
+	Place   engine.Place    // in the pool's queue; only Get and what watches a batch tell it
 
 	PoolName string // if it is launched and has not ended
 
@@ -450,7 +451,7 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 func (v *BatchView) read(e *engine.Engine) bool {
 	st, ok := e.Status(v.Spec.ID)
 	if ok {
-		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, st.Crowd
+		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Gate, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, e.Gate(), st.Crowd
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
 		v.Waiting += v.untold() * v.Spec.Rule.Fewest()
 	}

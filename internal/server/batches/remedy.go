@@ -53,6 +53,12 @@ func (v *BatchView) remedies(p *access.Principal) {
 	switch v.Reason {
 	case crowd.EmergencyStop:
 		v.Remedy = Lift(p, &v.Batch, v.Stops)
+	case crowd.GateClosed:
+		command := fmt.Sprintf("throng pool set %s --no-gate", v.Pool)
+		if p.May(access.PoolsChange) != nil {
+			command = "ask an administrator for " + command
+		}
+		v.Remedy = "to begin without them: " + command
 	case crowd.BatchPaused:
 		v.Remedy = fmt.Sprintf("to go on: throng batch resume %s", v.Spec.ID)
 		if v.Run != 0 {
@@ -101,11 +107,18 @@ func (v *BatchView) why() string {
 
 // Because says in words why what waits is not taken.
 func (v *BatchView) Because() string {
+	text := v.Reason.Text()
+	switch v.Reason {
+	case crowd.EmergencyStop:
+		text = v.Stops.String()
+	case crowd.GateClosed:
+		text = v.Gate.Missing()
+	}
 	switch {
 	case v.Unpaid == "":
-		return v.Reason.Text()
+		return text
 	case v.Reason == crowd.BudgetSpent:
 		return v.Unpaid
 	}
-	return v.Reason.Text() + "; " + v.Unpaid
+	return text + "; " + v.Unpaid
 }

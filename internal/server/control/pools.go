@@ -241,15 +241,14 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 	return nil
 }
 
-// validGate refuses bounds that would bound nobody: those of an open pool without a
-// gate, in which neither rules nor the balance move anybody. Bounds that it has from when it called its people, or had a gate, stay for the
-// next time.
+// validGate refuses bounds that would bound nobody. Bounds that a pool has from when it
+// called its people, or had a gate, stay for the next time.
 func validGate(before, p *store.Pool) error {
 	gate := p.GateSettings()
 	if err := gate.Validate(); err != nil {
 		return err
 	}
-	if p.Gate || p.Retainer.Called || p.Control.Balance || len(p.Control.Rules) > 0 {
+	if !p.BoundsUnused() {
 		return nil
 	}
 	const why = "nobody is called to an open pool, so %s bounds nobody without a gate; set the gate, too, or let the pool call its people"

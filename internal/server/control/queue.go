@@ -27,7 +27,10 @@ type QueuedBatch struct {
 
 // Why is what the policy decides by, in words, or what keeps the batch out.
 func (q *QueuedBatch) Why() string {
-	if q.Place == 0 {
+	switch {
+	case q.Reason == crowd.EmergencyStop:
+		return q.Stops.String()
+	case q.Place == 0:
 		return q.Reason.Text()
 	}
 	return q.Key.Reason()
