@@ -436,7 +436,7 @@ func (k *books) checkStays(e *engine.Engine) error {
 	if err := k.checkUses(e); err != nil {
 		return err
 	}
-	return cmp.Or(k.checkReading(e.Reading(k.now), present), k.checkDue(e))
+	return cmp.Or(k.checkReading(e.Reading(k.now), present), k.checkTimer(e))
 }
 
 func money(due *big.Int) crowd.Money {

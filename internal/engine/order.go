@@ -159,11 +159,14 @@ func (o *order) expect(now time.Time, response time.Duration) {
 
 // lookAhead has the order weigh items that are promised different things as the policy
 // weighs batches. One response time is too little where many wait: whoever is due next would
-// go first, whatever it costs that others come too late.
-func (o *order) lookAhead(look time.Duration) {
-	if o.several && o.queue.Form() == sla.ATC && o.queue.Look() != look {
-		o.queue.SetLook(o.at, look)
+// go first, whatever it costs that others come too late. It reports whether that changed
+// the order, and with it perhaps when it changes next: what was due is done.
+func (o *order) lookAhead(look time.Duration) bool {
+	if !o.several || o.queue.Form() != sla.ATC || o.queue.Look() == look {
+		return false
 	}
+	o.queue.SetLook(o.at, look)
+	return true
 }
 
 // reform changes the form of the queue.
@@ -290,10 +293,12 @@ func (e *Engine) reorder(b *batch) {
 		b.stale = true
 		e.stale = append(e.stale, b)
 	}
-	o := b.backlog.order
-	if o == nil || !b.state.Open() {
-		return
+	if o := b.backlog.order; o != nil && b.state.Open() {
+		e.awaitChange(o)
 	}
+}
+
+func (e *Engine) awaitChange(o *order) {
 	if at, ok := o.queue.NextChange(); ok {
 		e.timers.set(&o.change, at)
 	} else {
@@ -309,7 +314,9 @@ func (e *Engine) urgency(b *batch, v *sched.Batch) {
 		return
 	}
 	e.outlook.count(b)
-	o.lookAhead(e.outlook.look)
+	if o.lookAhead(e.outlook.look) {
+		e.awaitChange(o)
+	}
 	r, added, ok := o.queue.Head()
 	if !ok {
 		return

@@ -48,12 +48,16 @@ func (b *batchBook) several() bool {
 }
 
 // underLooks returns nil if f does, with the orders looking ahead as they did before the
-// command, or as they do now: what people do at once is not told apart.
+// command, or as they do now: what people do at once is not told apart. Nor is whether the
+// engine has heard of another look since an order was told last (see catchUp).
 func (k *books) underLooks(f func() error) (err error) {
-	for _, look := range []time.Duration{k.looked, k.look()} {
-		k.setLook(look)
-		if err = f(); err == nil {
-			return nil
+	for _, catchUp := range []func(){func() {}, k.catchUp} {
+		catchUp()
+		for _, look := range []time.Duration{k.looked, k.look()} {
+			k.setLook(look)
+			if err = f(); err == nil {
+				return nil
+			}
 		}
 	}
 	return err
@@ -63,6 +67,26 @@ func (k *books) setLook(look time.Duration) {
 	for _, b := range k.batches {
 		b.look = look
 	}
+}
+
+// catchUp does in the orders that the look matters to what is overdue, as of when they
+// were told last: so does the engine when it finds that the look has changed, and it looks
+// no sooner than it has to.
+func (k *books) catchUp() {
+	for _, b := range k.batches {
+		if b.spec.SLA != nil && b.form == sla.ATC && b.several() {
+			b.pass(b.told)
+		}
+	}
+}
+
+// checkTimer is checkDue, whether or not the engine has caught up.
+func (k *books) checkTimer(e *engine.Engine) error {
+	if k.checkDue(e) == nil {
+		return nil
+	}
+	k.catchUp()
+	return k.checkDue(e)
 }
 
 // checkRests compares the keys of the policy penalty with the books.

@@ -259,10 +259,10 @@ func (w *world) settle() error {
 	if w.op != "tick" && w.k.short() { // by the command: for a gap, or for parts of micro-units
 		w.overdue = true
 	}
-	if err := w.k.checkRests(w.e); err != nil {
+	if err := w.k.check(w.e); err != nil {
 		return err
 	}
-	return w.k.check(w.e)
+	return w.k.checkRests(w.e) // after check, which notes what has come back with this command
 }
 
 // checkEvents checks that a job's events come in order: of one task 2, 3, then
@@ -295,7 +295,9 @@ func (w *world) checkEvents() error {
 		if _, t, err := w.k.task(ev.Task); ev.Task != 0 && (err != nil || t.label != nil) {
 			ok = false
 		}
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !w.k.batches[ev.Task.Batch()].revised
+		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
+		itself := slices.ContainsFunc(w.ch.Progress, func(p engine.Progress) bool { return p.Batch == ev.Task.Batch() && p.HadEnough })
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
