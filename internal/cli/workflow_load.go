@@ -87,7 +87,7 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 	}
 	r := report.NewWorkflowReport(comparison, flow.Name)
 	r.About, r.Source, r.WallS, r.Runs = model.About, text, seconds, plan.Load.Runs
-	r.Load, r.Notes = loadWords(plan), append(x.notes(flow, plan), emptyClasses(r)...)
+	r.Load, r.Notes = loadWords(plan), slices.Concat(x.notes(flow, plan), emptyClasses(r), r.DeadEnds())
 	if dir != "" {
 		if err := r.Write(ctx, dir); err != nil {
 			if ctx.Err() != nil {
@@ -297,7 +297,9 @@ func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (li
 // emptyClasses names the classes of which no item was.
 func emptyClasses(r *report.WorkflowReport) (list []string) {
 	for i, class := range r.Variants[0].Runs[0].Classes {
-		if !slices.ContainsFunc(r.Variants[0].Runs, func(o *workflows.Outcome) bool { return o.Classes[i].Ended > 0 }) {
+		if !slices.ContainsFunc(r.Variants, func(v *workflows.Variant) bool {
+			return slices.ContainsFunc(v.Runs, func(o *workflows.Outcome) bool { return o.Classes[i].Ended > 0 })
+		}) {
 			list = append(list, fmt.Sprintf("no item was of the class %s: its condition is over the rows, which --input NAME=PATH draws from a file, and inputs of a model file make up", class.Name))
 		}
 	}
@@ -311,7 +313,7 @@ func writeWorkflowReport(w io.Writer, r *report.WorkflowReport, dir string) {
 	for _, text := range append(slices.Clone(r.Load), r.Notes...) {
 		say(w, "%s\n", clean(text))
 	}
-	names := r.Names()
+	names := r.Headings()
 	for _, t := range r.Tables() {
 		say(w, "\n")
 		columns(w, append([][]string{append([]string{t.Title}, names...)}, r.Rows(t)...))

@@ -57,8 +57,11 @@ func (r *Report) PairedWords(m sim.Metric, diff, of stats.Summary) string {
 	return PairedWords(m, diff, of) + r.among(diff)
 }
 
-func (r *Report) among(s stats.Summary) string {
-	if s.N == 0 || s.N == r.Reps {
+func (r *Report) among(s stats.Summary) string { return among(s, r.Reps) }
+
+// among says of how many repetitions a figure is, where it is not of all.
+func among(s stats.Summary, reps int) string {
+	if s.N == 0 || s.N == reps {
 		return ""
 	}
 	return fmt.Sprintf(" (n = %d)", s.N)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/stats"
@@ -33,6 +34,54 @@ func NewWorkflowReport(c *workflows.Comparison, name string) *WorkflowReport {
 	r := &WorkflowReport{Comparison: c, Workflow: name}
 	r.crowds = slices.ContainsFunc(c.Variants, func(v *workflows.Variant) bool { return v.Crowd() != c.Variants[0].Crowd() })
 	return r
+}
+
+// first is an outcome that has what all of them have.
+func (r *WorkflowReport) first() *workflows.Outcome {
+	for _, v := range r.Variants {
+		for _, o := range v.Runs {
+			if !o.Lost {
+				return o
+			}
+		}
+	}
+	return r.Variants[0].Runs[0]
+}
+
+// dagger marks a variant that reached a dead end.
+const dagger = " †"
+
+// Headings are the Names, with a dagger where something reached a dead end.
+func (r *WorkflowReport) Headings() []string {
+	return lists.Map(r.Variants, func(v *workflows.Variant) string {
+		if len(deadEnds(v)) > 0 {
+			return v.Name(r.crowds) + dagger
+		}
+		return v.Name(r.crowds)
+	})
+}
+
+// deadEnds lists the repetitions in which something could not end.
+func deadEnds(v *workflows.Variant) []int {
+	return lists.Filter(lists.Indices(len(v.Runs)), func(rep int) bool { return v.Runs[rep].DeadEnds > 0 })
+}
+
+// DeadEnds says of each variant with dead ends what they are, and that the figures are of
+// the rest.
+func (r *WorkflowReport) DeadEnds() (list []string) {
+	for _, v := range r.Variants {
+		reps := deadEnds(v)
+		if len(reps) == 0 {
+			continue
+		}
+		what := fmt.Sprintf("%d of %s", len(reps), format.Count(r.Reps, "repetition"))
+		if slices.ContainsFunc(reps, func(rep int) bool { return !v.Runs[rep].Lost }) {
+			runs := lists.Sum(reps, func(rep int) int { return v.Runs[rep].DeadEnds })
+			what = format.Count(runs, "run") + " in " + what
+		}
+		list = append(list, fmt.Sprintf("† %s: a dead end of %s, left out of the figures; in repetition %d: %v", v.Name(r.crowds), what, reps[0]+1, v.Runs[reps[0]].DeadEnd))
+	}
+	return list
 }
 
 // A line is a figure that the variants are compared by.
@@ -79,7 +128,7 @@ var classMetrics = lists.Filter(workflows.Metrics, func(m workflows.Metric) bool
 
 // classLines are the figures of the classes of items.
 func (r *WorkflowReport) classLines() (list []line) {
-	for i, c := range r.Variants[0].Runs[0].Classes {
+	for i, c := range r.first().Classes {
 		for _, m := range classMetrics {
 			named := m.Metric
 			named.Name = c.Name + ": " + m.Name
@@ -91,7 +140,7 @@ func (r *WorkflowReport) classLines() (list []line) {
 
 // poolLines are the figures of the pools.
 func (r *WorkflowReport) poolLines() (list []line) {
-	for i, p := range r.Variants[0].Runs[0].Pools {
+	for i, p := range r.first().Pools {
 		of := func(f func(p *workflows.PoolOutcome) float64) func(*workflows.Outcome) float64 {
 			return func(o *workflows.Outcome) float64 { return f(&o.Pools[i]) }
 		}
@@ -118,10 +167,7 @@ func (r *WorkflowReport) poolLines() (list []line) {
 // stepLines are how long items are in the steps.
 func (r *WorkflowReport) stepLines() []line {
 	var list []line
-	if len(r.Variants[0].Runs[0].Steps) == 0 {
-		return nil
-	}
-	for i, s := range r.Variants[0].Runs[0].Steps {
+	for i, s := range r.first().Steps {
 		list = append(list, line{sim.Metric{Name: s.Name, Unit: "s", Words: s.Kind}, func(o *workflows.Outcome) float64 {
 			if i >= len(o.Steps) || o.Steps[i].MeanS == nil {
 				return math.NaN()
@@ -154,7 +200,7 @@ func (r *WorkflowReport) Rows(t WorkflowTable) [][]string {
 	return lists.Map(t.lines, func(x line) []string {
 		row := []string{x.Name}
 		for _, v := range r.Variants {
-			row = append(row, Words(x.Metric, stats.Summarise(v.Values(x.of))))
+			row = append(row, r.words(x, v))
 		}
 		return row
 	})
@@ -176,9 +222,15 @@ func (r *WorkflowReport) Differences(t WorkflowTable) [][]string {
 	})
 }
 
+// words is a variant's figure.
+func (r *WorkflowReport) words(x line, v *workflows.Variant) string {
+	s := stats.Summarise(v.Values(x.of))
+	return Words(x.Metric, s) + among(s, r.Reps)
+}
+
 func (r *WorkflowReport) difference(x line, v *workflows.Variant) (text string, clear bool) {
 	diff := difference(v.Values(x.of), r.Variants[0].Values(x.of))
-	return PairedWords(x.Metric, diff, stats.Summarise(v.Values(x.of))), Clear(diff)
+	return PairedWords(x.Metric, diff, stats.Summarise(v.Values(x.of))) + among(diff, r.Reps), Clear(diff)
 }
 
 // MarshalJSON writes the report for programs.
@@ -246,7 +298,11 @@ func (r *WorkflowReport) form(v *workflows.Variant) jsonform.Form {
 	if len(classes) > 0 {
 		out = out.With("classes", classes)
 	}
-	return out.With("pools", pools).With("steps", steps)
+	ends := lists.Map(deadEnds(v), func(rep int) jsonform.Form {
+		o := v.Runs[rep]
+		return jsonform.Object("repetition", rep+1, "runs", o.DeadEnds, "left_out", o.Lost, "why", o.DeadEnd.Error())
+	})
+	return out.With("pools", pools).With("steps", steps).With("dead_ends", ends)
 }
 
 // Write writes the report into a folder, as Report.Write does.
@@ -277,11 +333,11 @@ func (r *WorkflowReport) document() *document {
 }
 
 func (r *WorkflowReport) forPage(t WorkflowTable) htmlTable {
-	out := htmlTable{Title: t.Title, Label: t.Title, Columns: append([]string{"metric"}, r.Names()...)}
+	out := htmlTable{Title: t.Title, Label: t.Title, Columns: append([]string{"metric"}, r.Headings()...)}
 	for _, x := range t.lines {
 		row := tableRow{Name: x.Name, Words: x.Words}
 		for i, v := range r.Variants {
-			c := tableCell{Column: r.Names()[i], Text: Words(x.Metric, stats.Summarise(v.Values(x.of)))}
+			c := tableCell{Column: r.Names()[i], Text: r.words(x, v)}
 			if i > 0 {
 				if c.Note, c.Clear = r.difference(x, v); c.Clear {
 					c.Note += " *"

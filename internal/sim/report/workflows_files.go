@@ -15,6 +15,7 @@ func (r *WorkflowReport) tables() []csvFile {
 	for _, m := range workflows.Metrics {
 		runs = append(runs, m.Name)
 	}
+	runs = append(runs, "dead_ends")
 	return []csvFile{
 		{
 			"summary.csv", "a row for each policy, crowd and metric, with its difference to the first",
@@ -48,9 +49,9 @@ func (r *WorkflowReport) perRun(row func(...any)) {
 		for rep, o := range v.Runs {
 			cells := []any{v.Policy, v.Crowd(), rep + 1}
 			for _, m := range workflows.Metrics {
-				cells = append(cells, exact(m.Metric, m.Of(o)))
+				cells = append(cells, exact(m.Metric, o.Figure(m.Of)))
 			}
-			row(cells...)
+			row(append(cells, o.DeadEnds)...)
 		}
 	}
 }
@@ -91,7 +92,7 @@ func (r *WorkflowReport) pictures() []picture {
 		return list
 	}
 	list = append(list, r.overTime("going", "On their way", "What had come and not ended, in repetition 1.", func(s *workflows.Sample) float64 { return float64(s.Going) }))
-	for i, p := range r.Variants[0].Runs[0].Pools {
+	for i, p := range r.first().Pools {
 		list = append(list, r.overTime("queue"+string(rune('a'+i%26)), "Queue of "+p.Name, "Tasks that waited for people, in repetition 1.",
 			func(s *workflows.Sample) float64 { return float64(s.Queues[i]) }))
 		if i == 25 {

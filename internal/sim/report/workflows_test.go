@@ -2,8 +2,10 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,48 @@ func TestWorkflowReport(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(strings.TrimSpace(name))))
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s has not %s (%v)\n%.2000s", name, want, err, text)
+		}
+	}
+}
+
+// TestDeadEndsInTheReport: what cannot end is marked in text, JSON, page and tables, and its
+// figures are those of the rest.
+func TestDeadEndsInTheReport(t *testing.T) {
+	r := twoOrders()
+	if len(r.DeadEnds()) != 0 || r.Headings()[0] != "fifo" {
+		t.Errorf("without: %q, %q", r.DeadEnds(), r.Headings())
+	}
+	lost := r.Variants[0].Runs[0]
+	lost.Lost, lost.DeadEnds, lost.DeadEnd, lost.Penalty, lost.Steps = true, 1, errors.New("ask: the step cannot go on: alone"), 0, nil
+	some := r.Variants[1].Runs[1]
+	some.DeadEnds, some.DeadEnd = 2, errors.New("no money")
+	want := []string{
+		"† fifo: a dead end of 1 of 2 repetitions, left out of the figures; in repetition 1: ask: the step cannot go on: alone",
+		"† penalty: a dead end of 2 runs in 1 of 2 repetitions, left out of the figures; in repetition 2: no money",
+	}
+	if got := r.DeadEnds(); !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := r.Headings(); got[0] != "fifo †" || got[1] != "penalty †" {
+		t.Errorf("headings: %q", got)
+	}
+	if row := r.Rows(r.Tables()[0])[0]; row[1] != "9.00 (n = 1)" || row[2] != "5.5 ± 6.4" {
+		t.Errorf("penalties: %q", row)
+	}
+	if diff := r.Differences(r.Tables()[0])[0]; !strings.HasSuffix(diff[1], "(n = 1)") {
+		t.Errorf("difference: %q", diff)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil || !strings.Contains(string(raw), `"dead_ends":[{"repetition":1,"runs":1,"left_out":true,"why":"ask: the step cannot go on: alone"}]`) {
+		t.Errorf("%s, %v", raw, err)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := r.Write(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"runs.csv": "fifo,4,1,,,,", "report.html": "fifo †"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(got), text) {
+			t.Errorf("%s has no %q: %v\n%.600s", name, text, err, got)
 		}
 	}
 }

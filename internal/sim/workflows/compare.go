@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ const (
 type Variant struct {
 	Policy  string
 	Workers scenario.Workers
-	Runs    []*Outcome // by repetition
+	Runs    []*Outcome // by repetition, those that are lost among them
 }
 
 // Comparison is what came of a plan.
@@ -55,7 +56,8 @@ type Comparison struct {
 }
 
 // Do runs the plan on all cores. The error is that of the first simulation in order that
-// failed; orchestrator.Problems if the file is wrong.
+// failed, or, if each is lost, why the first one is; orchestrator.Problems if the file is
+// wrong.
 func (p *Plan) Do(ctx context.Context) (*Comparison, error) {
 	switch {
 	case p.Reps < 1 || p.Reps > MaxReps:
@@ -75,8 +77,8 @@ func (p *Plan) Do(ctx context.Context) (*Comparison, error) {
 	runs, err := sim.Sweep(ctx, total, func(i int) (*Outcome, error) {
 		v := c.Variants[i%len(c.Variants)]
 		o, err := p.run(ctx, v, i/len(c.Variants))
-		if err != nil && len(c.Variants) > 1 && ctx.Err() == nil {
-			err = fmt.Errorf("%s: %w", v.Name(len(p.Workers) > 1), err)
+		if err != nil && ctx.Err() == nil {
+			err = p.of(c, v, err)
 		}
 		return o, err
 	}, func(ended int) {
@@ -91,7 +93,18 @@ func (p *Plan) Do(ctx context.Context) (*Comparison, error) {
 		v := c.Variants[i%len(c.Variants)]
 		v.Runs = append(v.Runs, o)
 	}
+	if !slices.ContainsFunc(runs, func(o *Outcome) bool { return !o.Lost }) {
+		return nil, p.of(c, c.Variants[0], runs[0].DeadEnd)
+	}
 	return c, nil
+}
+
+// of names the variant of which an error is, if there are several.
+func (p *Plan) of(c *Comparison, v *Variant, err error) error {
+	if len(c.Variants) == 1 {
+		return err
+	}
+	return fmt.Errorf("%s: %w", v.Name(len(p.Workers) > 1), err)
 }
 
 // run simulates one repetition of a variant.
@@ -175,5 +188,15 @@ func quantile(q float64) func(*Outcome) float64 {
 	return func(o *Outcome) float64 { return stats.Quantile(o.Latency, q) }
 }
 
+// Figure is a figure of an Outcome; NaN if it is lost.
+func (o *Outcome) Figure(of func(*Outcome) float64) float64 {
+	if o.Lost {
+		return math.NaN()
+	}
+	return of(o)
+}
+
 // Values returns a figure by repetition.
-func (v *Variant) Values(of func(*Outcome) float64) []float64 { return lists.Map(v.Runs, of) }
+func (v *Variant) Values(of func(*Outcome) float64) []float64 {
+	return lists.Map(v.Runs, func(o *Outcome) float64 { return o.Figure(of) })
+}

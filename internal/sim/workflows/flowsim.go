@@ -98,6 +98,7 @@ type world struct {
 	nextArrival func() (time.Duration, bool)
 	busy        map[crowd.PoolID]time.Duration // spent on answers
 	spans       []span                         // of the runs that have ended
+	lost        []error                        // why runs cannot end that are not under way any more
 	samples     sampler
 	apart       string // before each idempotency key, so that a service does not take this run's items for those of another simulation or a server
 }
@@ -117,6 +118,9 @@ func Run(ctx context.Context, s Setup) (*World, error) {
 	w, err := simulate(ctx, s)
 	if w == nil {
 		return nil, err
+	}
+	if err == nil && len(w.lost) > 0 {
+		err = w.lost[0]
 	}
 	return &w.out, err
 }

@@ -66,6 +66,9 @@ type Outcome struct {
 	Pools       []PoolOutcome
 	Steps       []Step
 	Samples     []Sample
+	DeadEnds    int   // runs that came and cannot end; the figures are of the others
+	DeadEnd     error // why the first of them cannot; nil: there are none
+	Lost        bool  // no run has ended: there are no figures
 }
 
 // ClassOutcome is what came of the items of a class: Ended, Late, Penalty and Latency.
@@ -83,11 +86,15 @@ type PoolOutcome struct {
 	MaxQueue    int
 }
 
-// outcome measures a simulation under a load that has ended.
+// outcome measures a simulation under a load, of the runs that have ended.
 func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 	o := &Outcome{
 		Arrived: w.arrived, GaveUp: w.out.GaveUp, Duration: w.out.Ended.Sub(w.out.Began), Answers: w.out.Answers,
 		Calls: w.out.Calls, FailedCalls: w.out.FailedCalls, Samples: w.samples.list,
+		DeadEnds: len(w.lost), Lost: len(w.lost) > 0 && len(w.spans) == 0,
+	}
+	if o.DeadEnds > 0 {
+		o.DeadEnd = w.lost[0]
 	}
 	perItem := w.out.Flow.SLA != nil && w.out.Flow.SLA.PerItem
 	var ends []time.Duration

@@ -2,7 +2,7 @@ package workflows
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -26,7 +26,7 @@ func (w *world) play() error {
 		if err := w.closeEnded(); err != nil {
 			return err
 		}
-		if len(w.open) == 0 && !w.comes {
+		if len(w.open) == 0 && !(w.comes && w.Load.Runs) { // nothing comes to the one run that cannot end
 			w.out.Ended = w.now
 			return w.err
 		}
@@ -70,32 +70,43 @@ func (w *world) closeEnded() error {
 	return nil
 }
 
-// giveUp gives up the items that steps hold after an error, and reports whether there were
-// some: under a load there is no requester who deals with them, and they do not wait for
-// its end.
+// giveUp gives up the items that steps hold after an error, and the runs of which a step has
+// failed, and reports whether there were some: there is no requester who deals with them.
+// Under a load they do not wait for its end.
 func (w *world) giveUp() (gaveUp bool, err error) {
-	for _, id := range w.open {
+	for _, id := range slices.Clone(w.open) {
 		nodes, err := w.Store.Nodes(w.ctx, id)
 		if err != nil {
 			return false, err
 		}
-		for _, n := range nodes {
-			if n.State == store.NodeFailed {
-				return false, crowd.Fieldf(n.Name, "the step has failed: %s", n.Error)
-			}
-			if n.Faults == 0 {
-				continue
-			}
-			w.out.Held[n.Name] += n.Faults
-			k, err := w.out.Orchestrator.Skip(w.ctx, id, n.Name)
-			if err != nil {
-				return false, err
-			}
-			w.out.GaveUp += k
-			gaveUp = gaveUp || k > 0
+		if i := slices.IndexFunc(nodes, func(n store.Node) bool { return n.State == store.NodeFailed }); i >= 0 {
+			w.lose(id, crowd.Fieldf(nodes[i].Name, "the step has failed: %s", nodes[i].Error))
+			gaveUp = true
+			continue
 		}
+		if !slices.ContainsFunc(nodes, func(n store.Node) bool { return n.Faults > 0 }) {
+			continue
+		}
+		items, err := w.out.Orchestrator.Skip(w.ctx, id, "")
+		switch {
+		case err != nil && w.crash != nil:
+			return true, nil // the store has failed: once more
+		case err != nil:
+			return false, err
+		}
+		for _, n := range nodes {
+			w.out.Held[n.Name] += n.Faults
+		}
+		w.out.GaveUp += items
+		gaveUp = gaveUp || items > 0
 	}
 	return gaveUp, nil
+}
+
+// lose takes a run that cannot end out of those that are under way.
+func (w *world) lose(id crowd.RunID, why error) {
+	w.open = slices.DeleteFunc(w.open, func(x crowd.RunID) bool { return x == id })
+	w.lost = append(w.lost, why)
 }
 
 // settle steps the orchestrator until it has nothing to do now, and returns when
@@ -181,7 +192,10 @@ func (w *world) advance(next time.Time) error {
 		}
 	}
 	if at.Sub(w.out.Began) > longest {
-		return crowd.Errorf(crowd.Conflict, "the run has not ended after %s of virtual time", longest)
+		for _, id := range slices.Clone(w.open) {
+			w.lose(id, crowd.Errorf(crowd.Conflict, "the run has not ended after %s of virtual time", longest))
+		}
+		return nil
 	}
 	if at.After(w.now) {
 		w.sample(at)
@@ -225,50 +239,32 @@ func (w *world) broke() (bool, error) {
 	return broke, nil
 }
 
-// stalled is what is done when nothing happens any more: items that steps hold
-// are given up, because no requester is there to deal with them. If there is none,
-// the runs cannot end.
+// stalled is what is done when nothing happens any more: items that steps hold are given
+// up. If there is none, the runs cannot end.
 func (w *world) stalled() error {
-	gaveUp := 0
-	for _, id := range w.open {
-		nodes, err := w.Store.Nodes(w.ctx, id)
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if n.Faults > 0 {
-				w.out.Held[n.Name] += n.Faults
-			}
-		}
-		n, err := w.out.Orchestrator.Skip(w.ctx, id, "")
-		if err != nil && w.crash != nil {
-			return nil // the store has failed: once more
-		}
-		if err != nil {
-			return err
-		}
-		gaveUp += n
+	if gaveUp, err := w.giveUp(); gaveUp || err != nil {
+		return err
 	}
-	if w.out.GaveUp += gaveUp; gaveUp > 0 {
-		return nil
-	}
-	for _, id := range w.open {
+	for _, id := range slices.Clone(w.open) {
 		v, err := w.out.Orchestrator.View(w.ctx, 0, id)
 		if err != nil {
 			return err
 		}
-		for i := range v.Nodes {
-			x := &v.Nodes[i]
-			why := x.Error
-			if why != "" {
-				if x.Batch != nil {
-					why += fmt.Sprintf("; %d items have a label there", x.OK)
-				}
-				return crowd.Fieldf(x.Name, "the step cannot go on: %s", why)
-			}
-			if x.Crowd.TooSmall() {
-				return crowd.Fieldf(x.Name, "the step cannot go on: %s; try %s", x.Crowd, remedy(x))
-			}
+		w.lose(id, w.deadEnd(v))
+	}
+	return nil
+}
+
+// deadEnd says why a run cannot end.
+func (w *world) deadEnd(v *orchestrator.View) error {
+	for i := range v.Nodes {
+		switch x := &v.Nodes[i]; {
+		case x.Error != "" && x.Batch != nil:
+			return crowd.Fieldf(x.Name, "the step cannot go on: %s; %d items have a label there", x.Error, x.OK)
+		case x.Error != "":
+			return crowd.Fieldf(x.Name, "the step cannot go on: %s", x.Error)
+		case x.Crowd.TooSmall():
+			return crowd.Fieldf(x.Name, "the step cannot go on: %s; try %s", x.Crowd, remedy(x))
 		}
 	}
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool); try more people (--workers)", w.Workers)
