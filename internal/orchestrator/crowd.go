@@ -187,6 +187,10 @@ func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
 	if terms := s.run.flow.SLA; terms != nil && !terms.PerItem {
 		t.Born = s.run.kept.StartedAt // its age is that of the run
 	}
+	template, err := s.template()
+	if err != nil {
+		return t, err
+	}
 	columns := s.taskColumns()
 	for i, c := range s.node.inputs {
 		if slices.Contains(columns, c.Name) {
@@ -196,13 +200,12 @@ func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
 		if c.Name != s.spec.Truth || a.cells[i] == "" {
 			continue
 		}
-		template, err := s.template()
-		if err != nil {
-			return t, err
-		}
 		if t.Gold, err = template.Known(a.cells[i]); err != nil {
 			return t, crowd.Fieldf(c.Name, "%q is no answer that a worker could give: %s", a.cells[i], messageOf(err))
 		}
+	}
+	if err := template.Fits(task.Values{Columns: columns, Cells: t.Values}, task.MaxShownBytes); err != nil {
+		return t, err
 	}
 	return t, nil
 }

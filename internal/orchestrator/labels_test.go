@@ -143,3 +143,21 @@ func TestLabelsOfBeforeAnotherStepWasAskedAgain(t *testing.T) {
 		}
 	}
 }
+
+// An item whose task would be too long to be shown is held at its step, and others go on.
+func TestAnItemTooLongToBeShown(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func([]string) string { return "yes" }
+	id := w.start(`
+workflow: long
+inputs: {items: {columns: [word]}}
+steps:
+  ask:
+    from: {items: stream}
+    crowd: {template: {kind: choose_one, question: "`+strings.Repeat("${word}", 800)+`", options: ["yes", "no"]}, reward: 0.10}
+`, "word\none\n"+strings.Repeat("x", 400_000)+"\n")
+	w.play()
+	if n := w.node(id, "ask"); n.OK != 1 || n.Faults != 1 {
+		t.Errorf("%d ok and %d held, want one of each", n.OK, n.Faults)
+	}
+}

@@ -63,6 +63,7 @@ type page struct {
 	opaque  []htmltemplate.HTML // and after them these
 	names   []text              // the names of the controls
 	fixed   map[string]bool     // those without placeholders
+	weight  weight
 }
 
 // The first elements of the template's data.
@@ -96,7 +97,15 @@ func (c *Compiled) RenderHTML(values Values, frame Frame) (string, error) {
 	if c.page == nil {
 		return "", crowd.Errorf(crowd.Invalid, "a template of kind %s is not HTML", c.t.Kind)
 	}
-	p := c.page
+	var out strings.Builder
+	if err := c.page.write(&out, values, frame); err != nil {
+		return "", fmt.Errorf("render html template: %w", err)
+	}
+	return out.String(), nil
+}
+
+// write writes the document.
+func (p *page) write(out io.Writer, values Values, frame Frame) error {
 	data := make([]any, 0, slots+len(p.columns)+len(p.opaque))
 	data = append(data, frame.head(), frame.hidden(), frame.submit())
 	for _, column := range p.columns {
@@ -105,11 +114,7 @@ func (c *Compiled) RenderHTML(values Values, frame Frame) (string, error) {
 	for _, o := range p.opaque {
 		data = append(data, o)
 	}
-	var out strings.Builder
-	if err := p.tmpl.Execute(&out, data); err != nil {
-		return "", fmt.Errorf("render html template: %w", err)
-	}
-	return out.String(), nil
+	return p.tmpl.Execute(out, data)
 }
 
 func (f Frame) assignmentID() string {

@@ -22,7 +22,12 @@ import (
 func (t Template) Validate(columns []string) []*crowd.Error {
 	c := newChecker(columns)
 	c.arrives = true
-	t.compile(c)
+	if out := t.compile(c); c.count == 0 {
+		out.weigh()
+		if err := out.Fits(Values{}, MaxShownBytes); err != nil {
+			c.problems = append(c.problems, err)
+		}
+	}
 	return c.told()
 }
 
@@ -36,6 +41,7 @@ type Compiled struct {
 	question     text
 	controls     []control
 	page         *page // of a framed kind; it has no controls
+	weight       weight
 }
 
 // Compile validates a template that may have been kept for long, without knowing
@@ -47,6 +53,7 @@ func (t Template) Compile() (*Compiled, error) {
 	if c.count > 0 {
 		return nil, errors.Join(crowd.Errors(c.told()).Unwrap()...)
 	}
+	out.weigh()
 	return out, nil
 }
 

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"testing"
@@ -32,12 +33,14 @@ func TestViewJSONIsTheStandardOne(t *testing.T) {
 		v := task.View{Kind: task.Kind(text.Draw(t, "kind")), Title: text.Draw(t, "title"), Instructions: text.Draw(t, "instructions"), Question: text.Draw(t, "question"),
 			Cells: rapid.SliceOfN(cell, 0, 3).Draw(t, "cells"), Left: rapid.Ptr(cell, true).Draw(t, "left"), Right: rapid.Ptr(cell, true).Draw(t, "right"),
 			Controls: rapid.SliceOfN(control, 0, 3).Draw(t, "controls")}
-		want, err := json.Marshal(v)
-		if err != nil {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
 			t.Fatal(err)
 		}
-		if got := v.AppendJSON(nil); string(got) != string(want) {
-			t.Errorf("got  %s\nwant %s", got, want)
+		if got := v.AppendJSON(nil); string(got)+"\n" != want.String() {
+			t.Errorf("got  %s\nwant %s", got, &want)
 		}
 	})
 }

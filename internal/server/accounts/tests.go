@@ -25,8 +25,9 @@ import (
 // The limits of a qualification test.
 const (
 	MaxQuestions = 1000
-	maxTestText  = 8 << 20 // bytes of all questions: they are kept in one transaction
-	MaxDrawn     = 100     // in a try: they are all on one page
+	maxTestText  = 8 << 20                // bytes of all questions: they are kept in one transaction
+	maxTryBytes  = 4 * task.MaxShownBytes // of the questions of one try, which stand on one page
+	MaxDrawn     = 100                    // in a try: they are all on one page
 	MaxTries     = 100
 	MaxTestWait  = 365 * 24 * time.Hour
 	submitGrace  = 5 * time.Second // for the way that answers take
@@ -170,6 +171,7 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 		return nil, err
 	}
 	var questions []store.Question
+	var lines []int
 	var tooLarge *crowd.Error
 	n, bytes := 0, 0
 	err = records.Each(func(r *table.Record[store.Question]) error {
@@ -179,7 +181,7 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 		}
 		if n++; n <= MaxQuestions {
 			r.Value.Values = slices.Delete(slices.Clone(r.Cells), gold, gold+1)
-			questions = append(questions, r.Value)
+			questions, lines = append(questions, r.Value), append(lines, r.Line)
 		}
 		return nil
 	})
@@ -192,6 +194,13 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 		return nil, &crowd.Error{Code: crowd.TooLarge, Field: "questions", Message: fmt.Sprintf("the file has more than %d questions", MaxQuestions)}
 	case n == 0:
 		return nil, crowd.Fieldf("questions", "the file has no questions")
+	}
+	most := maxTryBytes / min(cmp.Or(t.Draw, n), MaxDrawn)
+	for i, q := range questions {
+		if err := compiled.Fits(task.Values{Columns: t.Columns, Cells: q.Values}, most); err != nil {
+			err.Row = lines[i]
+			return nil, err
+		}
 	}
 	return questions, nil
 }

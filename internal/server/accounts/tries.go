@@ -207,7 +207,7 @@ func (s *Tests) drawn(ctx context.Context, t *store.Test, worker crowd.WorkerID,
 	picked := draw(t.ID, worker, try, len(all), t.Draw)
 	questions, shown := make([]store.Question, len(picked)), make([]Asked, len(picked))
 	for i, n := range picked {
-		values := task.Values{Columns: t.Columns, Cells: all[n].Values}
+		values := c.Fit(task.Values{Columns: t.Columns, Cells: all[n].Values}, maxTryBytes/len(picked))
 		questions[i], shown[i] = all[n], Asked{Name: questionName(i), View: c.Render(values), Values: values}
 	}
 	return questions, shown, nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
@@ -30,12 +31,14 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 				View:   task.View{Kind: task.ChooseOne, Question: text.Draw(t, "question")}, HTML: text.Draw(t, "html"),
 			}
 		}
-		want, err := json.Marshal(b)
-		if err != nil {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(b); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.AppendJSON(nil); string(got) != string(want) {
-			t.Errorf("got  %s\nwant %s", got, want)
+		if got := b.AppendJSON(nil); string(got)+"\n" != want.String() {
+			t.Errorf("got  %s\nwant %s", got, &want)
 		}
 	})
 }

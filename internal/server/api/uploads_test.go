@@ -40,12 +40,12 @@ func TestUploadsHoldLittle(t *testing.T) {
 			}()
 			return b, u
 		}
-		row := strings.Repeat("x", 1_000_000) + "\n"
+		row := strings.Repeat("x", 600_000) + "\n"
 		first, long := begin(w.ann)
-		must(io.WriteString(long.to, "thing\n"+strings.Repeat(row, 12)))(t)
+		must(io.WriteString(long.to, "thing\n"+strings.Repeat(row, 20)))(t)
 		synctest.Wait()
 		if kept := must(w.ann.Batch(w.ctx, first))(t).Tasks; kept < 5 {
-			t.Errorf("of 12 rows with 1 MB each %d are kept", kept)
+			t.Errorf("of 20 rows with 600 kB each %d are kept", kept)
 		}
 		list := []upload{long}
 		for _, by := range []*client.Client{w.ann, amy, amy} {

@@ -116,6 +116,7 @@ func (u *uploading) fit(b *store.Batch) (err error) {
 			return crowd.Errorf(crowd.Invalid, "the batch's tasks have no column %q; they have: %s", c, strings.Join(b.Columns, ", "))
 		}
 	}
+	u.named = b.Columns
 	u.template, err = input.NewTemplate(b.Template, b.Columns)
 	return err
 }

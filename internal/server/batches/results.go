@@ -245,5 +245,5 @@ func (s *Batches) Preview(ctx context.Context, p *access.Principal, id crowd.Bat
 		return nil, err
 	}
 	return &Preview{Name: b.Name, Task: t.ID, Tasks: b.Spec.Tasks, Template: template,
-		Values: task.Values{Columns: b.Columns, Cells: t.Values}}, nil
+		Values: template.Fit(task.Values{Columns: b.Columns, Cells: t.Values}, task.MaxShownBytes)}, nil
 }

@@ -106,6 +106,7 @@ type uploading struct {
 	keep     func(ctx context.Context, tasks []store.Task) error
 	columns  []string // of the file
 	plain    []int    // numbers of the columns with data, in the order of the batch's
+	named    []string // the batch's columns
 	gold     int      // column numbers, or -1
 	workers  int
 	template *task.Compiled
@@ -120,7 +121,8 @@ func (u *uploading) prepare(b *store.Batch) error {
 			u.plain = append(u.plain, i)
 		}
 	}
-	b.Columns = u.cells(u.columns)
+	u.named = u.cells(u.columns)
+	b.Columns = u.named
 	b.Directed = u.workers >= 0
 	if len(b.Columns) == 0 {
 		return crowd.Errorf(crowd.Invalid, "the file has no column with data for the task")
@@ -177,6 +179,10 @@ func (u *uploading) cells(row []string) []string {
 
 func (u *uploading) task(ctx context.Context, row []string, line int) (store.Task, error) {
 	t := store.Task{Values: u.cells(row)}
+	if err := u.template.Fits(task.Values{Columns: u.named, Cells: t.Values}, task.MaxShownBytes); err != nil {
+		err.Row = line
+		return t, err
+	}
 	if u.gold >= 0 && row[u.gold] != "" {
 		key, err := u.template.Known(row[u.gold])
 		if err != nil {

@@ -83,7 +83,7 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	}
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
-		Values: task.Values{Columns: d.Columns, Cells: t.Values},
+		Values: d.template.Fit(task.Values{Columns: d.Columns, Cells: t.Values}, task.MaxShownBytes),
 	}, nil
 }
 
