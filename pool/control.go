@@ -18,14 +18,14 @@ type Control struct {
 	balancer Balancer
 	forGood  bool
 	pools    map[crowd.PoolID]*member
-	guests   map[crowd.WorkerID]guest // as of the last step
+	loans    map[crowd.WorkerID]loan // as of the last step
 }
 
 type member struct {
 	*Controller
 	name      string
 	abandoned int64 // Counters.Abandoned at the last step
-	elsewhere int64 // to be added to it: people lent who left elsewhere, less guests who left here
+	elsewhere int64 // to be added to it: people lent who left elsewhere, less those lent by others who left here
 }
 
 // NewControl makes a control without pools. The balancer is for pools that have none
@@ -34,7 +34,7 @@ func NewControl(b Balancer) *Control {
 	if b == nil {
 		b = noBalance{}
 	}
-	return &Control{balancer: b, pools: map[crowd.PoolID]*member{}, guests: map[crowd.WorkerID]guest{}}
+	return &Control{balancer: b, pools: map[crowd.PoolID]*member{}, loans: map[crowd.WorkerID]loan{}}
 }
 
 // NewPaperControl is NewControl with moves as in the paper, which are for good:
@@ -80,7 +80,7 @@ func (c *Control) Remove(id crowd.PoolID) { delete(c.pools, id) }
 func (c *Control) Step(now time.Time, readings []Reading, rnd Random) []Decision {
 	s := &step{
 		control: c, now: now, readings: readings, pools: make([]poolStep, len(readings)), moved: map[crowd.WorkerID]bool{},
-		order: lists.Indices(len(readings)), place: make(map[crowd.PoolID]int, len(readings)), guests: map[crowd.WorkerID]guest{},
+		order: lists.Indices(len(readings)), place: make(map[crowd.PoolID]int, len(readings)), loans: map[crowd.WorkerID]loan{},
 	}
 	slices.SortFunc(s.order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(readings[i].Pool, readings[j].Pool), cmp.Compare(i, j))
@@ -111,7 +111,7 @@ func (c *Control) Step(now time.Time, readings []Reading, rnd Random) []Decision
 	}
 	s.balance(false, rnd)
 	s.balance(true, rnd)
-	s.settleAccounts()
+	s.complete()
 	return lists.Map(lists.Indices(len(readings)), func(i int) Decision { return s.pools[i].d })
 }
 
@@ -138,7 +138,7 @@ type step struct {
 	place    map[crowd.PoolID]int // of a pool's reading
 	pools    []poolStep           // as readings
 	moved    map[crowd.WorkerID]bool
-	guests   map[crowd.WorkerID]guest
+	loans    map[crowd.WorkerID]loan
 }
 
 // poolStep is one pool in a step: what its controller wants, and who moves.
@@ -151,10 +151,10 @@ type poolStep struct {
 	trained int // of in, who need no training
 }
 
-// gives reports whether one more person may move out. A guest always may: the pool
+// gives reports whether one more person may move out. Who is lent always may: the pool
 // keeps Min people of its own.
-func (p *poolStep) gives(r *Reading, guest, forGood bool) bool {
-	if guest {
+func (p *poolStep) gives(r *Reading, lent, forGood bool) bool {
+	if lent {
 		return true
 	}
 	if forGood { // who moves need not be let go
@@ -184,13 +184,13 @@ func (s *step) move(person *Person, from, to int) bool {
 	f, t := &s.pools[from], &s.pools[to]
 	forGood := s.control.forGood
 	home, known := s.home(from, person)
-	guest := !forGood && home != from
+	lent := !forGood && home != from
 	exchange := known && !forGood && home != to && s.pools[home].d.Release > 0 && t.d.Recruit > 0
 	if exchange { // if it comes to nothing, they are as they were
 		s.pools[home].d.Release--
 		t.d.Recruit--
 	}
-	ok := !s.moved[person.ID] && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], guest, forGood) && t.takes(&s.readings[to], forGood)
+	ok := !s.moved[person.ID] && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], lent, forGood) && t.takes(&s.readings[to], forGood)
 	if exchange {
 		s.pools[home].d.Release++
 		t.d.Recruit++
@@ -201,7 +201,7 @@ func (s *step) move(person *Person, from, to int) bool {
 	s.moved[person.ID] = true
 	f.out++
 	t.in++
-	if !guest {
+	if !lent {
 		f.lends++
 	}
 	if s.readings[to].TrainingTime == 0 || person.KnowsAt(to, from) {
@@ -351,8 +351,8 @@ func (s *step) view(i int) BalanceView {
 	return v
 }
 
-// settleAccounts completes the decisions when all moves are known.
-func (s *step) settleAccounts() {
+// complete takes the decisions to their end when all moves are known.
+func (s *step) complete() {
 	if s.control.forGood {
 		for i := range s.pools {
 			s.finishPaper(i)

@@ -133,7 +133,7 @@ func (c *Controller) plan(now time.Time, r *Reading, of staff, rnd Random) plan 
 			d.Withdraw = min(d.Withdraw, over)
 		}
 		if d.Release = min(-change-d.Withdraw, of.own); d.Release > of.free {
-			d.Why = append(d.Why, fmt.Sprintf("%d of %d are let go: the others are in training, or came from another pool less than %s ago", of.free, d.Release, format.Duration(c.settings.settle())))
+			d.Why = append(d.Why, fmt.Sprintf("%d of %d are let go: the others are in training, or came from another pool less than %s ago", of.free, d.Release, format.Duration(c.settings.stay())))
 			d.Release = of.free
 			c.pid.cut(-1)
 		}

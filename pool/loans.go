@@ -21,7 +21,7 @@ import (
 //   - belong to another pool only where theirs would let one go and that pool
 //     would call one in the same step (exchange);
 //   - are let go only when the pool that they belong to has too many people
-//     (letGo), and not before they have been there for Settings.settle.
+//     (letGo), and not before they have been there for Settings.stay.
 //
 // With constant targets, calls and releases come to an end: docs/adr/0022 has
 // the argument.
@@ -36,20 +36,20 @@ type staff struct {
 	elsewhere int64
 }
 
-// minSettle is for how long nobody is let go who came from another pool, where
+// minStay is for how long nobody is let go who came from another pool, where
 // the cool-down is shorter.
-const minSettle = time.Minute
+const minStay = time.Minute
 
-// settle is for how long the pool lets nobody go who came from another one.
-func (s *Settings) settle() time.Duration { return max(s.Cooldown, minSettle) }
+// stay is for how long the pool lets nobody go who came from another one.
+func (s *Settings) stay() time.Duration { return max(s.Cooldown, minStay) }
 
-// settled reports whether the person has been where they are for so long.
-func (p *Person) settled(now time.Time, span time.Duration) bool {
+// stayed reports whether the person has been where they are for so long.
+func (p *Person) stayed(now time.Time, span time.Duration) bool {
 	return p.Moved.IsZero() || now.Sub(p.Moved) >= span
 }
 
-// A guest is a person whom a pool has lent, as they were last seen.
-type guest struct{ home, host crowd.PoolID }
+// A loan is of a person whom one pool has lent to another, as they were last seen.
+type loan struct{ home, host crowd.PoolID }
 
 // count counts the staff of every pool. Who is lent to a pool that was not read
 // in this step is taken to be there still.
@@ -65,10 +65,10 @@ func (s *step) count() {
 			}
 		}
 		for k := range r.Idle {
-			s.settles(i, &r.Idle[k])
+			s.countFree(i, &r.Idle[k])
 		}
 		for k := range r.Working {
-			s.settles(i, &r.Working[k])
+			s.countFree(i, &r.Working[k])
 		}
 		for k := range r.Going {
 			if home, ok := s.place[r.Going[k].Home]; ok {
@@ -90,18 +90,18 @@ func (s *step) enter(i int, p *Person) {
 	here := &s.pools[i].staff
 	here.own--
 	here.borrowed++
-	s.guests[p.ID] = guest{p.Home, s.readings[i].Pool}
+	s.loans[p.ID] = loan{p.Home, s.readings[i].Pool}
 	if home, ok := s.place[p.Home]; ok {
 		s.pools[home].staff.own++
 		s.pools[home].staff.lent++
 	}
 }
 
-// settles counts somebody of pool i, who is not in training, among those who may
+// countFree counts somebody of pool i, who is not in training, among those who may
 // be let go.
-func (s *step) settles(i int, p *Person) {
+func (s *step) countFree(i int, p *Person) {
 	home, ok := s.home(i, p)
-	if ok && p.settled(s.now, s.pools[home].settings.settle()) {
+	if ok && p.stayed(s.now, s.pools[home].settings.stay()) {
 		s.pools[home].staff.free++
 	}
 }
@@ -116,26 +116,26 @@ func (s *step) home(i int, p *Person) (int, bool) {
 	return home, ok
 }
 
-// follow compares the guests with those of the step before. Who was a guest and
-// has left by themselves has left the pool that lent them: that is the one in
-// which somebody is to be called in their place.
+// follow compares the loans with those of the step before. Who was lent and has
+// left by themselves has left the pool that lent them: that is the one in which
+// somebody is to be called in their place.
 func (s *step) follow() {
-	gone := map[guest]int64{}
-	for id, g := range s.control.guests {
-		if _, there := s.guests[id]; there {
+	gone := map[loan]int64{}
+	for id, x := range s.control.loans {
+		if _, there := s.loans[id]; there {
 			continue
 		}
-		if _, read := s.place[g.host]; read {
-			gone[g]++
+		if _, read := s.place[x.host]; read {
+			gone[x]++
 			continue
 		}
-		s.guests[id] = g
-		if home, ok := s.place[g.home]; ok {
+		s.loans[id] = x
+		if home, ok := s.place[x.home]; ok {
 			s.pools[home].staff.own++
 			s.pools[home].staff.lent++
 		}
 	}
-	s.control.guests = s.guests
+	s.control.loans = s.loans
 	for _, i := range s.order {
 		p := &s.pools[i]
 		counted := s.readings[i].Counters.Abandoned
@@ -145,7 +145,7 @@ func (s *step) follow() {
 		}
 		p.abandoned = counted
 		for _, k := range s.order {
-			n := min(left, gone[guest{s.readings[k].Pool, s.readings[i].Pool}])
+			n := min(left, gone[loan{s.readings[k].Pool, s.readings[i].Pool}])
 			left -= n
 			p.elsewhere -= n
 			s.pools[k].elsewhere += n
@@ -164,16 +164,16 @@ func (s *step) recall(home int) {
 	if need <= 0 || p.staff.lent == 0 {
 		return
 	}
-	guests := s.idleOf(home, func(host int) bool { return host != home })
-	slices.SortStableFunc(guests, func(a, b standing) int {
+	lent := s.idleOf(home, func(host int) bool { return host != home })
+	slices.SortStableFunc(lent, func(a, b located) int {
 		return cmp.Compare(b.PrefersAt(home)-b.PrefersAt(b.host), a.PrefersAt(home)-a.PrefersAt(a.host))
 	})
 	n := 0
-	for _, g := range guests {
+	for _, x := range lent {
 		if n == need {
 			break
 		}
-		if s.move(g.Person, g.host, home) {
+		if s.move(x.Person, x.host, home) {
 			n++
 		}
 	}
@@ -182,8 +182,8 @@ func (s *step) recall(home int) {
 	}
 }
 
-// A standing is somebody on duty in the pool at place host.
-type standing struct {
+// A located person is on duty in the pool at place host.
+type located struct {
 	*Person
 	host int
 	busy bool
@@ -191,11 +191,11 @@ type standing struct {
 
 // idleOf lists the idle people who belong to pool home and are in pools of which
 // in holds, those here first, then by pool; of each pool the longest idle first.
-func (s *step) idleOf(home int, in func(host int) bool) []standing {
+func (s *step) idleOf(home int, in func(host int) bool) []located {
 	return s.peopleOf(home, in, func(r *Reading) []Person { return r.Idle }, false)
 }
 
-func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []Person, busy bool) (people []standing) {
+func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []Person, busy bool) (people []located) {
 	look := func(host int) {
 		if !in(host) || s.pools[host].settings.Advise != s.pools[home].settings.Advise {
 			return
@@ -203,7 +203,7 @@ func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []
 		list := list(&s.readings[host])
 		for k := range list {
 			if at, ok := s.home(host, &list[k]); ok && at == home && !s.moved[list[k].ID] {
-				people = append(people, standing{&list[k], host, busy})
+				people = append(people, located{&list[k], host, busy})
 			}
 		}
 	}
@@ -224,19 +224,19 @@ func (s *step) exchange(home int) {
 		return
 	}
 	elsewhere := func(host int) bool { return host != home && s.pools[host].d.Recruit > 0 }
-	guests := append(s.idleOf(home, elsewhere), s.peopleOf(home, elsewhere, func(r *Reading) []Person { return r.Working }, true)...)
-	slices.SortStableFunc(guests, func(a, b standing) int {
+	lent := append(s.idleOf(home, elsewhere), s.peopleOf(home, elsewhere, func(r *Reading) []Person { return r.Working }, true)...)
+	slices.SortStableFunc(lent, func(a, b located) int {
 		return cmp.Compare(b.PrefersAt(b.host)-b.PrefersAt(home), a.PrefersAt(a.host)-a.PrefersAt(home))
 	})
-	for _, g := range guests {
-		host := &s.pools[g.host]
+	for _, x := range lent {
+		host := &s.pools[x.host]
 		if p.d.Release == 0 || host.d.Recruit == 0 {
 			continue
 		}
-		s.moved[g.ID] = true
-		s.exchanged(home, g.host)
-		at := s.readings[g.host].Pool
-		host.d.Moves = append(host.d.Moves, Move{Worker: g.ID, From: at, To: at, Home: at})
+		s.moved[x.ID] = true
+		s.exchanged(home, x.host)
+		at := s.readings[x.host].Pool
+		host.d.Moves = append(host.d.Moves, Move{Worker: x.ID, From: at, To: at, Home: at})
 	}
 }
 
@@ -259,11 +259,14 @@ func (s *step) letGo(home, n int) {
 	}
 	all := func(int) bool { return true }
 	people := append(s.idleOf(home, all), s.peopleOf(home, all, func(r *Reading) []Person { return r.Working }, true)...)
-	span := p.settings.settle()
-	people = lists.Filter(people, func(x standing) bool { return x.settled(s.now, span) })
-	slices.SortStableFunc(people, func(a, b standing) int {
-		if a.busy != b.busy {
-			return cmp.Compare(rank(a.busy), rank(b.busy))
+	span := p.settings.stay()
+	people = lists.Filter(people, func(x located) bool { return x.stayed(s.now, span) })
+	slices.SortStableFunc(people, func(a, b located) int {
+		switch {
+		case b.busy && !a.busy:
+			return -1
+		case a.busy && !b.busy:
+			return 1
 		}
 		return cmp.Compare(a.PrefersAt(home), b.PrefersAt(home))
 	})
@@ -277,13 +280,6 @@ func (s *step) letGo(home, n int) {
 			host.Why = append(host.Why, fmt.Sprintf("1 is let go whom %s has lent", s.nameOf(home)))
 		}
 	}
-}
-
-func rank(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // latest lists the people of a pool in the order in which the paper's control lets

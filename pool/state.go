@@ -11,7 +11,7 @@ import (
 
 // state is what a control has learnt of a pool and remembers of what it did, as it
 // is kept: the estimates, the cool-down, and the state of the elasticity and the
-// stability. What is counted from the beginning of a world, Counters and guests, is
+// stability. What is counted from the beginning of a world, Counters and loans, is
 // not of it: after a restart the world counts from nothing.
 type state struct {
 	Arrivals   *queueing.Window `json:"arrivals"`
