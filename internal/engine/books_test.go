@@ -90,7 +90,7 @@ func newBooks(seen happenings) *books {
 }
 
 func (k *books) launch(s engine.Spec) {
-	b := &batchBook{spec: s, launched: k.now, growth: grown(k.now, &s, k.form())}
+	b := &batchBook{spec: s, launched: k.now, growth: newGrowth(k.now, &s, k.form())}
 	b.kept.State, b.kept.Priority, b.kept.Deadline = crowd.BatchRunning, s.Priority, s.Deadline
 	k.batches[s.ID] = b
 	k.grow(b, make([]engine.Item, s.Tasks))

@@ -52,7 +52,7 @@ type Engine struct {
 	free       freeList
 	offers     []*batch // batches that may have something for a waiting worker
 	stale      []*batch // batches that the policy has to hear of
-	outlook    outlook
+	ahead      lookAhead
 	places     places
 	ended      []BatchShare // see Shares
 	dirty      []*batch     // batches whose progress is to be kept
@@ -217,8 +217,8 @@ func (e *Engine) refresh() {
 		}
 	}
 	e.stale = emptied(e.stale)
-	if len(e.outlook.batches) > 0 && e.outlook.update(e.present) {
-		for _, b := range e.outlook.batches {
+	if len(e.ahead.batches) > 0 && e.ahead.update(e.present) {
+		for _, b := range e.ahead.batches {
 			e.policy.Set(e.view(b))
 		}
 	}

@@ -84,10 +84,10 @@ func (x Enough) String() string {
 		list = append(list, format.Count(x.Labels, "label"))
 	}
 	if x.Share > 0 {
-		list = append(list, percent(x.Share)+" of the tasks labelled")
+		list = append(list, exactPercent(x.Share)+" of the tasks labelled")
 	}
 	if x.Confidence > 0 {
-		list = append(list, "a mean confidence of "+percent(x.Confidence)+" over all tasks")
+		list = append(list, "a mean confidence of "+exactPercent(x.Confidence)+" over all tasks")
 	}
 	if x.Spent > 0 {
 		list = append(list, x.Spent.String()+" spent")
@@ -95,7 +95,8 @@ func (x Enough) String() string {
 	return strings.Join(list, ", or ")
 }
 
-func percent(share float64) string {
+// exactPercent is a bound as it was said; format.Percent rounds, as is right for what was counted.
+func exactPercent(share float64) string {
 	return strconv.FormatFloat(100*share, 'g', 6, 64) + " %"
 }
 

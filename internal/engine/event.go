@@ -102,7 +102,7 @@ func (e *Engine) run(now time.Time) {
 	}
 	e.free.reuse()
 	if e.gate.changed {
-		e.mindGate(now)
+		e.updateGate(now)
 	}
 	e.offer(now)
 }

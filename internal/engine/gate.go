@@ -159,9 +159,9 @@ func (e *Engine) admitted(now time.Time, w *worker) {
 	}
 }
 
-// mindGate opens and closes the gate, and lets people in, after somebody has come or
+// updateGate opens and closes the gate, and lets people in, after somebody has come or
 // gone.
-func (e *Engine) mindGate(now time.Time) {
+func (e *Engine) updateGate(now time.Time) {
 	g := &e.gate
 	if !g.changed {
 		return

@@ -240,7 +240,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 	e.timers.unset(&b.life)
 	if o := b.backlog.order; o != nil {
 		e.timers.unset(&o.change)
-		e.outlook.leave(o)
+		e.ahead.leave(o)
 	}
 	e.policy.Remove(b.spec.ID)
 	e.keepHeld(b)

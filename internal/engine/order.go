@@ -76,8 +76,8 @@ type order struct {
 	queue   *sla.Queue
 	terms   Terms
 	several bool                   // there are items that are promised different things
-	share   int64                  // of the outlook's work
-	place   int                    // among the outlook's batches, from 1; 0: none
+	share   int64                  // of lookAhead.work
+	place   int                    // among lookAhead.batches, from 1; 0: none
 	open    map[uint32]*task       // handed out, without a label
 	away    map[uint32]sla.Request // of those among them that want nobody at the moment
 	at      time.Time              // the latest time that the queue was told
@@ -313,8 +313,8 @@ func (e *Engine) urgency(b *batch, v *sched.Batch) {
 	if o == nil {
 		return
 	}
-	e.outlook.count(b)
-	if o.lookAhead(e.outlook.look) {
+	e.ahead.count(b)
+	if o.lookAhead(e.ahead.look) {
 		e.awaitChange(o)
 	}
 	r, added, ok := o.queue.Head()
@@ -328,6 +328,6 @@ func (e *Engine) urgency(b *batch, v *sched.Batch) {
 			answers = int(t.slots())
 		}
 		v.Due, v.Falls, v.Stake = step.Due, step.Falls, step.Cost
-		v.Work, v.Look = b.rest(answers), e.outlook.look
+		v.Work, v.Look = b.rest(answers), e.ahead.look
 	}
 }

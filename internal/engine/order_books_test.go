@@ -54,7 +54,7 @@ type handed struct {
 // form is the form of orders under the policy in force.
 func (k *books) form() sla.Form { return sla.Form(sched.PenaltyForm(k.policy)) }
 
-func grown(now time.Time, s *engine.Spec, form sla.Form) growth {
+func newGrowth(now time.Time, s *engine.Spec, form sla.Form) growth {
 	g := growth{form: form, told: now, open: s.Open, funded: s.Budget, waitsFrom: now, response: s.TaskTime}
 	if s.Budget == 0 {
 		g.funded = s.Reward * crowd.Money(s.Rule.Most()) * crowd.Money(s.Tasks)

@@ -124,7 +124,7 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 	e.gate.Gate, e.gate.open = s.Gate, s.GateOpen && s.Gate.On
 	e.placeAll(now)
 	e.changes = Changes{}
-	e.mindGate(now) // the store may know it as it was before a change of settings
+	e.updateGate(now) // the store may know it as it was before a change of settings
 	return e, nil
 }
 

@@ -34,7 +34,7 @@ func (e *Engine) Ready(now time.Time, id crowd.WorkerID) (Handout, bool, error) 
 		return Handout{}, false, crowd.Errorf(crowd.OffDuty, "%s", crowd.NotOnDuty.Text())
 	case !w.on:
 		e.comeOn(now, w)
-		e.mindGate(now) // those who waited for them are served first
+		e.updateGate(now) // those who waited for them are served first
 	}
 	w.seen = now
 	e.produce(pending{kind: ReadyToWork, worker: w})

@@ -10,8 +10,8 @@ import (
 	"github.com/throng-dev/throng/internal/server/batches"
 )
 
-// outlook is a batch's forecast as its page shows it.
-type outlook struct {
+// forecastView is a batch's forecast as its page shows it.
+type forecastView struct {
 	Says    string // the forecast in a sentence, or why there is none
 	Due     string // of the deadline; "" if there is none
 	Late    bool   // it will probably be missed, or was
@@ -30,8 +30,8 @@ type timeBar struct {
 	Deadline  float64 // < 0: not on it
 }
 
-// newOutlook puts a forecast into words and a picture.
-func newOutlook(now time.Time, b *batches.BatchView, f batches.BatchForecast) *outlook {
+// newForecastView puts a forecast into words and a picture.
+func newForecastView(now time.Time, b *batches.BatchView, f batches.BatchForecast) *forecastView {
 	switch f.Status {
 	case batches.ForecastReady:
 	case batches.ForecastOver:
@@ -39,14 +39,14 @@ func newOutlook(now time.Time, b *batches.BatchView, f batches.BatchForecast) *o
 	case batches.ForecastDraft:
 		return nil
 	default:
-		o := &outlook{Says: f.Text}
+		o := &forecastView{Says: f.Text}
 		if !f.Deadline.IsZero() && f.Deadline.Before(now) {
 			o.Due, o.Late = "The deadline, "+format.Clock(now, f.Deadline)+", has passed.", true
 		}
 		return o
 	}
 	x := &f.Finish
-	o := &outlook{Basis: f.Basis, At: f.At, Picture: newTimeBar(now, f)}
+	o := &forecastView{Basis: f.Basis, At: f.At, Picture: newTimeBar(now, f)}
 	upTo := format.Clock(now, f.Horizon)
 	band := func(low string, high time.Time) string {
 		if high.IsZero() {
@@ -83,12 +83,12 @@ func likely(p float64) string { return percent(min(max(p, 0.001), 0.999), 1.0) }
 
 // finished says of a batch that is over whether it was in time; nil if there
 // is nothing to say.
-func finished(now time.Time, b *batches.BatchView) *outlook {
+func finished(now time.Time, b *batches.BatchView) *forecastView {
 	p := &b.Progress
 	if p.State != crowd.BatchDone || p.Deadline.IsZero() || p.EndedAt.IsZero() {
 		return nil
 	}
-	o := &outlook{Says: "Done at " + format.Clock(now, p.EndedAt) + "."}
+	o := &forecastView{Says: "Done at " + format.Clock(now, p.EndedAt) + "."}
 	if ahead := p.Deadline.Sub(p.EndedAt); ahead >= 0 {
 		o.Due = format.Duration(max(ahead, time.Second)) + " before the deadline."
 	} else {

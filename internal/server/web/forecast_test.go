@@ -78,7 +78,7 @@ func TestOutlook(t *testing.T) {
 		"in time":  {ended(in(90)), batches.BatchForecast{Status: batches.ForecastOver}, "Done at 13:00.", "1 h 30 min before the deadline.", false, timeBar{}},
 		"too late": {ended(in(-90)), batches.BatchForecast{Status: batches.ForecastOver}, "Done at 13:00.", "1 h 30 min after the deadline.", true, timeBar{}},
 	} {
-		o := newOutlook(now, k.batch, k.forecast)
+		o := newForecastView(now, k.batch, k.forecast)
 		if o.Says != k.says || o.Due != k.due || o.Late != k.late {
 			t.Errorf("%s: %q %q %t, want %q %q %t", name, o.Says, o.Due, o.Late, k.says, k.due, k.late)
 		}
@@ -89,7 +89,7 @@ func TestOutlook(t *testing.T) {
 			t.Errorf("%s: the picture is %+v, want %+v", name, *o.Picture, k.bar)
 		}
 	}
-	if o := newOutlook(now, ended(never), batches.BatchForecast{Status: batches.ForecastOver}); o != nil {
+	if o := newForecastView(now, ended(never), batches.BatchForecast{Status: batches.ForecastOver}); o != nil {
 		t.Errorf("of a batch without a deadline that is done it says %+v", o)
 	}
 }

@@ -24,7 +24,7 @@ type live struct {
 	Workers   int
 	PerAnswer time.Duration // on average, from hand-out to answer
 	Left      time.Duration // until everything is labelled at the present rate; 0: not known, or Outlook has it
-	Outlook   *outlook      // nil: nothing to say
+	Outlook   *forecastView // nil: nothing to say
 }
 
 // workerReasons are reasons as said of the workers of a pool.
@@ -43,7 +43,7 @@ func (rq *request) live(d batches.Details) *live {
 	if b.Progress.Completed > 0 {
 		l.PerAnswer = b.Progress.Worked / time.Duration(b.Progress.Completed)
 	}
-	l.Outlook = newOutlook(l.Now, b, d.Forecast)
+	l.Outlook = newForecastView(l.Now, b, d.Forecast)
 	for _, n := range d.Why.Workers {
 		l.Workers += n
 	}

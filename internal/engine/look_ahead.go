@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// outlook is what the policy penalty is told beside the figures of each batch: how far
+// lookAhead is what the policy penalty is told beside the figures of each batch: how far
 // ahead it weighs what falls due against the work that it takes to escape it.
-type outlook struct {
+type lookAhead struct {
 	batches []*batch      // with an SLA
 	work    int64         // in sum, of an item of each, in milliseconds
 	look    time.Duration // as it followed from these and the people on duty when there was one last
@@ -20,7 +20,7 @@ type outlook struct {
 const lookItems = 8
 
 // count takes over the work of an item of b, which has an SLA.
-func (l *outlook) count(b *batch) {
+func (l *lookAhead) count(b *batch) {
 	o := b.backlog.order
 	if o.place == 0 {
 		l.batches = append(l.batches, b)
@@ -32,7 +32,7 @@ func (l *outlook) count(b *batch) {
 }
 
 // leave takes the order of a batch out that ends.
-func (l *outlook) leave(o *order) {
+func (l *lookAhead) leave(o *order) {
 	if o.place == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (l *outlook) leave(o *order) {
 
 // update computes the look for so many people and reports whether it has changed. There
 // is a batch.
-func (l *outlook) update(people int) bool {
+func (l *lookAhead) update(people int) bool {
 	was := l.look
 	most := max(lookItems*l.work/int64(len(l.batches)*max(people, 1)), 1)
 	l.look = time.Millisecond << (bits.Len64(uint64(most)) - 1)
