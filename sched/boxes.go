@@ -124,7 +124,7 @@ func (t *boxes) put(slot uint32, key boxKey, leaf box) {
 	}
 	t.keys[slot] = key
 	if t.nodes[0].box[0].child == 0 {
-		t.settle(0, leaf)
+		t.attach(0, leaf)
 		return
 	}
 	r := boxRef(0)
@@ -140,13 +140,13 @@ func (t *boxes) put(slot uint32, key boxKey, leaf box) {
 	v := t.node()
 	side := boxRef(key.bit(parting))
 	t.nodes[v].bit, t.nodes[v].up = int16(parting), r
-	t.settle(boxRef(v)<<1|(1-side), *t.box(r))
-	t.settle(boxRef(v)<<1|side, leaf)
+	t.attach(boxRef(v)<<1|(1-side), *t.box(r))
+	t.attach(boxRef(v)<<1|side, leaf)
 	t.update(v)
 }
 
-// settle puts a box into its place.
-func (t *boxes) settle(r boxRef, b box) {
+// attach puts a box into its place.
+func (t *boxes) attach(r boxRef, b box) {
 	*t.box(r) = b
 	if b.child < 0 {
 		t.at[-1-b.child] = r
@@ -179,7 +179,7 @@ func (t *boxes) drop(slot uint32) {
 		return
 	}
 	up := t.nodes[v].up
-	t.settle(up, *t.box(r ^ 1))
+	t.attach(up, *t.box(r ^ 1))
 	t.free = append(t.free, v)
 	t.update(uint32(up >> 1))
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// grown is a file whose rows are read as they are written to its end. A row counts as
+// followedFile is a file whose rows are read as they are written to its end. A row counts as
 // written when its line has ended.
-type grown struct {
+type followedFile struct {
 	file   *os.File
 	form   table.Format
 	header []byte // up to the end of the row with the columns; of JSON Lines there is none
@@ -29,18 +29,18 @@ type grown struct {
 	told   string // what was last said to be missing
 }
 
-// grownPiece is how much is read at a time. A row is shorter.
-const grownPiece = table.DefaultMaxRowBytes + 1
+// pieceSize is how much is read at a time. A row is shorter.
+const pieceSize = table.DefaultMaxRowBytes + 1
 
 // next returns whole rows that were written since, and how many lines stand before them,
 // less the header that is repeated in front of them; nil: there are none yet.
-func (g *grown) next() (text []byte, lines int, err error) {
+func (g *followedFile) next() (text []byte, lines int, err error) {
 	if info, err := g.file.Stat(); err != nil {
 		return nil, 0, err
 	} else if info.Size() < g.at {
 		return nil, 0, crowd.Errorf(crowd.Invalid, "it has become shorter: rows are read from a file that only grows")
 	}
-	piece := make([]byte, grownPiece)
+	piece := make([]byte, pieceSize)
 	n, err := io.ReadFull(g.file, piece)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, 0, err
@@ -73,7 +73,7 @@ func (g *grown) next() (text []byte, lines int, err error) {
 }
 
 // take consumes n bytes.
-func (g *grown) take(n int) []byte {
+func (g *followedFile) take(n int) []byte {
 	text := g.rest[:n:n]
 	g.rest = bytes.Clone(g.rest[n:])
 	return text
@@ -81,7 +81,7 @@ func (g *grown) take(n int) []byte {
 
 // missing names the line of a row that was read in part, and what it waits for; 0: there
 // is none.
-func (g *grown) missing() (line int, what string) {
+func (g *followedFile) missing() (line int, what string) {
 	space := "\r\n"
 	if g.form == table.JSONL {
 		space = " \t\r\n"
@@ -122,7 +122,7 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 		return err
 	}
 	defer file.Close()
-	g := &grown{file: file, form: f.form}
+	g := &followedFile{file: file, form: f.form}
 	quiet, over := 0, false // looks without a row; whether the input takes no more
 	err = every(ctx, often, func() (done bool, err error) {
 		for {
@@ -194,7 +194,7 @@ func noMoreRows(run *wire.Run) error {
 
 // left says that the input is sealed. It is an error if the file has a row that was not
 // added.
-func (f *feeder) left(g *grown) error {
+func (f *feeder) left(g *followedFile) error {
 	if line, _ := g.missing(); line > 0 {
 		return crowd.Errorf(crowd.Conflict, "%s:%d: the input %s of %s is sealed, and this row, which has not ended, was not added", f.file, line, f.input, f.run)
 	}
@@ -217,7 +217,7 @@ func (f *feeder) again(err error) bool {
 }
 
 // piece adds whole rows of the file.
-func (f *feeder) piece(ctx context.Context, g *grown, text []byte, lines int, often span) error {
+func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines int, often span) error {
 	if f.feed == "" {
 		f.feed = feedOf(f.file, g.header, text)
 	}

@@ -83,9 +83,9 @@ func (r *run) isAbandoned(ctx context.Context) bool {
 	return r.o.runs[r.kept.ID] != r || r.ctx.Err() != nil || ctx.Err() != nil
 }
 
-// settle keeps the result of a query that has ended, by save; err is how it ended.
+// keepResult keeps the result of a query that has ended, by save; err is how it ended.
 // What is kept is read again first if it may be stale.
-func (s *sqlBase) settle(ctx context.Context, err error, save func() error) error {
+func (s *sqlBase) keepResult(ctx context.Context, err error, save func() error) error {
 	r := s.run
 	if r.stale {
 		wrong := r.refresh(ctx)
@@ -142,7 +142,7 @@ func (s *tableQueryRunner) advance(ctx context.Context) (more bool, err error) {
 			if r.isAbandoned(ctx) {
 				return
 			}
-			_ = s.settle(ctx, err, func() error { // which has logged it, and retries
+			_ = s.keepResult(ctx, err, func() error { // which has logged it, and retries
 				n.Served, n.Busy = 1, took
 				return r.finishStep(ctx, n)
 			})

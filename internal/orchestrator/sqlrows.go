@@ -189,7 +189,7 @@ func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []st
 				s.closeStream()
 				return
 			}
-			err := s.settle(ctx, err, func() error {
+			err := s.keepResult(ctx, err, func() error {
 				if round != s.round { // what is not given up is taken again
 					return nil
 				}

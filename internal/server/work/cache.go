@@ -87,16 +87,16 @@ const (
 
 // task returns the data of one task of a launched batch.
 func (c *taskCache) task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
-	t, grown, err := c.lookup(ctx, id)
-	if grown { // since the bundle was fetched, its batch has got more tasks
+	t, outdated, err := c.lookup(ctx, id)
+	if outdated { // since the bundle was fetched, its batch has got more tasks
 		t, _, err = c.lookup(ctx, id)
 	}
 	return t, err
 }
 
-// lookup gets a task from its bundle. grown reports that the bundle did not have it
+// lookup gets a task from its bundle. outdated reports that the bundle did not have it
 // and was not full; it has been dropped then.
-func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, grown bool, err error) {
+func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, outdated bool, err error) {
 	first := id.Batch().Task((id.N()-1)/bundleSize*bundleSize + 1)
 	c.mu.Lock()
 	b := c.bundles[first]
@@ -129,10 +129,10 @@ func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, 
 	case i >= len(b.tasks) || b.tasks[i].ID != id:
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if grown = len(b.tasks) < bundleSize; grown && c.bundles[first] == b {
+		if outdated = len(b.tasks) < bundleSize; outdated && c.bundles[first] == b {
 			delete(c.bundles, first)
 		}
-		return t, grown, crowd.Errorf(crowd.NotFound, "there is no task %s", id)
+		return t, outdated, crowd.Errorf(crowd.NotFound, "there is no task %s", id)
 	}
 	return b.tasks[i], false, nil
 }
