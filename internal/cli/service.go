@@ -70,7 +70,7 @@ func showService(w io.Writer, s wire.Service) {
 	if s.ResponseSeconds > 0 {
 		response = format.Duration(time.Duration(s.ResponseSeconds * float64(time.Second)))
 	}
-	pairs(w, "calls at a time", s.Concurrency, "rate", cmp.Or(s.Rate, "no limit"), "tenants", usersOf(s), "under way", s.UnderWay, "waiting", s.Waiting, "takes", response, "next call", opens(s))
+	pairs(w, "calls at a time", s.Concurrency, "rate", cmp.Or(s.Rate, "no limit"), "tenants", usersOf(s), "under way", s.UnderWay, "waiting", s.Waiting, "takes", response, "next call", opens(s), "warning", s.Warning)
 	if len(s.Load) > 0 {
 		say(w, "\n")
 		writeTable(w, s.Load, "TENANT|UNDER WAY|WAITING", func(n wire.ServiceShare) []any { return []any{n.Tenant, n.UnderWay, n.Waiting} })

@@ -141,13 +141,14 @@ type Known func(name string) (wrong string)
 func KnownServices(list []store.Service) Known {
 	names := lists.Map(list, func(x store.Service) string { return x.Name })
 	return func(name string) string {
-		switch {
-		case slices.Contains(names, name):
+		if slices.Contains(names, name) {
 			return ""
-		case len(names) == 0:
-			return fmt.Sprintf("there is no service %q that this tenant may use, nor any other: an administrator declares services, and says which tenants may use them", name)
 		}
-		return fmt.Sprintf("there is no service %q that this tenant may use; there are %s", name, strings.Join(names, ", "))
+		others := ", nor any other"
+		if len(names) > 0 {
+			others = "; there are " + strings.Join(names, ", ")
+		}
+		return fmt.Sprintf("there is no service %q that this tenant may use%s: an administrator declares it, and says which tenants may use it, with throng service set %s --url URL --concurrency N --tenants NAME,NAME", name, others, name)
 	}
 }
 

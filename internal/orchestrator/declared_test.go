@@ -353,7 +353,7 @@ func TestWhoMayCallAService(t *testing.T) {
 			t.Errorf("the error is %v, want one in line 6, column 49, about %q", err, words)
 		}
 	}
-	refused(w.tenant, `there is no service "scores" that this tenant may use, nor any other`)
+	refused(w.tenant, `there is no service "scores" that this tenant may use, nor any other: an administrator declares it, and says which tenants may use it, with throng service set scores --url URL`)
 	w.declare(1, crowd.Rate{}, bees)
 	must(t, w.store.CreateService(w.ctx, store.Service{Name: "other", URL: "https://o.example", Concurrency: 1, AllTenants: true}))
 	refused(w.tenant, `there is no service "scores" that this tenant may use; there are other`)

@@ -53,5 +53,5 @@ type Services interface {
 
 // NoService is the error about a service that is not there, or not to be seen.
 func NoService(name string) error {
-	return &crowd.Error{Code: crowd.NotFound, Field: "service", Message: fmt.Sprintf("there is no service %q", name)}
+	return &crowd.Error{Code: crowd.NotFound, Field: "service", Message: fmt.Sprintf("there is no service %q: an administrator declares one with throng service set NAME --url URL --concurrency N", name)}
 }

@@ -19,6 +19,7 @@ type Service struct {
 	Waiting         int              `json:"waiting" doc:"calls, of all tenants together"`
 	ResponseSeconds float64          `json:"response_seconds,omitempty" doc:"of a call, the mean of those since it was last idle, the server's start or longer"`
 	Opens           time.Time        `json:"opens,omitzero" doc:"when it takes the next call at the earliest, if it takes none now whatever its concurrency"`
+	Warning         string           `json:"warning,omitempty" doc:"why its calls are refused, for people: its address is not public, and the operator does not allow it"`
 	Load            []ServiceShare   `json:"load" doc:"the calls by tenant; to requesters, those of their tenants"`
 }
 

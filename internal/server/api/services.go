@@ -14,7 +14,7 @@ import (
 func toService(v runs.ServiceView) wire.Service {
 	x := wire.Service{
 		Name: v.Name, URL: v.URL, Concurrency: v.Concurrency, Rate: v.Rate.String(), AllTenants: v.AllTenants, Tenants: some(v.Service.Tenants), CreatedAt: v.CreatedAt,
-		UnderWay: v.UnderWay, Waiting: v.Waiting, ResponseSeconds: v.Response.Seconds(), Opens: v.Opens, Load: []wire.ServiceShare{},
+		UnderWay: v.UnderWay, Waiting: v.Waiting, ResponseSeconds: v.Response.Seconds(), Opens: v.Opens, Warning: v.Warning, Load: []wire.ServiceShare{},
 	}
 	for _, t := range slices.Sorted(maps.Keys(v.ServiceLoad.Tenants)) {
 		n := v.ServiceLoad.Tenants[t]

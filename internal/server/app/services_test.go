@@ -243,7 +243,10 @@ func TestADeclaredServiceIsNoWayInside(t *testing.T) {
 	c := newCounting(t, w)
 	w.services = nil
 	w.reopen()
-	must(w.Services.Declare(w.ctx, w.admin, "scores", someService(c.URL, 1, w.a)))(t)
+	v := must(w.Services.Declare(w.ctx, w.admin, "scores", someService(c.URL, 1, w.a)))(t)
+	if place := strings.TrimPrefix(c.URL, "http://"); v.Warning != "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service "+place {
+		t.Errorf("the admin is warned: %q", v.Warning)
+	}
 	id := w.beginOf(w.ann, sharedFlow(""), thingsWithID(1))
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Faults == 1 })
 	faults := must(w.Runs.Faults(w.ctx, w.ann, id, 0, 9))(t)

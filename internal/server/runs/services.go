@@ -129,11 +129,20 @@ func (s *Services) Remove(ctx context.Context, p *access.Principal, name string)
 type ServiceView struct {
 	store.Service // of a requester, Tenants are those of theirs that may use it
 	orchestrator.ServiceLoad
+	Warning string // why its calls are refused; "": nothing is known against them
 }
 
 // view is what p sees of a service.
 func (s *Services) view(p *access.Principal, x store.Service) ServiceView {
-	return seenBy(p, ServiceView{x, s.runs.orchestrator.ServiceLoads()[x.Name]})
+	return seenBy(p, s.whole(x, s.runs.orchestrator.ServiceLoads()[x.Name]))
+}
+
+func (s *Services) whole(x store.Service, load orchestrator.ServiceLoad) ServiceView {
+	v := ServiceView{Service: x, ServiceLoad: load}
+	if place := s.runs.allow.Refused(x.URL); place != "" {
+		v.Warning = "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service " + place
+	}
+	return v
 }
 
 func seenBy(p *access.Principal, v ServiceView) ServiceView {
@@ -174,7 +183,7 @@ func (s *Services) List(ctx context.Context, p *access.Principal) ([]ServiceView
 func (s *Services) Figures(ctx context.Context) ([]ServiceView, error) {
 	list, err := s.runs.store.ListServices(ctx)
 	loads := s.runs.orchestrator.ServiceLoads()
-	return lists.Map(list, func(x store.Service) ServiceView { return ServiceView{x, loads[x.Name]} }), err
+	return lists.Map(list, func(x store.Service) ServiceView { return s.whole(x, loads[x.Name]) }), err
 }
 
 // Get returns a service as it stands.

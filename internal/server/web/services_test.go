@@ -39,6 +39,8 @@ func TestServicesOfAnAdmin(t *testing.T) {
 	old.send().want(http.StatusConflict, "This was changed elsewhere", "3 calls at a time")
 	c.boss.post("/admin/services/scores", url.Values{"url": {"https://risk.example"}, "concurrency": {"3"}, "rate": {"30/w"}}).want(http.StatusUnprocessableEntity, "is not a rate")
 	c.boss.get("/admin/services/nosuch/remove").want(404)
+	c.boss.post("/admin/services", url.Values{"name": {"inside"}, "url": {"http://[fd00::1]/"}, "concurrency": {"1"}}).want(200, "Its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service [fd00::1]:80.")
+	c.boss.get("/admin/services/inside/remove").form("/admin/services/inside/remove").send().want(200).without("Its calls are refused")
 	c.req.get("/admin/services").want(http.StatusForbidden)
 	c.boss.get("/admin/services/scores/remove").form("/admin/services/scores/remove").send().want(200, "The service is removed.").without("risk.example")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +123,35 @@ func (a Allow) host(name string, port uint16) bool {
 func (a Allow) addr(at netip.AddrPort) bool {
 	ip := at.Addr().Unmap().WithZone("")
 	return slices.ContainsFunc(a.nets, func(r netRule) bool { return (r.port == 0 || r.port == at.Port()) && r.net.Contains(ip) })
+}
+
+// Refused returns the place of an address of a service, as ParseAllow reads it, if calls are
+// refused whatever the network says: its host is an address that is not public, or
+// localhost, and it is not allowed. It returns "" for all others, though a name may still
+// lead to a private place.
+func (a Allow) Refused(address string) (place string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	port := uint16(80)
+	if u.Scheme == "https" {
+		port = 443
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		port = uint16(n)
+	}
+	host := u.Hostname()
+	ips := []netip.Addr{netip.IPv6Loopback(), netip.AddrFrom4([4]byte{127, 0, 0, 1})} // one of them is dialled
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ips = []netip.Addr{ip}
+	} else if strings.ToLower(strings.TrimSuffix(host, ".")) != "localhost" {
+		return ""
+	}
+	if a.host(host, port) || slices.ContainsFunc(ips, func(ip netip.Addr) bool { return isPublic(ip) || a.addr(netip.AddrPortFrom(ip, port)) }) {
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
 // special are the networks whose addresses are no public machine's (IANA's
