@@ -78,7 +78,7 @@ func placeOf(q *wire.QueuePlace) string {
 	if q == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d", q.Place, q.Of)
+	return format.Place(q.Place, q.Of)
 }
 
 // BatchList is "throng batch list".

@@ -34,6 +34,19 @@ func WithCommas(n int, noun string) string {
 	return Group(strconv.Itoa(n), ",") + " " + Plural(noun)
 }
 
+// Place says where something is that is the nth of some, from 1: "first of 6".
+func Place(n, of int) string {
+	switch {
+	case of == 1:
+		return "the only one"
+	case n == 1:
+		return fmt.Sprintf("first of %d", of)
+	case n == of:
+		return fmt.Sprintf("last of %d", of)
+	}
+	return fmt.Sprintf("place %d of %d", n, of)
+}
+
 // Plural is the plural of a noun of Throng's: it knows no other irregular ones.
 func Plural(noun string) string {
 	switch {

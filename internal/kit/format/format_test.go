@@ -13,6 +13,10 @@ func TestTexts(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{format.Count(1, "task"), "1 task"},
 		{format.Count(0, "task"), "0 tasks"},
+		{format.Place(1, 1), "the only one"},
+		{format.Place(1, 6), "first of 6"},
+		{format.Place(2, 6), "place 2 of 6"},
+		{format.Place(6, 6), "last of 6"},
 		{format.Count(12345, "batch"), "12345 batches"},
 		{format.Count(2, "person"), "2 people"},
 		{format.Count(2, "try"), "2 tries"},

@@ -27,6 +27,7 @@ func funcs(a assets) template.FuncMap {
 		"span":     format.Duration,
 		"input":    inputValue,
 		"percent":  percent,
+		"place":    format.Place,
 		"share":    share,
 		"count":    count,
 		"plural":   plural,
