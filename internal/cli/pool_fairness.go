@@ -77,23 +77,27 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 			"had by due, tenants", inWords("Jain's index "+figured(f.Had.Jain), "since the start "+figured(f.HadEver.Jain), "J∞ "+figured(f.Had.JInf), "since the start "+figured(f.HadEver.JInf)))
 	}
 	pairs(w, list...)
+	columns := when(f.Mean != nil, "WORKED|") + "SHARE|DUE"
 	if len(f.Tenants) > 0 {
 		say(w, "\n")
-		writeTable(w, f.Tenants, "TENANT|NAME|WORKED|SHARE|DUE", func(t wire.TenantPortion) []any {
+		writeTable(w, f.Tenants, "TENANT|NAME|"+columns, func(t wire.TenantPortion) []any {
 			return append([]any{t.Tenant, t.Name}, cellsOf(&t.Portion)...)
 		})
 	}
 	if len(f.Batches) > 0 {
 		say(w, "\n")
-		writeTable(w, f.Batches, "BATCH|NAME|TENANT|WORKED|SHARE|DUE", func(b wire.BatchPortion) []any {
+		writeTable(w, f.Batches, "BATCH|NAME|TENANT|"+columns, func(b wire.BatchPortion) []any {
 			return append([]any{b.Batch, b.Name, b.Tenant}, cellsOf(&b.Portion)...)
 		})
 	}
 }
 
-// cellsOf are the columns of a portion.
-func cellsOf(p *wire.Portion) []any {
-	return []any{lasting(p.WorkedSeconds), format.Percent(p.Share, 1), format.Percent(p.DueShare, 1)}
+// cellsOf are the columns of a portion; a requester sees no time.
+func cellsOf(p *wire.Portion) (cells []any) {
+	if p.WorkedSeconds != nil {
+		cells = append(cells, lasting(*p.WorkedSeconds))
+	}
+	return append(cells, format.Percent(p.Share, 1), format.Percent(p.DueShare, 1))
 }
 
 // figured writes a figure that may not be known.

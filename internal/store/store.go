@@ -284,6 +284,8 @@ type Batches interface {
 	// ListBatches returns up to limit batches with ids below before (0: all),
 	// newest first, without their templates and columns; tenant 0 means any.
 	ListBatches(ctx context.Context, tenant crowd.TenantID, before crowd.BatchID, limit int) ([]Batch, error)
+	// BatchNames returns the names of those of some batches that exist.
+	BatchNames(ctx context.Context, ids []crowd.BatchID) (map[crowd.BatchID]string, error)
 	// Task returns a task, for whoever may see its batch.
 	Task(ctx context.Context, id crowd.TaskID) (Task, error)
 	// Tasks returns the tasks of first's batch from first on, at most n (1 to

@@ -81,10 +81,10 @@ type HadIndex struct {
 
 // Portion is what was had of the time of people, and what was due.
 type Portion struct {
-	WorkedSeconds float64 `json:"worked_s"`
-	DueSeconds    float64 `json:"due_s"`
-	Share         float64 `json:"share" minimum:"0" maximum:"1" doc:"of what all had in the window, or the minute; to a requester in whole percent"`
-	DueShare      float64 `json:"due_share" minimum:"0" doc:"by weight among tenants and by priority among a tenant's batches, no more than was wanted; to a requester in whole percent"`
+	WorkedSeconds *float64 `json:"worked_s,omitempty" doc:"for administrators"`
+	DueSeconds    *float64 `json:"due_s,omitempty" doc:"for administrators"`
+	Share         float64  `json:"share" minimum:"0" maximum:"1" doc:"of what all had in the window, or the minute; to a requester in whole percent"`
+	DueShare      float64  `json:"due_share" minimum:"0" doc:"by weight among tenants and by priority among a tenant's batches, no more than was wanted; to a requester in whole percent"`
 }
 
 // TenantPortion is the portion of a tenant.
@@ -107,5 +107,5 @@ type FairnessPoint struct {
 	At time.Time `json:"at" doc:"its end"`
 	FairnessIndex
 	Tenants []TenantPortion `json:"tenants"`
-	Batches []BatchPortion  `json:"batches" doc:"the 100 with most"`
+	Batches []BatchPortion  `json:"batches" doc:"the 100 with most, and of each tenant the 10 with most"`
 }

@@ -45,23 +45,32 @@ func toIndex(x control.FairnessIndex) wire.FairnessIndex {
 	return wire.FairnessIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), Among: finite(x.Tenants)}
 }
 
-func toPortion(p control.NamedPortion) wire.Portion {
-	return wire.Portion{WorkedSeconds: p.Worked.Seconds(), DueSeconds: p.Due.Seconds(), Share: p.Share, DueShare: p.Part}
+// portions writes portions; times are for who sees the whole.
+type portions struct{ whole bool }
+
+func (x portions) of(p control.NamedPortion) wire.Portion {
+	out := wire.Portion{Share: p.Share, DueShare: p.Part}
+	if x.whole {
+		worked, due := p.Worked.Seconds(), p.Due.Seconds()
+		out.WorkedSeconds, out.DueSeconds = &worked, &due
+	}
+	return out
 }
 
-func toTenantPortion(p control.NamedPortion) wire.TenantPortion {
-	return wire.TenantPortion{Tenant: p.Tenant, Name: p.Name, Portion: toPortion(p)}
+func (x portions) tenant(p control.NamedPortion) wire.TenantPortion {
+	return wire.TenantPortion{Tenant: p.Tenant, Name: p.Name, Portion: x.of(p)}
 }
 
-func toBatchPortion(p control.NamedPortion) wire.BatchPortion {
-	return wire.BatchPortion{Batch: p.Batch, Tenant: p.Tenant, Name: p.Name, Portion: toPortion(p)}
+func (x portions) batch(p control.NamedPortion) wire.BatchPortion {
+	return wire.BatchPortion{Batch: p.Batch, Tenant: p.Tenant, Name: p.Name, Portion: x.of(p)}
 }
 
 func toFairness(v control.FairnessView) wire.PoolFairness {
+	x := portions{v.Whole}
 	out := wire.PoolFairness{Policy: v.Policy, Since: v.Since, At: v.At, From: v.From,
-		Tenants: lists.Map(v.Tenants, toTenantPortion), Batches: lists.Map(v.Batches, toBatchPortion),
-		Points: lists.Map(v.Points, func(x control.FairnessPoint) wire.FairnessPoint {
-			return wire.FairnessPoint{At: x.At, FairnessIndex: toIndex(x.Index), Tenants: lists.Map(x.Tenants, toTenantPortion), Batches: lists.Map(x.Batches, toBatchPortion)}
+		Tenants: lists.Map(v.Tenants, x.tenant), Batches: lists.Map(v.Batches, x.batch),
+		Points: lists.Map(v.Points, func(p control.FairnessPoint) wire.FairnessPoint {
+			return wire.FairnessPoint{At: p.At, FairnessIndex: toIndex(p.Index), Tenants: lists.Map(p.Tenants, x.tenant), Batches: lists.Map(p.Batches, x.batch)}
 		})}
 	if v.Whole {
 		now, mean := toIndex(v.Now), toIndex(v.Mean)
@@ -82,7 +91,7 @@ func (a *api) fairPools() {
 			return as(toQueue)(a.app.Pools.Queue(ctx, p, in.id, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/fairness", summary: "Show how evenly a pool's people were spread over tenants and batches", tag: poolTag, access: signedIn,
-		text: "Counted since the server was started, looked at every ten seconds, by the minute for a day. Requesters get what their own tenants and batches had and were due, shares in whole percent, and no index."},
+		text: "Counted since the server was started, looked at every ten seconds, by the minute for a day. Requesters get the shares that their own tenants and batches had and were due, in whole percent, and neither times nor an index."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Since float64 `query:"since_seconds" minimum:"1" maximum:"86400" default:"3600" doc:"how far back"`

@@ -331,6 +331,10 @@ func (f *failingStore) ListBatches(ctx context.Context, tenant crowd.TenantID, b
 	return fail1(f, ctx, "ListBatches", func() ([]store.Batch, error) { return f.Store.ListBatches(ctx, tenant, before, limit) })
 }
 
+func (f *failingStore) BatchNames(ctx context.Context, ids []crowd.BatchID) (map[crowd.BatchID]string, error) {
+	return fail1(f, ctx, "BatchNames", func() (map[crowd.BatchID]string, error) { return f.Store.BatchNames(ctx, ids) })
+}
+
 func (f *failingStore) Task(ctx context.Context, id crowd.TaskID) (store.Task, error) {
 	return fail1(f, ctx, "Task", func() (store.Task, error) { return f.Store.Task(ctx, id) })
 }

@@ -23,6 +23,7 @@ const (
 	fairnessLife  = 24 * time.Hour
 	fairnessEvery = time.Minute // a point
 	pointBatches  = 100         // are kept by themselves in a point: those that had, or were due, most
+	tenantBatches = 10          // and of each tenant, so that a small one is not lost among large ones
 	mostPortions  = 200_000     // are kept of a pool: with many batches or tenants, of a shorter time
 )
 
@@ -54,7 +55,7 @@ type keptPoint struct {
 	index   FairnessIndex // means of what was known and finite
 	worked  time.Duration // of people, by all tenants
 	tenants []Portion     // those with most first
-	batches []Portion     // those with most first, up to pointBatches
+	batches []Portion     // those with most first, pointBatches of all and tenantBatches of each tenant
 }
 
 // A FairnessPoint is what was seen within a minute.
@@ -62,7 +63,7 @@ type FairnessPoint struct {
 	At      time.Time      // its end
 	Index   FairnessIndex  // means of what was known and finite
 	Tenants []NamedPortion // without names, those with most first
-	Batches []NamedPortion // without names, those with most first, up to pointBatches
+	Batches []NamedPortion // without names, those with most first, as many as are kept
 }
 
 type poolFairness struct {
@@ -284,9 +285,14 @@ func larger(x, y Portion) int {
 func (p *openPoint) close(at time.Time) keptPoint {
 	out := keptPoint{at: at, index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
 		tenants: slices.SortedFunc(maps.Values(p.byTenant), larger), batches: slices.SortedFunc(maps.Values(p.byBatch), larger)}
-	out.batches = slices.Clip(out.batches[:min(len(out.batches), pointBatches)])
+	of, all := make(map[crowd.TenantID]int), 0
+	out.batches = slices.Clip(lists.Filter(out.batches, func(b Portion) bool {
+		of[b.Tenant]++
+		all++
+		return !b.none() && (all <= pointBatches || of[b.Tenant] <= tenantBatches)
+	}))
 	out.worked = lists.Sum(out.tenants, func(t Portion) time.Duration { return t.Worked })
-	out.tenants, out.batches = slices.DeleteFunc(out.tenants, Portion.none), slices.DeleteFunc(out.batches, Portion.none)
+	out.tenants = slices.DeleteFunc(out.tenants, Portion.none)
 	return out
 }
 
@@ -337,7 +343,11 @@ type NamedPortion struct {
 	Part  float64 // the due share, 0 to 1
 }
 
-// hadIndex is of tenants that were due something.
+// hadIndex is of all tenants that were due something, also of one that had nothing, whose 0
+// is the lowest value there is: then J∞ is -Inf. Who was due nothing wanted nothing while anybody worked, and is
+// in none of the vectors of the paper: its x_b = R_b/(P_b T_b) is over the batches that have
+// tasks left, as these are what people can be divided among, and has no value where the
+// divisor is 0. What they had all the same was not had by the others, and shows there.
 func hadIndex(list []Portion) HadIndex {
 	var xs []float64
 	for _, p := range list {
@@ -397,11 +407,12 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 
 var unknownIndex = FairnessIndex{math.NaN(), math.NaN(), math.NaN()}
 
-// coarse rounds the parts to whole percent: of exact ones and the times that they are parts
-// of could be computed what others had.
-func coarse(list []NamedPortion) {
+// sharesOnly leaves the parts, in whole percent, and not the times that they are parts of:
+// of both could be computed what others had.
+func sharesOnly(list []NamedPortion) {
 	for i := range list {
 		p := &list[i]
+		p.Worked, p.Due = 0, 0
 		p.Share, p.Part = math.Round(100*p.Share)/100, math.Round(100*p.Part)/100
 	}
 }

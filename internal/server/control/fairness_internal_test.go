@@ -1,6 +1,8 @@
 package control
 
 import (
+	"maps"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -99,5 +101,45 @@ func TestPointsAreOfADayAndBounded(t *testing.T) {
 	}
 	if n := len(x.points); n != mostPortions/200 {
 		t.Errorf("%d points of 200 portions are kept", n)
+	}
+}
+
+// TestSmallTenantsAreInThePoints: a requester finds the batches of a small tenant, however
+// many large ones there are.
+func TestSmallTenantsAreInThePoints(t *testing.T) {
+	t.Parallel()
+	p := newPoint(begin)
+	for b := range crowd.BatchID(2 * pointBatches) {
+		p.batch(Portion{Tenant: 1, Batch: 1 + b, Worked: time.Hour})
+	}
+	for b := range crowd.BatchID(2 * tenantBatches) {
+		p.batch(Portion{Tenant: 2, Batch: 1000 + b, Worked: time.Minute - time.Duration(b)*time.Second})
+	}
+	p.batch(Portion{Tenant: 3, Batch: 2000, Due: time.Second})
+	p.batch(Portion{Tenant: 4, Batch: 3000})
+	of := map[crowd.TenantID]int{}
+	for _, b := range p.close(begin.Add(fairnessEvery)).batches {
+		of[b.Tenant]++
+		if b.Tenant == 2 && b.Batch >= 1000+tenantBatches {
+			t.Errorf("%s is kept, which is none of the first", b.Batch)
+		}
+	}
+	if want := map[crowd.TenantID]int{1: pointBatches, 2: tenantBatches, 3: 1}; !maps.Equal(of, want) {
+		t.Errorf("batches by tenant are %v, want %v", of, want)
+	}
+}
+
+// TestHadByDue: who had nothing of what was due counts, and who was due nothing does not.
+func TestHadByDue(t *testing.T) {
+	t.Parallel()
+	even := []Portion{{Worked: 60, Due: 60}, {Worked: 30, Due: 30}, {Worked: 10}}
+	if x := hadIndex(even); x.Jain != 1 || x.JInf != -2 {
+		t.Errorf("two had what they were due: %+v", x)
+	}
+	if x := hadIndex(append(even, Portion{Due: 10})); math.Abs(x.Jain-2.0/3) > 1e-12 || !math.IsInf(x.JInf, -1) {
+		t.Errorf("one of three had nothing: %+v", x)
+	}
+	if x := hadIndex([]Portion{{Worked: 10}}); !math.IsNaN(x.Jain) || !math.IsNaN(x.JInf) {
+		t.Errorf("nobody was due anything: %+v", x)
 	}
 }

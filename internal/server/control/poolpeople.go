@@ -98,7 +98,10 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 	if err != nil {
 		s.cfg.Log.Warn("the figures of some pools are missing", "err", err)
 	}
-	names := s.names(ctx)
+	names, err := s.names(ctx, nil)
+	if err != nil {
+		return f, err
+	}
 	for i, p := range pools {
 		v, err := s.poolView(ctx, p)
 		if err != nil {
@@ -114,12 +117,9 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 		f.Pools = append(f.Pools, v)
 		spread := s.control.fairness.view(p.ID, s.cfg.Clock.Time(), lastHour, func(crowd.TenantID) bool { return true })
 		for i := range spread.Tenants {
-			spread.Tenants[i].Name = names.tenant(spread.Tenants[i].Tenant)
+			spread.Tenants[i].Name = names.tenants[spread.Tenants[i].Tenant]
 		}
 		f.Fairness = append(f.Fairness, spread)
-	}
-	if names.err != nil {
-		return f, names.err
 	}
 	f.Queued, f.Failed, err = s.cfg.Store.CountMessages(ctx, s.cfg.Clock.Time().Add(-recruit.CountFailures))
 	return f, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 )
 
@@ -51,12 +52,11 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 	}); err != nil {
 		return v, err
 	}
-	names := s.names(ctx)
-	v.Batches = []QueuedBatch{}
-	for _, q := range list {
-		v.Batches = append(v.Batches, QueuedBatch{Queued: q, Name: names.batch(q.Batch), TenantName: names.tenant(q.Tenant)})
-	}
-	return v, names.err
+	names, err := s.names(ctx, lists.Map(list, func(q engine.Queued) crowd.BatchID { return q.Batch }))
+	v.Batches = lists.Map(list, func(q engine.Queued) QueuedBatch {
+		return QueuedBatch{Queued: q, Name: names.batches[q.Batch], TenantName: names.tenants[q.Tenant]}
+	})
+	return v, err
 }
 
 // Fairness returns how evenly a pool's people were spread within the last time, with the
@@ -71,56 +71,46 @@ func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.Pool
 	v := s.control.fairness.view(id, s.cfg.Clock.Time(), back, func(t crowd.TenantID) bool { return whole || slices.Contains(own, t) })
 	if v.Whole = whole; !whole {
 		v.Now, v.Mean, v.Had, v.HadEver, v.Worked = unknownIndex, unknownIndex, hadIndex(nil), hadIndex(nil), 0
-		coarse(v.Tenants)
-		coarse(v.Batches)
+		sharesOnly(v.Tenants)
+		sharesOnly(v.Batches)
 		for i := range v.Points {
 			p := &v.Points[i]
 			p.Index = unknownIndex
-			coarse(p.Tenants)
-			coarse(p.Batches)
+			sharesOnly(p.Tenants)
+			sharesOnly(p.Batches)
 		}
 	}
 	v.Batches = v.Batches[:min(len(v.Batches), limit)]
-	names := s.names(ctx)
+	names, err := s.names(ctx, lists.Map(v.Batches, func(b NamedPortion) crowd.BatchID { return b.Batch }))
+	if err != nil {
+		return v, err
+	}
 	for i := range v.Tenants {
-		v.Tenants[i].Name = names.tenant(v.Tenants[i].Tenant)
+		v.Tenants[i].Name = names.tenants[v.Tenants[i].Tenant]
 	}
 	for i := range v.Batches {
-		v.Batches[i].Name = names.batch(v.Batches[i].Batch)
-	}
-	if names.err != nil {
-		return v, names.err
+		v.Batches[i].Name = names.batches[v.Batches[i].Batch]
 	}
 	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Policy = e.PolicyName() })
 	return v, err
 }
 
-// names finds the names of tenants and batches, each once.
+// names are the names of tenants and batches.
 type names struct {
-	ctx     context.Context
-	pools   *Pools
 	tenants map[crowd.TenantID]string
-	err     error
+	batches map[crowd.BatchID]string
 }
 
-func (s *Pools) names(ctx context.Context) *names {
-	return &names{ctx: ctx, pools: s, tenants: map[crowd.TenantID]string{}}
-}
-
-func (n *names) tenant(id crowd.TenantID) string {
-	name, known := n.tenants[id]
-	if !known && n.err == nil {
-		t, err := n.pools.cfg.Store.Tenant(n.ctx, id)
-		name, n.err = t.Name, err
-		n.tenants[id] = name
+// names reads the names of all tenants and of some batches.
+func (s *Pools) names(ctx context.Context, batches []crowd.BatchID) (n names, err error) {
+	tenants, err := s.cfg.Store.ListTenants(ctx)
+	if err != nil {
+		return n, err
 	}
-	return name
-}
-
-func (n *names) batch(id crowd.BatchID) (name string) {
-	if n.err == nil {
-		b, err := n.pools.cfg.Store.Batch(n.ctx, 0, id)
-		name, n.err = b.Name, err
+	n.tenants = make(map[crowd.TenantID]string, len(tenants))
+	for _, t := range tenants {
+		n.tenants[t.ID] = t.Name
 	}
-	return name
+	n.batches, err = s.cfg.Store.BatchNames(ctx, batches)
+	return n, err
 }

@@ -17,15 +17,23 @@ const (
 	tenantsDrawn  = 6
 )
 
+// What Spread tells of. The server looks every ten seconds, and people work on one task at a
+// time, so that in an hour shares are some percent off by chance alone; a tenant that was due
+// next to nothing is off by much with a single task.
+const (
+	evenEnough = 0.95 // of what was due: who had as much was served
+	tooSmall   = 0.01 // of all: who was due less is not judged
+)
+
 // Spread says how the people were spread over the tenants.
 func (d *poolData) Spread() string {
 	v := &d.Fair
 	if v.Worked == 0 {
 		return "Nobody has worked on tasks in this time" + d.countedSince() + "."
 	}
-	worst, least := "", 0.95
+	worst, least := "", evenEnough
 	for _, t := range v.Tenants {
-		if had := t.Share / t.Part; t.Part >= 0.01 && had < least {
+		if had := t.Share / t.Part; t.Part >= tooSmall && had < least {
 			worst, least = fmt.Sprintf("%s had the least of what it was due: %s of the time that people spent on tasks, where %s were due", t.Name, format.Percent(t.Share, 1), format.Percent(t.Part, 1)), had
 		}
 	}

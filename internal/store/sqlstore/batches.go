@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -137,6 +139,39 @@ func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd
 // Batch implements store.Batches.
 func (s *Store) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
 	return got(ctx, s, batches, noBatch(id), `where b.id = $1 and ($2 = 0 or b.tenant = $2)`, id, tenant)
+}
+
+// namesAtOnce names are read by one query. It always has as many parameters, so that it is
+// prepared once.
+const namesAtOnce = 100
+
+var readNames = func() string {
+	at := make([]string, namesAtOnce)
+	for i := range at {
+		at[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return `select id, name from batches where id in (` + strings.Join(at, ", ") + `)`
+}()
+
+// BatchNames implements store.Batches.
+func (s *Store) BatchNames(ctx context.Context, ids []crowd.BatchID) (map[crowd.BatchID]string, error) {
+	names := make(map[crowd.BatchID]string, len(ids))
+	for some := range slices.Chunk(ids, namesAtOnce) {
+		args := make([]any, namesAtOnce)
+		for i := range args {
+			args[i] = some[min(i, len(some)-1)]
+		}
+		if err := each(ctx, s.read, func(r row) error {
+			var id crowd.BatchID
+			var name string
+			err := r.Scan(&id, &name)
+			names[id] = name
+			return err
+		}, readNames, args...); err != nil {
+			return nil, s.failed("read names of batches", err)
+		}
+	}
+	return names, nil
 }
 
 // ListBatches implements store.Batches.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -261,6 +262,35 @@ func testBatches(t *testing.T, w *world) {
 		},
 		badNow: map[string]spoiled[store.Batch]{"of another tenant": {func(x *store.Batch) { x.Spec.Tenant = w.mine }, crowd.NotFound}},
 	}.check(t, w)
+}
+
+// testBatchNames reads more names than one query has, those of all tenants.
+func testBatchNames(t *testing.T, w *world) {
+	want := make(map[crowd.BatchID]string)
+	ids := []crowd.BatchID{99_999} // there is none
+	for i := range 230 {
+		b := w.kept(0, []crowd.TenantID{w.mine, w.other}[i%2], 0)
+		b.Name = fmt.Sprint("batch ", i)
+		id := must(w.CreateBatch(w.ctx, b))(t)
+		if i%7 != 0 {
+			want[id] = b.Name
+			ids = append(ids, id)
+		}
+	}
+	for _, n := range []int{1, 2, 100, 101, len(ids)} {
+		got := must(w.BatchNames(w.ctx, ids[:n]))(t)
+		if len(got) != n-1 {
+			t.Errorf("%d names of %d batches, one of which does not exist", len(got), n)
+		}
+		for id, name := range got {
+			if want[id] != name {
+				t.Errorf("%s is called %q, want %q", id, name, want[id])
+			}
+		}
+	}
+	if got := must(w.BatchNames(w.ctx, nil))(t); len(got) != 0 {
+		t.Errorf("of none: %v", got)
+	}
 }
 
 func testRuns(t *testing.T, w *world) {
