@@ -184,7 +184,7 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task", p.Name, format.Count(p.Workers, "worker"), p.OnDuty)
 	switch {
 	case p.Workers == 0:
-		return text + "; " + cmp.Or(b.Remedy, "add people with throng worker add")
+		return text + "; " + cmp.Or(b.Remedy, "add people with throng worker add NAME")
 	case short != "":
 		return short
 	case p.Called && p.OnDuty == 0:

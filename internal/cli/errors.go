@@ -212,9 +212,6 @@ func tellPeople(w io.Writer, err error) {
 	if errors.As(err, &how) {
 		say(w, "see: %s --help\n", how.help)
 	}
-	if codeOf(err) == crowd.Unauthenticated {
-		say(w, "see: throng login --help\n")
-	}
 }
 
 // placed are the mistakes in a scenario, a workflow or another file of YAML.

@@ -123,7 +123,7 @@ func (r *remote) test(text string, tenant crowd.TenantID) (wire.GivenTest, error
 		}
 		names[i] = t.Name
 	}
-	message := "no such test: " + text + " (make it first: throng test create)"
+	message := "no such test: " + text + " (make it first: throng test create NAME --questions FILE --template FILE)"
 	if len(names) > 0 {
 		message += "; there are " + strings.Join(names, ", ")
 	}

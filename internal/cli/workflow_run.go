@@ -101,7 +101,7 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	case simulated && (x.FromRun != 0 || x.AskAgain || x.RenewAges || x.From != "" || x.Detach || x.Tenant != "" || len(x.Open)+len(x.Follow) > 0):
 		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --renew-ages, --open, --follow, --detach and --tenant: those are about a server")
 	case x.Detach && len(x.Follow) > 0:
-		return wrong("follow", "goes without --detach: add rows later with throng workflow rows add")
+		return wrong("follow", "goes without --detach: add rows later with throng workflow rows add RUN --file FILE")
 	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Service)+len(x.Services) > 0):
 		return wrong("simulate-workers", "is missing: --seed, --policy, --service and --services are about simulations")
 	case x.AskAgain && x.FromRun == 0:
@@ -111,7 +111,7 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	case x.From != "" && x.FromRun == 0:
 		return wrong("from-run", "is missing: --from is a step of that run")
 	case x.Detach && x.Out != "":
-		return wrong("out", "goes without --detach: get the outputs later with throng workflow results")
+		return wrong("out", "goes without --detach: get the outputs later with throng workflow results RUN --out FILE")
 	case x.Budget.Money < 0:
 		return wrong("budget", "%s is not a budget (more than 0)", x.Budget.Money)
 	}
@@ -373,7 +373,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	switch wrong := fed(); {
 	case err == nil:
 	case until.Err() != nil:
-		err = crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s%s", id, id, when(len(x.Follow) > 0, "; to add rows: throng workflow rows add "+id.String()+"; to seal its inputs: throng workflow rows seal "+id.String()))
+		err = crowd.Errorf(failed, "%s goes on; to see how far it is: throng workflow show %s%s", id, id, when(len(x.Follow) > 0, "; to add rows: "+addRows(id, len(x.Follow) > 1)+"; to seal its inputs: throng workflow rows seal "+id.String()))
 	case wrong != nil:
 		err = &noted{wrong, fmt.Sprintf("%s goes on; to add the rest of the rows: %s", id, addRest(id, x.Follow))}
 	}
@@ -383,8 +383,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 // addRest names the commands that add what is not there yet of the files that were followed.
 func addRest(id crowd.RunID, files []inputFile) string {
 	return joined(files, func(in inputFile) string {
-		input := when(len(files) > 1, " --input "+in.name)
-		return fmt.Sprintf("throng workflow rows add %s%s --file %s --follow", id, input, in.path)
+		return fmt.Sprintf("throng workflow rows add %s --input %s --file %s --follow", id, in.name, in.path)
 	}) + " (adds none twice)"
 }
 

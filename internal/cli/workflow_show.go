@@ -164,7 +164,13 @@ func openInputs(r *wire.Run) string {
 	if len(list) == 0 || r.State == "loading" {
 		return strings.Join(list, ", ")
 	}
-	return fmt.Sprintf("%s; to add rows: throng workflow rows add %s; to end it: throng workflow rows seal %s", strings.Join(list, ", "), r.ID, r.ID)
+	return fmt.Sprintf("%s; to add rows: %s; to end it: throng workflow rows seal %s", strings.Join(list, ", "), addRows(r.ID, len(list) > 1), r.ID)
+}
+
+// addRows is the command that adds rows to an open input of a run, of which there may be
+// several.
+func addRows(id crowd.RunID, several bool) string {
+	return fmt.Sprintf("throng workflow rows add %s --file FILE%s", id, when(several, " --input NAME"))
 }
 
 // doneWords says when a run is done; "" if nothing is on its way, or it is said already what

@@ -256,7 +256,7 @@ func (f *Form) Finish(wanted int, of string) error {
 			if len(f.taken) > 0 {
 				all = "it has " + strings.Join(f.taken, ", ")
 			}
-			return fmt.Errorf("%s has no option %q%s: %s", f.Name, p.name, similarity.DidYouMean(p.name, f.taken), all)
+			return fmt.Errorf("%s has no option %q: %s%s", f.Name, p.name, all, similarity.DidYouMean(p.name, f.taken))
 		}
 	}
 	switch {

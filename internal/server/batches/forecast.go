@@ -114,7 +114,7 @@ var forecastTexts = map[ForecastStatus]string{
 	ForecastTooFew:  "It cannot finish: a task needs answers from more different people than the pool has.",
 	ForecastPaused:  "No forecast while it is paused.",
 	ForecastStopped: "No forecast while an emergency stop lasts.",
-	ForecastTooBig:  "The pool has too much to do to forecast it on the server; an admin can, with throng sim run --from.",
+	ForecastTooBig:  "The pool has too much to do to forecast it on the server; an admin can, with throng sim run --from URL.",
 	ForecastFailed:  "The forecast could not be computed.",
 	ForecastDraft:   "It has not been launched.",
 	ForecastOver:    "It is over.",

@@ -22,11 +22,11 @@ func Remedy(p *access.Principal, c engine.Crowd, end string) string {
 	}
 	switch {
 	case c.People >= c.Wanted+c.Elsewhere: // for a task, but not for all
-		return ask + "add somebody (throng worker add), or end it early (" + end + ")"
+		return ask + "add somebody (throng worker add NAME), or end it early (" + end + ")"
 	case len(c.Lacks) == 0 && admin:
-		return "add people with throng worker add or throng worker invite (--pool NAME, if it is not main)"
+		return "add people with throng worker add NAME or throng worker invite --mail ADDRESS (--pool POOL, if it is not main)"
 	case len(c.Lacks) == 0:
-		return "invite people with throng worker invite (--pool NAME, if it is not main), or ask an administrator to add them"
+		return "invite people with throng worker invite --mail ADDRESS (--pool POOL, if it is not main), or ask an administrator to add them"
 	}
 	scores := make([]string, len(c.Lacks))
 	for i, r := range c.Lacks {
@@ -38,17 +38,16 @@ func Remedy(p *access.Principal, c engine.Crowd, end string) string {
 	return ask + "give it to somebody with throng worker qualify NAME " + strings.Join(scores, " ")
 }
 
-// The commands that end a batch, and a step of a run.
-const (
-	EndBatch = "throng batch end"
-	EndStep  = "throng workflow end"
-)
+// EndStep is the command that ends a step of a run.
+func EndStep(run crowd.RunID, step string) string {
+	return fmt.Sprintf("throng workflow end %s %s", run, step)
+}
 
 // remedies fills in what p can do about what keeps the batch waiting.
 func (v *BatchView) remedies(p *access.Principal) {
 	v.Remedy, v.CrowdRemedy = "", ""
 	if v.Crowd.TooSmall() {
-		v.CrowdRemedy = Remedy(p, v.Crowd, EndBatch)
+		v.CrowdRemedy = Remedy(p, v.Crowd, "throng batch end "+v.Spec.ID.String())
 	}
 	switch v.Reason {
 	case crowd.EmergencyStop:

@@ -15,7 +15,7 @@ func TestTooFewPeople(t *testing.T) {
 		set("question", "Is ${name} a cat?").set("options", "yes\nno\n").sendFile("cats.csv", cats).want(200)
 	p := draft.form(draft.URL.Path+"/settings").set("rule", "count").set("count", "3").set("reward", "0.10").set("small_crowd", "1").press("then", "launch").send().want(200, "Launched")
 	const short = "a task needs answers from 3 different people, but the pool has 1 who may do it"
-	p.want(200, "It cannot finish: "+short, "9 waiting: "+short+"; invite people with throng worker invite (--pool NAME, if it is not main), or ask an administrator to add them")
+	p.want(200, "It cannot finish: "+short, "9 waiting: "+short+"; invite people with throng worker invite --mail ADDRESS (--pool POOL, if it is not main), or ask an administrator to add them")
 	for range 3 { // a rate is known
 		c.workers[0].get("/work").want(200, "a cat?").form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in")
 	}
