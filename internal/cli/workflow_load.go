@@ -62,16 +62,21 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 			return err
 		}
 	}
-	model := &scenario.WorkflowModel{}
-	if x.Model != "" {
-		if model, _, err = loadFile(c, x.Model, scenario.LoadWorkflowModel, scenario.ReadWorkflowModel); err != nil {
-			return err
-		}
-	}
-	plan, err := x.plan(c, flow, text, model)
+	tables, err := x.tables(c, flow)
 	if err != nil {
 		return err
 	}
+	model := &scenario.WorkflowModel{}
+	if x.Model != "" {
+		if model, err = x.model(c, flow, tables); err != nil {
+			return err
+		}
+	}
+	plan, err := x.plan(flow, text, model)
+	if err != nil {
+		return err
+	}
+	plan.Load.Tables = tables
 	scratch, err := os.MkdirTemp("", "throng-workflow-*")
 	if err != nil {
 		return err
@@ -113,7 +118,7 @@ func scratchStore(ctx context.Context, folder string) (store.Store, func() error
 }
 
 // plan puts together what is said by flags, then by the model file, then by default.
-func (x *WorkflowSimulate) plan(c *Context, flow *workflow.Workflow, text string, m *scenario.WorkflowModel) (*workflows.Plan, error) {
+func (x *WorkflowSimulate) plan(flow *workflow.Workflow, text string, m *scenario.WorkflowModel) (*workflows.Plan, error) {
 	p := &workflows.Plan{
 		Text: text, Models: m.Steps, Services: m.Services, Budget: x.Budget.Money, Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
 		Policies: m.Policies, Workers: m.Workers,
@@ -142,7 +147,23 @@ func (x *WorkflowSimulate) plan(c *Context, flow *workflow.Workflow, text string
 	if err := x.compared(p); err != nil {
 		return nil, err
 	}
-	return p, x.tables(c, flow, p)
+	return p, nil
+}
+
+// model reads the model file of a workflow.
+func (x *WorkflowSimulate) model(c *Context, flow *workflow.Workflow, tables map[string]*workflows.Table) (*scenario.WorkflowModel, error) {
+	of := scenario.ModelOf{Flow: flow, Columns: make(map[string][]string)}
+	for name, t := range tables {
+		of.Columns[name] = t.Columns
+	}
+	m, _, err := loadFile(c, x.Model,
+		func(path string) (*scenario.WorkflowModel, []byte, error) {
+			return scenario.LoadWorkflowModel(path, of)
+		},
+		func(name string, in io.Reader) (*scenario.WorkflowModel, []byte, error) {
+			return scenario.ReadWorkflowModel(name, in, of)
+		})
+	return m, err
 }
 
 func (x *WorkflowSimulate) arrivals(p *workflows.Plan, m *scenario.WorkflowModel) (err error) {
@@ -218,24 +239,24 @@ func (x *WorkflowSimulate) compared(p *workflows.Plan) error {
 }
 
 // tables reads the files of the inputs.
-func (x *WorkflowSimulate) tables(c *Context, flow *workflow.Workflow, p *workflows.Plan) error {
+func (x *WorkflowSimulate) tables(c *Context, flow *workflow.Workflow) (map[string]*workflows.Table, error) {
 	files := WorkflowRun{Input: x.Input}
 	rows, closeAll, err := files.openInputs(c)
 	defer closeAll()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.Load.Tables = make(map[string]*workflows.Table)
+	tables := make(map[string]*workflows.Table)
 	for name, file := range rows {
 		i := slices.IndexFunc(flow.Inputs, func(in workflow.Input) bool { return in.Name == name })
 		if i < 0 {
-			return wrong("input", "the workflow has no input %q (it has %s)", name, joined(flow.Inputs, func(in workflow.Input) string { return in.Name }))
+			return nil, wrong("input", "the workflow has no input %q (it has %s)", name, joined(flow.Inputs, func(in workflow.Input) string { return in.Name }))
 		}
-		if p.Load.Tables[name], err = workflows.ReadTable(file, &flow.Inputs[i]); err != nil {
-			return err
+		if tables[name], err = workflows.ReadTable(file, &flow.Inputs[i]); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return tables, nil
 }
 
 // loadWords says what came.

@@ -49,7 +49,6 @@ type Workers struct {
 
 // StepModel is what stands in the place of the people or the service of a step.
 type StepModel struct {
-	Line     int
 	Time     sim.Dist          // seconds of an answer or a call; nil: as the workflow says
 	Accuracy *float64          // of people; nil: as the workflow says
 	Failure  float64           // share of the tries of a call that fail
@@ -107,23 +106,27 @@ const (
 )
 
 // LoadWorkflowModel reads a model file, as Load reads a scenario.
-func LoadWorkflowModel(path string) (*WorkflowModel, []byte, error) {
-	return load(path, ParseWorkflowModel)
+func LoadWorkflowModel(path string, of ModelOf) (*WorkflowModel, []byte, error) {
+	return load(path, of.parse)
 }
 
 // ReadWorkflowModel is LoadWorkflowModel for a file that comes from elsewhere, as Read is
 // for a scenario.
-func ReadWorkflowModel(name string, in io.Reader) (*WorkflowModel, []byte, error) {
-	return read(name, "", in, ParseWorkflowModel)
+func ReadWorkflowModel(name string, in io.Reader, of ModelOf) (*WorkflowModel, []byte, error) {
+	return read(name, "", in, of.parse)
 }
 
 // ParseWorkflowModel reads the text of a model file; name is what errors call it, and
-// files reads a file that it names. An error is Errors, with everything that is wrong.
-func ParseWorkflowModel(name string, text []byte, files func(path string) ([]byte, error)) (*WorkflowModel, error) {
+// files reads a file that it names. An error is Errors, with everything that is wrong,
+// also with what it says of the workflow; without a Flow that is not looked at.
+func ParseWorkflowModel(name string, text []byte, files func(path string) ([]byte, error), of ModelOf) (*WorkflowModel, error) {
 	r := &modelReader{reader: newReader(name, files), m: &WorkflowModel{}}
 	r.s.Setup = &sim.Setup{}
 	if top := modelFile.Parse(text, &r.notes); top != nil {
 		r.file(top)
+		if of.Flow != nil {
+			r.fit(of, top)
+		}
 	}
 	if r.notes.Count() > 0 {
 		return nil, r.notes.Problems()
@@ -166,8 +169,8 @@ func (r *modelReader) file(top *node) {
 	}
 	if o.Has("steps") {
 		m.Steps = map[string]StepModel{}
-		r.notes.Mapping(o.Value("steps"), "steps is a mapping of the names of steps to their models", func(name string, k, v *node) {
-			m.Steps[name] = r.step(k, v)
+		r.notes.Mapping(o.Value("steps"), "steps is a mapping of the names of steps to their models", func(name string, _, v *node) {
+			m.Steps[name] = r.step(v)
 		})
 	}
 	if o.Has("services") {
@@ -280,8 +283,8 @@ func (r *modelReader) workers(n *node) {
 	}
 }
 
-func (r *modelReader) step(key, n *node) StepModel {
-	m := StepModel{Line: key.Line}
+func (r *modelReader) step(n *node) StepModel {
+	m := StepModel{}
 	o := r.object("step", n)
 	if o == nil {
 		return m

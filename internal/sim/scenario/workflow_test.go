@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"reflect"
@@ -10,12 +11,13 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 )
 
 func parseModel(text string) (*scenario.WorkflowModel, error) {
-	return scenario.ParseWorkflowModel("m.yaml", []byte(text), files)
+	return scenario.ParseWorkflowModel("m.yaml", []byte(text), files, scenario.ModelOf{})
 }
 
 // TestWorkflowModel reads the model of the document and that of the example.
@@ -50,8 +52,61 @@ func TestWorkflowModel(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(m.Inputs["claims"])); !slices.Equal(got, []string{"declared", "plan"}) {
 		t.Errorf("inputs %v", m.Inputs)
 	}
-	if _, _, err := scenario.LoadWorkflowModel("../../../workflows/insurance-claims/model.yaml"); err != nil {
+	if _, _, err := scenario.LoadWorkflowModel("../../../workflows/insurance-claims/model.yaml", claims(t)); err != nil {
 		t.Error(err)
+	}
+}
+
+// claims is the workflow of the insurance claims.
+func claims(t *testing.T) scenario.ModelOf {
+	t.Helper()
+	text, err := os.ReadFile("../../../workflows/insurance-claims/workflow.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow, problems := orchestrator.Parse(t.Context(), string(text), nil, time.Time{})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return scenario.ModelOf{Flow: flow}
+}
+
+// TestModelsOfAnotherWorkflow: what the workflow has not is told together with all else
+// that is wrong, each with its place.
+func TestModelsOfAnotherWorkflow(t *testing.T) {
+	_, err := scenario.ParseWorkflowModel("m.yaml", []byte(`model: x
+for: 4x
+workers: [2, {mian: 5}]
+steps:
+  registr: {time: 2s}
+  register: {failure: 0.1, answer: {desc: north}, truth: a}
+  decide: {answer: {a: b}, truth: {reimbrse: 0.7, reject: 0.3}}
+services: {scores: {concurrency: 4}}
+inputs: {claim: {plan: basic}, claims: {plans: basic}}
+`), files, claims(t))
+	var got scenario.Errors
+	if !errors.As(err, &got) {
+		t.Fatal(err)
+	}
+	want := []string{
+		`m.yaml:2:6: "4x" is not a duration`,
+		`m.yaml:3:15: no step asks people of a pool "mian": did you mean main?`,
+		`m.yaml:5:3: the workflow has no step "registr": did you mean register?`,
+		`m.yaml:6:37: the answer of register has no property "desc": did you mean desk?`,
+		`m.yaml:6:51: register is a service, which has time, failure and answer; truth is of people`,
+		`m.yaml:7:12: decide is done by people, who have time, accuracy and truth; answer is of services`,
+		`m.yaml:7:36: "reimbrse" is no answer that a worker could give at decide: `,
+		`m.yaml:8:12: no step of the workflow names a service "scores": there is none`,
+		`m.yaml:9:10: the workflow has no input "claim": did you mean claims?`,
+		`m.yaml:9:41: the input claims has no column "plans": did you mean plan?`,
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d errors, want %d:\n%v", len(got), len(want), err)
+	}
+	for i, e := range got {
+		if !strings.HasPrefix(e.Error(), want[i]) {
+			t.Errorf("%s\nwant %s", e.Error(), want[i])
+		}
 	}
 }
 

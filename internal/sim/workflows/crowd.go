@@ -256,7 +256,7 @@ func (w *world) truth(j *job, gold string, chance *sim.Rand) (key string, accura
 	}
 	text := m.Truth.Draw(chance)
 	if key, err = j.shape.Known(text); err != nil {
-		err = crowd.Fieldf("steps", "line %d: %q is no answer that a worker could give at %s: %s", m.Line, text, j.name, err)
+		err = crowd.Fieldf("steps", "%q is no answer that a worker could give at %s: %s", text, j.name, err)
 	}
 	return key, accuracy, err
 }

@@ -145,9 +145,6 @@ func simulate(ctx context.Context, s Setup) (*world, error) {
 	}
 	w.out = World{store: w.Store, Flow: flow, Loaded: make(map[string]orchestrator.LoadResult), Held: make(map[string]int64), Began: w.now}
 	w.out.Orchestrator = w.newOrchestrator()
-	if err := w.checkModels(); err != nil {
-		return nil, err
-	}
 	if err := w.found(flow); err != nil {
 		return nil, err
 	}
@@ -186,9 +183,7 @@ func (w *world) found(flow *workflow.Workflow) error {
 		return err
 	}
 	if w.Services == nil {
-		if w.Declared, err = w.standIns(flow); err != nil {
-			return err
-		}
+		w.Declared = w.standIns(flow)
 	}
 	for _, x := range w.Declared {
 		if err := w.Store.CreateService(w.ctx, x); err != nil {

@@ -193,14 +193,8 @@ func (w *world) checkLoad() error {
 		if in.Open() && w.Load.Tables[in.Name] == nil {
 			return crowd.Fieldf("input", "the workflow does not say which columns %s has: give a file from which its rows are drawn, with --input %s=PATH", in.Name, in.Name)
 		}
-		for name := range w.Load.Cells[in.Name] {
-			if t := w.Load.Tables[in.Name]; t != nil && !slices.Contains(t.Columns, name) ||
-				t == nil && !slices.ContainsFunc(in.Columns, func(c workflow.Column) bool { return c.Name == name }) {
-				return crowd.Fieldf("inputs", "the input %s has no column %q", in.Name, name)
-			}
-		}
 	}
-	for _, name := range slices.Concat(slices.Sorted(maps.Keys(w.Load.Tables)), slices.Sorted(maps.Keys(w.Load.Cells))) {
+	for _, name := range slices.Sorted(maps.Keys(w.Load.Tables)) {
 		if !slices.ContainsFunc(w.out.Flow.Inputs, func(in workflow.Input) bool { return in.Name == name }) {
 			return crowd.Fieldf("input", "the workflow has no input %q", name)
 		}

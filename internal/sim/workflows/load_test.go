@@ -279,16 +279,10 @@ func TestWrongLoads(t *testing.T) {
 	}{
 		{func(p *Plan) { p.Reps = 0 }, "reps: must be from 1"},
 		{func(p *Plan) { p.Load.For = 0 }, "for: must be more than 0"},
-		{func(p *Plan) { p.Models = Models{"scores": {Line: 7}} }, `line 7: the workflow has no step "scores"`},
-		{func(p *Plan) { p.Models = Models{"high": {Line: 7, Failure: 0.1}} }, "line 7: high is done by people"},
-		{func(p *Plan) { p.Models = Models{"score": {Line: 7, Truth: &scenario.Values{}}} }, "line 7: score is a service"},
-		{func(p *Plan) { p.Models = Models{"score": {Line: 7, Answer: columns{"risc": {}}}} }, `line 7: the answer of score has no property "risc"`},
 		{func(p *Plan) {
 			p.Models = Models{"score": {Answer: columns{"kind": {Texts: []string{"c"}, Weights: []float64{1}}}}}
 		}, "score: its service has no model of an answer that fits its response"},
 		{func(p *Plan) { p.Workers[0].Pools = map[string]int{"experts": 2} }, `no step asks people of a pool "experts" (they ask those of main)`},
-		{func(p *Plan) { p.Load.Cells = map[string]columns{"things": {"no": {}}} }, `the input things has no column "no"`},
-		{func(p *Plan) { p.Load.Cells = map[string]columns{"others": {}} }, `the workflow has no input "others"`},
 		{func(p *Plan) { p.Text = strings.Replace(text, "{columns: [id]}", "{}", 1) }, "the workflow does not say which columns things has"},
 	} {
 		p := planOf(t, text)

@@ -3,13 +3,10 @@ package workflows
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/jsonschema"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
@@ -27,48 +24,8 @@ type Models map[string]scenario.StepModel
 // says how long calls take.
 const serviceSpread = 0.3
 
-// checkModels checks that the models are of steps that there are, and say what a step of
-// its kind does.
-func (w *world) checkModels() error {
-	steps := make(map[string]*workflow.Step)
-	for i := range w.out.Flow.Steps {
-		steps[w.out.Flow.Steps[i].Name] = &w.out.Flow.Steps[i]
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.Models)) {
-		if err := wrongModel(name, steps[name], w.Models[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// wrongModel is what is wrong with the model of a step, which is nil if there is none.
-func wrongModel(name string, s *workflow.Step, m scenario.StepModel) error {
-	at := func(format string, args ...any) error {
-		return crowd.Fieldf("steps", "line %d: "+format, append([]any{m.Line}, args...)...)
-	}
-	switch {
-	case s == nil:
-		return at("the workflow has no step %q", name)
-	case s.Crowd() == nil && s.HTTP() == nil:
-		return at("%s is a query: it is run as it is, so there is nothing to model", name)
-	case s.Crowd() != nil && (m.Failure > 0 || m.Answer != nil):
-		return at("%s is done by people, who have time, accuracy and truth; failure and answer are of services", name)
-	case s.HTTP() != nil && (m.Accuracy != nil || m.Truth != nil):
-		return at("%s is a service, which has time, failure and answer; accuracy and truth are of people", name)
-	}
-	if h := s.HTTP(); h != nil {
-		for property := range m.Answer {
-			if !slices.ContainsFunc(h.Response.Properties(), func(p jsonschema.Property) bool { return p.Name == property }) {
-				return at("the answer of %s has no property %q", name, property)
-			}
-		}
-	}
-	return nil
-}
-
 // standIns declares the services that steps name. Nobody calls them.
-func (w *world) standIns(flow *workflow.Workflow) (list []store.Service, err error) {
+func (w *world) standIns(flow *workflow.Workflow) (list []store.Service) {
 	named := make(map[string]bool)
 	for i := range flow.Steps {
 		if h := flow.Steps[i].HTTP(); h != nil && h.Name != "" && !named[h.Name] {
@@ -79,12 +36,7 @@ func (w *world) standIns(flow *workflow.Workflow) (list []store.Service, err err
 			})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.Shared)) {
-		if !named[name] {
-			return nil, crowd.Fieldf("services", "no step of the workflow names a service %q", name)
-		}
-	}
-	return list, nil
+	return list
 }
 
 // modelCall answers an attempt of a call in the place of the service. No network is used.
