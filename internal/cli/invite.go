@@ -9,24 +9,19 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// invitation is an invitation with its link, where no mail carries it.
-type invitation struct {
-	wire.Invitation
-	Link string `json:"link,omitempty"`
-}
-
-func (r *remote) withLink(i wire.Invitation) invitation {
-	out := invitation{Invitation: i}
-	if i.Token != "" {
-		out.Link = r.URL + "/invitation?token=" + i.Token
+// withLink adds the link of an invitation that no mail carries, where the server does not
+// know its public address.
+func (r *remote) withLink(i wire.Invitation) wire.Invitation {
+	if i.Token != "" && i.Link == "" {
+		i.Link = r.URL + "/invitation?token=" + i.Token
 	}
-	return out
+	return i
 }
 
 // invitationReport is what became of a list of addresses.
 type invitationReport struct {
 	Mail    bool                  `json:"mail"`
-	Invited []invitation          `json:"invited"`
+	Invited []wire.Invitation     `json:"invited"`
 	Skipped []wire.SkippedAddress `json:"skipped"`
 }
 
@@ -120,7 +115,7 @@ func (out *invitationReport) show(w io.Writer) {
 	if !out.Mail && len(out.Invited) > 0 {
 		say(w, "This server sends no mail: hand these links out yourself. They are shown only now.\n")
 	}
-	rows := lists.Map(out.Invited, func(i invitation) []string { return cells(i.ID, i.Address, i.Link) })
+	rows := lists.Map(out.Invited, func(i wire.Invitation) []string { return cells(i.ID, i.Address, i.Link) })
 	columns(w, rows)
 	say(w, "%d invited\n", len(out.Invited))
 }

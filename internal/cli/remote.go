@@ -353,5 +353,8 @@ func (r *remote) person(text string) (crowd.WorkerID, error) {
 	return 0, &crowd.Error{Code: crowd.NotFound, Field: "name", Message: "nobody is called " + text}
 }
 
-// link is where a person sets their password, once.
-func (r *remote) link(secret string) string { return r.URL + "/setup?token=" + secret }
+// setupLink is where a person sets their password, once: as the server says, or, where it
+// does not know its public address, by the client's own way to it.
+func (r *remote) setupLink(link, secret string) string {
+	return cmp.Or(link, r.URL+"/setup?token="+secret)
+}

@@ -19,7 +19,7 @@ type Serve struct {
 	TrustProxy bool   `help:"Believe X-Forwarded-Proto and X-Forwarded-For: the server stands behind a proxy that sets them." env:"THRONG_TRUST_PROXY"`
 	MaxPages   int64  `help:"Let the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
 
-	PublicURL   string `name:"public-url" placeholder:"URL" help:"Where people reach the server; links in messages begin with it." env:"THRONG_PUBLIC_URL"`
+	PublicURL   string `name:"public-url" placeholder:"URL" help:"Where people reach the server; the links that they are given begin with it." env:"THRONG_PUBLIC_URL"`
 	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better given in the environment, as it holds a password." env:"THRONG_MAIL"`
 	PushSubject string `placeholder:"URL" help:"Call people by web push, too; push services turn to this address (mailto:you@example.org) with complaints." env:"THRONG_PUSH_SUBJECT"`
 
@@ -83,7 +83,7 @@ func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) er
 		return err
 	}
 	if link != "" {
-		link = srv.URL + "/setup?token=" + link
+		link = cmp.Or(srv.App.PublicURL, srv.URL) + "/setup?token=" + link
 	}
 	if s.JSON {
 		return line(c.Stdout, struct {

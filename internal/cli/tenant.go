@@ -98,16 +98,10 @@ type TenantInvite struct {
 	Remote
 }
 
-// invited is a person with the link that was made for them.
-type invited struct {
-	wire.User
-	SetupLink  string `json:"setup_link"`
-	SetupToken string `json:"setup_token"`
-}
-
-func (r *remote) printInvited(u wire.User, secret string, err error) error {
-	link := r.link(secret)
-	return r.tell(invited{u, link, secret}, err, "%s %s\none-time link, good for seven days: %s\n", u.ID, clean(u.Name), link)
+// printInvited tells of a person and the link that was made for them.
+func (r *remote) printInvited(u wire.MadeUser, err error) error {
+	u.SetupLink = r.setupLink(u.SetupLink, u.SetupToken)
+	return r.tell(u, err, "%s %s\none-time link, good for seven days: %s\n", u.ID, clean(u.Name), u.SetupLink)
 }
 
 // Run adds the requester.

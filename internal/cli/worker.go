@@ -52,12 +52,12 @@ func (a *WorkerAdd) Run(c *Context, r *remote) error {
 	if err := r.likings(a.Like, prefers); err != nil {
 		return err
 	}
-	made, link, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification), Prefers: prefers})
+	made, err := r.CreateUser(c.Ctx, wire.NewUser{Name: a.Name, FullName: a.FullName, Email: a.Email, Pool: pool, Qualifications: scores(a.Qualification), Prefers: prefers})
 	if crowd.CodeOf(err) == crowd.Conflict {
 		skills := cmp.Or(qualifications(scores(a.Qualification)), "SKILL=SCORE")
 		err = &noted{err, fmt.Sprintf("to say what they are qualified for: throng worker qualify %s %s", a.Name, skills)}
 	}
-	return r.printInvited(made, link, err)
+	return r.printInvited(made, err)
 }
 
 // WorkerList is "throng worker list".
@@ -112,9 +112,9 @@ type WorkerLink struct {
 
 // Run makes the link.
 func (l *WorkerLink) Run(c *Context, r *remote, id crowd.WorkerID) error {
-	secret, err := r.SetupLink(c.Ctx, id)
-	link := r.link(secret)
-	return r.tell(map[string]string{"id": id.String(), "setup_link": link, "setup_token": secret}, err, "one-time link, good for seven days: %s\n", link)
+	made, err := r.SetupLink(c.Ctx, id)
+	link := r.setupLink(made.Link, made.Token)
+	return r.tell(map[string]string{"id": id.String(), "setup_link": link, "setup_token": made.Token}, err, "one-time link, good for seven days: %s\n", link)
 }
 
 // WorkerQualify is "throng worker qualify".

@@ -25,10 +25,9 @@ func (c *Client) Setup(ctx context.Context, link, password string) (string, erro
 	return out.Token, err
 }
 
-// SetupLink makes a new one-time link of a person and returns its secret.
-func (c *Client) SetupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
-	out, err := post[wire.Secret](ctx, c, path("users", id, "setup-link"), nil)
-	return out.Token, err
+// SetupLink makes a new one-time link of a person.
+func (c *Client) SetupLink(ctx context.Context, id crowd.WorkerID) (wire.SetupLink, error) {
+	return post[wire.SetupLink](ctx, c, path("users", id, "setup-link"), nil)
 }
 
 // Me returns who the client's token stands for.
@@ -90,10 +89,9 @@ func (c *Client) Secrets(ctx context.Context, tenant crowd.TenantID) ([]string, 
 	return get[[]string](ctx, c, path("tenants", tenant, "secrets"))
 }
 
-// CreateUser adds a person and returns them with the secret of their one-time link.
-func (c *Client) CreateUser(ctx context.Context, u wire.NewUser) (wire.User, string, error) {
-	out, err := post[wire.MadeUser](ctx, c, "/v1/users", u)
-	return out.User, out.SetupToken, err
+// CreateUser adds a person and returns them with their one-time link.
+func (c *Client) CreateUser(ctx context.Context, u wire.NewUser) (wire.MadeUser, error) {
+	return post[wire.MadeUser](ctx, c, "/v1/users", u)
 }
 
 // Users lists up to limit (0: a hundred) people with ids above after.

@@ -49,9 +49,9 @@ func TestMessagesAreSent(t *testing.T) {
 		t.Errorf("the mails are %+v", list)
 	}
 
-	_, link, err = admin.CreateUser(t.Context(), wire.NewUser{Name: "wendy", Pool: pools[0].ID})
+	made, err := admin.CreateUser(t.Context(), wire.NewUser{Name: "wendy", Pool: pools[0].ID})
 	check(t, err)
-	secret, err = s.App.Accounts.Setup(t.Context(), link, "another password of a few words")
+	secret, err = s.App.Accounts.Setup(t.Context(), made.SetupToken, "another password of a few words")
 	check(t, err)
 	p, err := s.App.Accounts.Authenticate(t.Context(), secret)
 	check(t, err)

@@ -184,7 +184,7 @@ func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 		http.Error(w, "something went wrong on our side; it has been logged", http.StatusInternalServerError)
 	}
 	guarded := http.NewCrossOriginProtection().Handler(mux)
-	logged := httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(guarded)))
+	logged := httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(cfg.TrustProxy, guarded)))
 	return e.figures.Count(time.Now, e.streams.Pace(logged)), nil
 }
 

@@ -18,7 +18,7 @@ type Setup struct {
 	Password string `json:"password"`
 }
 
-// Secret is the secret of a session or of a one-time link.
+// Secret is the secret of a session.
 type Secret struct {
 	Token string `json:"token" doc:"send it as Authorization: Bearer; it is shown this once"`
 }
@@ -97,6 +97,13 @@ type NewUser struct {
 type MadeUser struct {
 	User
 	SetupToken string `json:"setup_token" doc:"for the one-time link …/setup?token=THIS, shown this once"`
+	SetupLink  string `json:"setup_link,omitempty" doc:"the link, where the server knows its public address"`
+}
+
+// SetupLink is the secret of a one-time link that sets a password.
+type SetupLink struct {
+	Token string `json:"token" doc:"for the one-time link …/setup?token=THIS, shown this once"`
+	Link  string `json:"link,omitempty" doc:"the link, where the server knows its public address"`
 }
 
 // UserEdit changes a person; what is left out stays.
@@ -189,6 +196,7 @@ type Invitation struct {
 	AnsweredAt time.Time      `json:"answered_at,omitzero" doc:"accepted, declined or withdrawn"`
 	Worker     crowd.WorkerID `json:"worker,omitempty" doc:"who has accepted"`
 	Token      string         `json:"token,omitempty" doc:"for the link …/invitation?token=THIS; only where the server sends no mail, and only this once"`
+	Link       string         `json:"link,omitempty" doc:"the link, where there is a token and the server knows its public address"`
 }
 
 // NewInvitations asks for people to be invited.

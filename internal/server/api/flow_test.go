@@ -33,9 +33,9 @@ var yes, no = json.RawMessage(`"yes"`), json.RawMessage(`"no"`)
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, link, err := w.admin.CreateUser(w.ctx, wire.NewUser{Name: "eve", Tenants: []crowd.TenantID{w.a}, Email: "eve@example.org"})
+	made, err := w.admin.CreateUser(w.ctx, wire.NewUser{Name: "eve", Tenants: []crowd.TenantID{w.a}, Email: "eve@example.org"})
 	ok(t, err)
-	must(w.nobody.Setup(w.ctx, link, "correct horse battery"))(t)
+	must(w.nobody.Setup(w.ctx, made.SetupToken, "correct horse battery"))(t)
 	eve := w.nobody.As(must(w.nobody.SignIn(w.ctx, "eve", "correct horse battery"))(t))
 	if me := must(eve.Me(w.ctx))(t); me.Name != "eve" || !slices.Equal(me.Roles, []string{"requester"}) || !slices.Equal(me.Tenants, []crowd.TenantID{w.a}) || me.Tenant != w.a {
 		t.Errorf("I am %+v", me)

@@ -11,11 +11,11 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toInvitation(i accounts.InvitationView) wire.Invitation {
+func (a *api) toInvitation(i accounts.InvitationView) wire.Invitation {
 	return wire.Invitation{
 		ID: i.ID, Tenant: i.Tenant, Pool: i.Pool, Test: i.Test, Address: i.Address, Note: i.Note, Stage: string(i.Stage),
 		MailError: i.Mail.Error, InvitedBy: i.InvitedBy, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt, OpenedAt: i.OpenedAt, AnsweredAt: i.AnsweredAt,
-		Worker: i.Worker, Token: i.Token,
+		Worker: i.Worker, Token: i.Token, Link: a.link("/invitation?token=", i.Token),
 	}
 }
 
@@ -43,7 +43,7 @@ func (a *api) invitations() {
 				return out, err
 			}
 			skipped := lists.Map(r.Skipped, func(x accounts.SkippedAddress) wire.SkippedAddress { return wire.SkippedAddress(x) })
-			return wire.Invited{Mail: r.Mail, Invited: lists.Map(r.Invited, toInvitation), Skipped: skipped}, nil
+			return wire.Invited{Mail: r.Mail, Invited: lists.Map(r.Invited, a.toInvitation), Skipped: skipped}, nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/invitations", summary: "List invitations", tag: inviteTag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. Admins see all, requesters those of a tenant of theirs."},
@@ -52,7 +52,7 @@ func (a *api) invitations() {
 			Before int64 `query:"before" minimum:"0"`
 			Limit  int   `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) ([]wire.Invitation, error) {
-			return each(toInvitation)(a.app.Invitations.List(ctx, p, in.tenant, in.Before, in.Limit))
+			return each(a.toInvitation)(a.app.Invitations.List(ctx, p, in.tenant, in.Before, in.Limit))
 		})
 	ofOne := []struct {
 		method, suffix, summary, text string
@@ -65,7 +65,7 @@ func (a *api) invitations() {
 	}
 	for _, o := range ofOne {
 		add(a, op{method: o.method, path: "/v1/invitations/{id}" + o.suffix, summary: o.summary, text: o.text, tag: inviteTag, access: signedIn},
-			of[InvitationPath](o.do, toInvitation))
+			of[InvitationPath](o.do, a.toInvitation))
 	}
 	a.invited()
 }

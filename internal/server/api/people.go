@@ -44,7 +44,7 @@ func (a *api) people() {
 			}
 			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email, Admin: b.Admin,
 				Tenants: b.Tenants, Pool: b.Pool, Qualifications: b.Qualifications, Prefers: prefers})
-			return wire.MadeUser{User: toUser(u), SetupToken: link}, err
+			return wire.MadeUser{User: toUser(u), SetupToken: link, SetupLink: a.setupLink(link)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
 		of[UserPath](a.app.Accounts.User, toUser))
@@ -72,5 +72,18 @@ func (a *api) people() {
 			}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
-		of[UserPath](a.app.Accounts.NewSetupLink, toSecret))
+		of[UserPath](a.app.Accounts.NewSetupLink, func(secret string) wire.SetupLink {
+			return wire.SetupLink{Token: secret, Link: a.setupLink(secret)}
+		}))
+}
+
+func (a *api) setupLink(secret string) string { return a.link("/setup?token=", secret) }
+
+// link is where a secret is good for something, or "" if there is none or people's way to
+// the server is not known.
+func (a *api) link(page, secret string) string {
+	if secret == "" || a.app.PublicURL == "" {
+		return ""
+	}
+	return a.app.PublicURL + page + secret
 }

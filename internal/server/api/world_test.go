@@ -147,7 +147,7 @@ func (w *world) tenant(name, requester string) (crowd.TenantID, *client.Client) 
 
 func (w *world) person(u wire.NewUser) *client.Client {
 	w.t.Helper()
-	made, _, err := w.admin.CreateUser(w.ctx, u)
+	made, err := w.admin.CreateUser(w.ctx, u)
 	ok(w.t, err)
 	return w.nobody.As(must(w.admin.CreateToken(w.ctx, wire.NewToken{Name: "test", For: made.ID}))(w.t))
 }

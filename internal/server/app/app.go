@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +37,7 @@ type Config struct {
 	Random       pool.Random   // for what controllers leave to chance; nil: a source of its own
 
 	Senders   recruit.Senders // send messages to people who are off duty
-	PublicURL string          // where people reach the server: goes before the links in messages
+	PublicURL string          // where people reach the server: links for them begin with it
 
 	// Services are the private places that service steps of workflows may call, in
 	// addition to public ones.
@@ -58,6 +59,10 @@ type App struct {
 	Control     *control.Control
 	Runs        *runs.Runs
 	Services    *runs.Services
+
+	// PublicURL is where people reach the server, without a slash at its end; "" if that
+	// is not known. Links for them begin with it.
+	PublicURL string
 
 	live       *live.Pools
 	onCall     *recruit.OnCall
@@ -119,9 +124,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // compose puts the use cases together. Nothing runs yet.
 func compose(ctx context.Context, cfg Config) (*App, error) {
 	funds, streams, downloads := accounts.NewFunds(cfg.Store), &limits.Streams{}, limits.DownloadSlots()
-	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots()}
+	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots(), PublicURL: strings.TrimRight(cfg.PublicURL, "/")}
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
-	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: cfg.PublicURL})
+	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
 	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)

@@ -15,13 +15,22 @@ var secureHeaders = http.Header{
 	"Referrer-Policy":            {"same-origin"},
 	"Cross-Origin-Opener-Policy": {"same-origin"},
 	"Permissions-Policy":         {"camera=(), geolocation=(), microphone=(), payment=()"},
+	"Content-Security-Policy":    {"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
 }
 
-// SecureHeaders sets the headers that every answer of the server has. Handlers
-// add their own Content-Security-Policy.
-func SecureHeaders(next http.Handler) http.Handler {
+// hsts has browsers come back with https only, for a year.
+var hsts = []string{"max-age=31536000"}
+
+// SecureHeaders sets the headers that every answer of the server has. Handlers of pages
+// have a Content-Security-Policy of their own; what is no page may load nothing. Answers
+// by an encrypted connection (see Encrypted) ask for no other.
+func SecureHeaders(trustProxy bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		maps.Copy(w.Header(), secureHeaders)
+		h := w.Header()
+		maps.Copy(h, secureHeaders)
+		if Encrypted(r, trustProxy) {
+			h["Strict-Transport-Security"] = hsts
+		}
 		next.ServeHTTP(w, r)
 	})
 }

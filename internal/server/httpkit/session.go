@@ -46,6 +46,14 @@ func parseAddress(text string) netip.Addr {
 	return a
 }
 
+// Origin is the scheme and the host by which a request came, as its client says.
+func Origin(r *http.Request, trustProxy bool) string {
+	if Encrypted(r, trustProxy) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // Encrypted reports whether the client's connection is encrypted: by this server
 // itself, or, with trustProxy, by the proxy in front of it.
 func Encrypted(r *http.Request, trustProxy bool) bool {

@@ -58,7 +58,7 @@ type OutboxConfig struct {
 	Log       *slog.Logger
 	Clock     live.Clock
 	Senders   Senders
-	PublicURL string // goes before the links in messages
+	PublicURL string // goes before the links in messages; has no slash at its end
 }
 
 // Outbox sends what is queued in the store. A message is sent at least once:
@@ -85,7 +85,7 @@ type Outbox struct {
 // NewOutbox makes an outbox.
 func NewOutbox(cfg OutboxConfig) *Outbox {
 	return &Outbox{
-		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, senders: cfg.Senders, publicURL: strings.TrimRight(cfg.PublicURL, "/"),
+		store: cfg.Store, log: cfg.Log, clock: cfg.Clock, senders: cfg.Senders, publicURL: cfg.PublicURL,
 		queued: make(chan struct{}, 1), unkept: make(map[int64]store.Message),
 	}
 }

@@ -200,7 +200,7 @@ func (rq *request) createPerson() error {
 
 // setupURL is the one-time link with which somebody chooses their password.
 func (rq *request) setupURL(secret string) string {
-	return rq.origin() + "/setup?token=" + url.QueryEscape(secret)
+	return rq.publicURL() + "/setup?token=" + url.QueryEscape(secret)
 }
 
 // person shows somebody, to be changed.

@@ -114,7 +114,7 @@ func (rq *request) handOuts(list ...accounts.InvitationView) []handOut {
 	var links []handOut
 	for _, i := range list {
 		if i.Token != "" {
-			links = append(links, handOut{i.Address, rq.origin() + "/invitation?token=" + i.Token})
+			links = append(links, handOut{i.Address, rq.publicURL() + "/invitation?token=" + i.Token})
 		}
 	}
 	return links

@@ -12,7 +12,7 @@ func (rq *request) tokens() error {
 	list := ask(rq, rq.App.Accounts.Tokens)
 	roles := slices.DeleteFunc(access.Roles(), func(role access.Role) bool { return !rq.p.Is(role) })
 	return rq.render("tokens", page{Title: "Your API tokens", Section: "tokens",
-		Data: map[string]any{"Tokens": list, "Roles": roles, "Secret": madeOf[string](rq), "Origin": rq.origin()}})
+		Data: map[string]any{"Tokens": list, "Roles": roles, "Secret": madeOf[string](rq), "Origin": rq.publicURL()}})
 }
 
 // createToken makes a token and shows its secret, this once.

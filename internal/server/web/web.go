@@ -90,7 +90,7 @@ func New(cfg Config) (http.Handler, error) {
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		(&request{server: s, w: w, r: r}).showError(errCrossSite)
 	}))
-	return httpkit.SecureHeaders(httpkit.Recover(cfg.Log, func(w http.ResponseWriter, r *http.Request, err error) {
+	return httpkit.SecureHeaders(cfg.TrustProxy, httpkit.Recover(cfg.Log, func(w http.ResponseWriter, r *http.Request, err error) {
 		(&request{server: s, w: w, r: r}).showError(err)
 	}, cross.Handler(mux))), nil
 }

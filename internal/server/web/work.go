@@ -398,11 +398,13 @@ func sendFrame(w http.ResponseWriter, html string) {
 
 // origin is the address of this site as the browser knows it.
 func (rq *request) origin() string {
-	scheme := "http"
-	if httpkit.Encrypted(rq.r, rq.TrustProxy) {
-		scheme = "https"
-	}
-	return scheme + "://" + rq.r.Host
+	return httpkit.Origin(rq.r, rq.TrustProxy)
+}
+
+// publicURL begins links that people are given. The host of a request is what its sender
+// says, so it counts only where the server knows no better.
+func (rq *request) publicURL() string {
+	return cmp.Or(rq.App.PublicURL, rq.origin())
 }
 
 // earningsShown is how many of a worker's latest answers are listed, and

@@ -182,13 +182,13 @@ func (s *server) addPeople(ctx context.Context, n int, of func(i int) (name stri
 
 // addVisitor adds a user who signs in with a browser, and prints how.
 func (s *server) addVisitor(ctx context.Context, u wire.NewUser, what string) error {
-	_, link, err := s.Admin.CreateUser(ctx, u)
+	made, err := s.Admin.CreateUser(ctx, u)
 	if err != nil {
 		return err
 	}
 	password := process.NewPassword()
 	anybody := &client.Client{URL: s.URL}
-	if _, err := anybody.Setup(ctx, link, password); err != nil {
+	if _, err := anybody.Setup(ctx, made.SetupToken, password); err != nil {
 		return err
 	}
 	s.say("  %s, password %s: %s", u.Name, password, what)

@@ -72,7 +72,7 @@ func (s *Site) AddWorkers(ctx context.Context, n int, of func(i int) (name strin
 	list := make([]Worker, n)
 	return list, InParallel(n, func(i int) error {
 		name, pool := of(i)
-		u, _, err := s.Admin.CreateUser(ctx, wire.NewUser{Name: name, Pool: pool})
+		u, err := s.Admin.CreateUser(ctx, wire.NewUser{Name: name, Pool: pool})
 		if err != nil {
 			return err
 		}
