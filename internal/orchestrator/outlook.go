@@ -96,11 +96,13 @@ func (o *Outlook) Words(clock func(time.Time) string, open []string) (done, by s
 		if len(open) > 1 {
 			done = "once these inputs are sealed: " + strings.Join(open, ", ")
 		}
-		if o.Why == "" && o.Horizon.IsZero() { // what waits for the rest of the rows would seem done
-			return done, ""
+		switch there, rests := o.Words(clock, nil); {
+		case o.Why != "":
+			by = "what is there: " + there + ": " + rests
+		case !o.Horizon.IsZero(): // else what waits for the rest of the rows would seem done
+			by = "what is there: " + there + "; " + rests
 		}
-		there, rests := o.Words(clock, nil)
-		return done, "what is there: " + there + "; " + rests
+		return done, by
 	case o.None():
 		return "", ""
 	case o.Why != "":

@@ -185,6 +185,11 @@ func TestDoneWithOpenInputs(t *testing.T) {
 			done, by := v.Outlook.Words(func(t time.Time) string { return t.UTC().Format(clock) }, v.OpenInputs())
 			return done + ", by " + by
 		}
+		must(t, w.o.Pause(w.ctx, id))
+		if got := words(); !strings.HasSuffix(got, "the run is paused") || strings.HasSuffix(got, ", by what is there: not known: the run is paused") != (len(c.open) > 0) {
+			t.Errorf("open are %v, paused: %s", c.open, got)
+		}
+		must(t, w.o.Resume(w.ctx, id))
 		for k, want := range c.want {
 			if got := words(); got != want {
 				t.Errorf("open are %v, %d sealed: %s\nnot %s", c.open, k, got, want)
