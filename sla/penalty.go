@@ -22,6 +22,10 @@ const (
 // Kinds lists the forms.
 func Kinds() []Kind { return []Kind{Staged, Constant, Linear} }
 
+// MaxClasses is how many classes of items, each with a Penalty of its own, a process has at
+// most.
+const MaxClasses = 20
+
 // A Penalty is what a process costs as a function L(t) of its age t at its end.
 // With t₀ = After, p = Cost and u = Every:
 //

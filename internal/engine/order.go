@@ -20,11 +20,8 @@ type Terms struct {
 	Work    time.Duration // of people, expected on that way after the label; 0 to MaxWork
 }
 
-// Bounds of Terms.
-const (
-	MaxWork    = 10 * 365 * 24 * time.Hour // that an item may have before it
-	MaxClasses = 100
-)
+// MaxWork is the most work that an item may have before it.
+const MaxWork = 10 * 365 * 24 * time.Hour
 
 func (t *Terms) validate() error {
 	if t.Tail < 0 {
@@ -33,8 +30,8 @@ func (t *Terms) validate() error {
 	if t.Work < 0 || t.Work > MaxWork {
 		return crowd.Fieldf("work", "%s is no work of people from a label to the end of an item's way (0 to %s)", t.Work, MaxWork)
 	}
-	if len(t.Others) > MaxClasses-1 {
-		return crowd.Fieldf("classes", "%d classes of items are too many: at most %d", 1+len(t.Others), MaxClasses)
+	if len(t.Others) > sla.MaxClasses-1 {
+		return crowd.Fieldf("classes", "%d classes of items are too many: at most %d", 1+len(t.Others), sla.MaxClasses)
 	}
 	for i := range t.Others {
 		if err := t.Others[i].Validate(); err != nil {

@@ -53,7 +53,7 @@ func TestTermsAreChecked(t *testing.T) {
 	}{
 		"no penalty":                  {func(s *engine.Spec) { s.SLA = &engine.Terms{} }, "kind"},
 		"no penalty of a class":       {func(s *engine.Spec) { s.SLA.Others = make([]sla.Penalty, 1) }, "kind"},
-		"too many classes":            {func(s *engine.Spec) { s.SLA.Others = make([]sla.Penalty, engine.MaxClasses) }, "classes"},
+		"too many classes":            {func(s *engine.Spec) { s.SLA.Others = make([]sla.Penalty, sla.MaxClasses) }, "classes"},
 		"a tail before the label":     {func(s *engine.Spec) { s.SLA.Tail = -1 }, "tail"},
 		"work that is left over":      {func(s *engine.Spec) { s.SLA.Work = -1 }, "work"},
 		"people invited, with an SLA": {func(s *engine.Spec) { s.Open, s.Tasks, s.Budget = false, 1, 10_000; invite1(s) }, "invited"},

@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
+	"github.com/throng-dev/throng/sla"
 )
 
 // MaxFile is how long a file may be, in bytes.
@@ -19,7 +20,6 @@ const (
 	maxMarks      = 150_000 // of a file, which bounds the memory that reading it takes: 1 MiB of SQL has some 100,000
 	maxNodes      = 500     // inputs; steps
 	maxEdges      = 2000    // sources of all steps together
-	maxClasses    = 20      // of items
 	maxColumns    = 500     // of a node
 	maxAllColumns = 25_000  // of all inputs and steps together
 	maxColumnName = 256     // bytes
@@ -95,7 +95,7 @@ var slaShape = fields.Object("What it costs to end late: the same for all, or by
 	fields.May("per", fields.Choice("item", "run").Doc("Whether each item has its own age, or the run as a whole. Default: item.")),
 	fields.May("penalty", penaltyKind),
 	fields.May("deadline", instant.Doc("Per run, instead of after: the time from which it costs.")),
-	fields.May("classes", fields.Map(maxClasses, word, classShape).Doc("Classes of items, by name. An item is of the first one whose condition holds where it begins; the last one has none.")),
+	fields.May("classes", fields.Map(sla.MaxClasses, word, classShape).Doc("Classes of items, by name. An item is of the first one whose condition holds where it begins; the last one has none.")),
 }, penaltyFields...)...).ExactlyOne("what it costs to end late", "penalty", "classes")
 
 var classShape = fields.Object("A class of items.", append(fields.Fields{
