@@ -126,16 +126,16 @@ func (f *faultyStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after
 	return f.Store.Unlabelled(ctx, batch, after, limit)
 }
 
-func (f *faultyStore) Split(ctx context.Context, id crowd.RunID, node int, after, last int64, from int) (made, items int64, err error) {
+func (f *faultyStore) Split(ctx context.Context, part store.LogPart, from int) (made, items int64, err error) {
 	if err := f.failure("split"); err != nil {
 		return 0, 0, err
 	}
-	return f.Store.Split(ctx, id, node, after, last, from)
+	return f.Store.Split(ctx, part, from)
 }
 
-func (f *faultyStore) Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]store.Row, error) {
+func (f *faultyStore) Pending(ctx context.Context, part store.LogPart, to, limit int) ([]store.Row, error) {
 	if err := f.failure("pending"); err != nil {
 		return nil, err
 	}
-	return f.Store.Pending(ctx, id, node, after, last, to, limit)
+	return f.Store.Pending(ctx, part, to, limit)
 }

@@ -106,7 +106,7 @@ func (s *httpRunner) restoreCalls(ctx context.Context) error {
 	}
 	for _, i := range n.joined {
 		taken := pages.All(chunkRows, func(after int64, limit int) ([]store.Row, error) {
-			return st.Pending(ctx, r.kept.ID, n.step.From[i].Node, after, n.Cursors[i], n.Node.Node, limit)
+			return st.Pending(ctx, store.LogPart{Run: r.kept.ID, Node: n.step.From[i].Node, After: after, Last: n.Cursors[i]}, n.Node.Node, limit)
 		}, func(row *store.Row) int64 { return row.N })
 		for row, err := range taken {
 			if err != nil {

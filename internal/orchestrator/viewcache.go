@@ -110,7 +110,7 @@ func (r *run) pendingRows(ctx context.Context, from, to int, after int64) ([]sto
 	if max(after, done) >= last {
 		return nil, nil
 	}
-	rows, err := r.o.cfg.Store.Pending(ctx, r.kept.ID, from, max(after, done), last, to, chunkRows)
+	rows, err := r.o.cfg.Store.Pending(ctx, store.LogPart{Run: r.kept.ID, Node: from, After: max(after, done), Last: last}, to, chunkRows)
 	if err != nil || after > done {
 		return rows, err
 	}
@@ -140,7 +140,7 @@ func (r *run) countSplit(ctx context.Context, n *node) (split, error) {
 	if s.rows >= n.Last {
 		return s, nil
 	}
-	made, items, err := r.o.cfg.Store.Split(ctx, r.kept.ID, n.Node.Node, s.rows, n.Last, n.step.From[n.joined[0]].Node)
+	made, items, err := r.o.cfg.Store.Split(ctx, store.LogPart{Run: r.kept.ID, Node: n.Node.Node, After: s.rows, Last: n.Last}, n.step.From[n.joined[0]].Node)
 	if err == nil {
 		s = split{n.Last, s.made + made, s.items + items}
 		r.o.views.splits.put(key, s, maxEdges)

@@ -146,6 +146,13 @@ type Row struct {
 	By []crowd.WorkerID // who answered, of a row that people made; it is read by Flows.Answerers and Answered alone
 }
 
+// LogPart is a part of the log of a node: the rows with numbers above After and up to Last.
+type LogPart struct {
+	Run         crowd.RunID
+	Node        int
+	After, Last int64
+}
+
 // JoinedRow is a row with what other nodes have of the same item.
 type JoinedRow struct {
 	Row
@@ -316,14 +323,12 @@ type Flows interface {
 	// have neither a label nor a row of their item in the log of the batch's
 	// node, in order, without values.
 	Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]Task, error)
-	// Pending returns up to limit rows of a node's log with numbers above after and
-	// up to last whose items have no row in the log of the node to, in order of
-	// number, without cells and errors.
-	Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]Row, error)
-	// Split counts the rows of a node's log with numbers above after and up to last
-	// whose items have no row in the log of the node from, and the items that these
-	// come from.
-	Split(ctx context.Context, id crowd.RunID, node int, after, last int64, from int) (made, items int64, err error)
+	// Pending returns up to limit rows of a part of a log whose items have no row in
+	// the log of the node to, in order of number, without cells and errors.
+	Pending(ctx context.Context, part LogPart, to, limit int) ([]Row, error)
+	// Split counts the rows of a part of a log whose items have no row in the log of
+	// the node from, and the items that these come from.
+	Split(ctx context.Context, part LogPart, from int) (made, items int64, err error)
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
 	// tenant: nodes maps those of from to those of to. Items stay, and births unless
 	// Run.RenewAges. Many rows go in steps, in order; if it fails between two, calling it again goes

@@ -56,8 +56,8 @@ func (f *failingStore) Unlabelled(ctx context.Context, batch crowd.BatchID, afte
 	return fail1(f, ctx, "Unlabelled", func() ([]store.Task, error) { return f.Store.Unlabelled(ctx, batch, after, limit) })
 }
 
-func (f *failingStore) Pending(ctx context.Context, id crowd.RunID, node int, after, last int64, to int, limit int) ([]store.Row, error) {
-	return fail1(f, ctx, "Pending", func() ([]store.Row, error) { return f.Store.Pending(ctx, id, node, after, last, to, limit) })
+func (f *failingStore) Pending(ctx context.Context, part store.LogPart, to, limit int) ([]store.Row, error) {
+	return fail1(f, ctx, "Pending", func() ([]store.Row, error) { return f.Store.Pending(ctx, part, to, limit) })
 }
 
 func (f *failingStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes map[int]int, classes map[int]func(*store.Row) int) error {

@@ -29,8 +29,8 @@ func (f *failingStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.
 	return fail1(f, ctx, "RunBatches", func() ([]store.Batch, error) { return f.Store.RunBatches(ctx, id) })
 }
 
-func (f *failingStore) Split(ctx context.Context, id crowd.RunID, node int, after, last int64, from int) (made, items int64, err error) {
-	return fail2(f, ctx, "Split", func() (int64, int64, error) { return f.Store.Split(ctx, id, node, after, last, from) })
+func (f *failingStore) Split(ctx context.Context, part store.LogPart, from int) (made, items int64, err error) {
+	return fail2(f, ctx, "Split", func() (int64, int64, error) { return f.Store.Split(ctx, part, from) })
 }
 
 func (f *failingStore) ClearLog(ctx context.Context, id crowd.RunID, node int) error {

@@ -240,19 +240,19 @@ const pendingRows = `select r.id, r.item, r.origin, r.born_at, r.class, r.made_a
 	and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item) order by r.id limit $4`
 
 // Pending implements store.Flows.
-func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last int64, to int, limit int) (_ []store.Row, err error) {
+func (s *Store) Pending(ctx context.Context, part store.LogPart, to, limit int) (_ []store.Row, err error) {
 	defer s.explain("read pending rows", &err)
-	n, err := node(ctx, s.read, id, of)
+	n, err := node(ctx, s.read, part.Run, part.Node)
 	if err != nil {
 		return nil, err
 	}
-	end, err := node(ctx, s.read, id, to)
+	end, err := node(ctx, s.read, part.Run, to)
 	if err != nil {
 		return nil, err
 	}
-	after, last = min(max(after, 0), n.Last), min(max(last, 0), n.Last)
+	after, last := min(max(part.After, 0), n.Last), min(max(part.Last, 0), n.Last)
 	return list(ctx, s.read, func(r row, x *store.Row) error {
-		x.Node = of
+		x.Node = part.Node
 		var id int64
 		if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, &x.Class, instant{&x.At}, &x.State); err != nil {
 			return err
@@ -263,19 +263,19 @@ func (s *Store) Pending(ctx context.Context, id crowd.RunID, of int, after, last
 }
 
 // Split implements store.Flows.
-func (s *Store) Split(ctx context.Context, id crowd.RunID, of int, after, last int64, from int) (made, items int64, err error) {
+func (s *Store) Split(ctx context.Context, part store.LogPart, from int) (made, items int64, err error) {
 	defer s.explain("count rows", &err)
-	n, err := node(ctx, s.read, id, of)
+	n, err := node(ctx, s.read, part.Run, part.Node)
 	if err != nil {
 		return 0, 0, err
 	}
-	source, err := node(ctx, s.read, id, from)
+	source, err := node(ctx, s.read, part.Run, from)
 	if err != nil {
 		return 0, 0, err
 	}
 	_, _, err = one(ctx, s.read, func(r row, _ *int) error { return r.Scan(&made, &items) },
 		`select count(*), count(distinct r.origin) from run_rows r where r.id > $2 and r.id <= $3 and r.origin <> 0
 		and not exists (select 1 from run_rows o where o.log = $1 and o.item = r.item)`,
-		source.log, n.row(min(after, n.Last)), n.row(min(last, n.Last)))
+		source.log, n.row(min(part.After, n.Last)), n.row(min(part.Last, n.Last)))
 	return made, items, err
 }

@@ -234,5 +234,5 @@ func (w *world) compare(t *testing.T, id crowd.RunID, p *plain) {
 			pending = append(pending, bare(x))
 		}
 	}
-	same(t, "pending", must(w.Pending(w.ctx, id, input, 0, all, ask, all))(t), pending)
+	same(t, "pending", must(w.Pending(w.ctx, store.LogPart{Run: id, Node: input, Last: all}, ask, all))(t), pending)
 }

@@ -118,7 +118,7 @@ func testPending(t *testing.T, w *world) {
 	}
 	pending := func(after, last int64, to, limit int) []store.Row {
 		t.Helper()
-		return must(w.Pending(w.ctx, id, input, after, last, to, limit))(t)
+		return must(w.Pending(w.ctx, store.LogPart{Run: id, Node: input, After: after, Last: last}, to, limit))(t)
 	}
 	same(t, "all", pending(0, 6, ask, 10), []store.Row{rows[0], rows[2], rows[4], rows[5]})
 	same(t, "up to one", pending(0, 3, ask, 10), []store.Row{rows[0], rows[2]})
@@ -128,9 +128,12 @@ func testPending(t *testing.T, w *world) {
 	same(t, "for the query", pending(0, 2, query, 10), rows[1:2])
 	same(t, "none", pending(3, 2, ask, 10), nil)
 	same(t, "far after the last", pending(1<<40, 1<<41, ask, 10), nil)
-	notFound(t, id, func(id crowd.RunID, node int) error { _, err := w.Pending(w.ctx, id, node, 0, 1, ask, 1); return err })
 	notFound(t, id, func(id crowd.RunID, node int) error {
-		_, err := w.Pending(w.ctx, id, input, 0, 1, node, 1)
+		_, err := w.Pending(w.ctx, store.LogPart{Run: id, Node: node, Last: 1}, ask, 1)
+		return err
+	})
+	notFound(t, id, func(id crowd.RunID, node int) error {
+		_, err := w.Pending(w.ctx, store.LogPart{Run: id, Node: input, Last: 1}, node, 1)
 		return ifNode(err, node)
 	})
 }
@@ -147,7 +150,7 @@ func testSplit(t *testing.T, w *world) {
 	}})
 	split := func(after, last int64, from int) [2]int64 {
 		t.Helper()
-		rows, items, err := w.Split(w.ctx, id, query, after, last, from)
+		rows, items, err := w.Split(w.ctx, store.LogPart{Run: id, Node: query, After: after, Last: last}, from)
 		ok(t, err)
 		return [2]int64{rows, items}
 	}
@@ -156,9 +159,12 @@ func testSplit(t *testing.T, w *world) {
 	same(t, "after one", split(5, 1<<40, input), [2]int64{1, 1})
 	same(t, "none", split(1<<40, 1<<41, input), [2]int64{})
 	same(t, "of another source", split(0, 7, ask), [2]int64{4, 3})
-	notFound(t, id, func(id crowd.RunID, node int) error { _, _, err := w.Split(w.ctx, id, node, 0, 1, input); return err })
 	notFound(t, id, func(id crowd.RunID, node int) error {
-		_, _, err := w.Split(w.ctx, id, query, 0, 1, node)
+		_, _, err := w.Split(w.ctx, store.LogPart{Run: id, Node: node, Last: 1}, input)
+		return err
+	})
+	notFound(t, id, func(id crowd.RunID, node int) error {
+		_, _, err := w.Split(w.ctx, store.LogPart{Run: id, Node: query, Last: 1}, node)
 		return ifNode(err, node)
 	})
 }
@@ -349,7 +355,7 @@ func testManyRows(t *testing.T, w *world) {
 	same(t, "rows and joined ones", []int64{seen, int64(joined)}, []int64{many, many / 2})
 	n := must(w.Nodes(w.ctx, id))(t)
 	same(t, "counts", []int64{n[input].Last, n[input].OK, n[ask].Last, n[ask].Skipped}, []int64{many, many, many / 2, many / 2})
-	same(t, "pending", must(w.Pending(w.ctx, id, input, many-2, many, ask, 10))(t)[0].N, int64(many-1))
+	same(t, "pending", must(w.Pending(w.ctx, store.LogPart{Run: id, Node: input, After: many - 2, Last: many}, ask, 10))(t)[0].N, int64(many-1))
 	r, nodes := w.runOf(w.mine)
 	r.RenewAges = false
 	to := must(w.CreateRun(w.ctx, r, nodes))(t)
