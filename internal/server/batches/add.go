@@ -10,7 +10,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
@@ -35,16 +34,12 @@ func (s *Batches) AddTasks(ctx context.Context, p *access.Principal, id crowd.Ba
 		return UploadReport{}, err
 	}
 	defer s.uploads.Delete(id)
-	end, err := s.slots.Start(ctx, p.User.ID, b.Spec.Tenant, 1)
+	u := uploading{batches: s, how: how.Upload}
+	end, err := u.open(ctx, p, &b, body)
 	if err != nil {
 		return UploadReport{}, err
 	}
 	defer end()
-	rows, err := table.NewReader(body, table.Options{Format: how.Format})
-	if err != nil {
-		return UploadReport{}, err
-	}
-	u := uploading{batches: s, how: how.Upload, columns: rows.Columns(), pool: b.Pool, batch: id}
 	u.keep = func(ctx context.Context, tasks []store.Task) error {
 		return s.store.StageTasks(ctx, b.Spec.Tenant, id, tasks)
 	}
@@ -54,10 +49,7 @@ func (s *Batches) AddTasks(ctx context.Context, p *access.Principal, id crowd.Ba
 	if err := s.store.DropStaged(ctx, b.Spec.Tenant, id); err != nil { // of one that the server's end cut off
 		return UploadReport{}, err
 	}
-	if err = u.all(ctx, rows); err == nil && u.report.Tasks == 0 && u.report.Bad == 0 {
-		err = crowd.Errorf(crowd.Invalid, "the file has a header and no rows: there is no task in it")
-	}
-	if err == nil && u.report.Tasks > 0 {
+	if err = u.all(ctx); err == nil && u.report.Tasks > 0 {
 		err = s.addStaged(ctx, p, &b, uint32(u.report.Tasks), how.AddBudget)
 	}
 	if err != nil { // whoever sent the file may have gone
@@ -125,12 +117,12 @@ func (u *uploading) fit(b *store.Batch) (err error) {
 func (s *Batches) addStaged(ctx context.Context, p *access.Principal, b *store.Batch, tasks uint32, addBudget bool) error {
 	defer s.funds.Hold()()
 	id, had := b.Spec.ID, b.Spec.Tasks
-	_, err := s.reserving(ctx, p, access.BatchesAddTasks, b, func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
+	_, err := s.changeReserving(ctx, p, costlyChange{access: access.BatchesAddTasks, batch: b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
 		err = e.Add(now, id, had, tasks, reserve)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && addBudget {
 			missing, _ = e.MissingFor(id, tasks)
 		}
 		return missing, err
-	})
+	}})
 	return err
 }

@@ -51,7 +51,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return BatchView{}, err
 	}
-	return s.reserving(ctx, p, access.BatchesChange, &b, func(e *engine.Engine, now time.Time, reserve crowd.Money) (crowd.Money, error) {
+	return s.changeReserving(ctx, p, costlyChange{access: access.BatchesChange, batch: &b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (crowd.Money, error) {
 		v := BatchView{Batch: b} // what is kept of it changes under the lock of the funds only
 		v.read(e)
 		x := v.RunningSettings()
@@ -70,17 +70,25 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 			err = e.StopBatch(now, id, x.Stopped)
 		}
 		return 0, err
-	})
+	}})
 }
 
-// reserving runs a command that may lack money of the batch's budget, and then reports
-// how much it may have from the tenant's account: it is run again with that, if the
-// account has it. The caller holds the funds.
-func (s *Batches) reserving(ctx context.Context, p *access.Principal, o access.Operation, b *store.Batch, do func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error)) (BatchView, error) {
+// costlyChange is a command that may lack money of its batch's budget: do then reports how
+// much it may have from the tenant's account.
+type costlyChange struct {
+	access access.Operation
+	batch  *store.Batch
+	do     func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error)
+}
+
+// changeReserving runs a change, and again with what it lacks if the account has that. The
+// caller holds the funds.
+func (s *Batches) changeReserving(ctx context.Context, p *access.Principal, c costlyChange) (BatchView, error) {
+	b := c.batch
 	var missing crowd.Money
 	command := func(reserve crowd.Money) (BatchView, error) {
-		return s.onBatch(ctx, p, o, b.Spec.ID, func(e *engine.Engine, now time.Time) (err error) {
-			missing, err = do(e, now, reserve)
+		return s.onBatch(ctx, p, c.access, b.Spec.ID, func(e *engine.Engine, now time.Time) (err error) {
+			missing, err = c.do(e, now, reserve)
 			return err
 		})
 	}

@@ -50,16 +50,12 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 		return UploadReport{}, err
 	}
 	defer s.uploads.Delete(id)
-	end, err := s.slots.Start(ctx, p.User.ID, b.Spec.Tenant, 1)
+	u := uploading{batches: s, how: how}
+	end, err := u.open(ctx, p, &b, body)
 	if err != nil {
 		return UploadReport{}, err
 	}
 	defer end()
-	rows, err := table.NewReader(body, table.Options{Format: how.Format})
-	if err != nil {
-		return UploadReport{}, err
-	}
-	u := uploading{batches: s, how: how, names: make(map[string]crowd.WorkerID), columns: rows.Columns(), pool: b.Pool, batch: id}
 	u.keep = func(ctx context.Context, tasks []store.Task) error { return s.store.AddTasks(ctx, id, tasks) }
 	if err := u.prepare(&b); err != nil {
 		return UploadReport{}, err
@@ -72,10 +68,7 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err := s.store.DropTasks(ctx, b.Spec.Tenant, id); err != nil {
 		return UploadReport{}, err
 	}
-	if err = u.all(ctx, rows); err == nil && u.report.Tasks == 0 && u.report.Bad == 0 {
-		err = crowd.Errorf(crowd.Invalid, "the file has a header and no rows: there is no task in it")
-	}
-	if err == nil {
+	if err = u.all(ctx); err == nil {
 		b.Columns, u.report.Columns = columns, columns
 		err = s.store.UpdateDraft(ctx, b)
 	}
@@ -101,7 +94,7 @@ type uploading struct {
 	batches  *Batches
 	how      Upload
 	report   UploadReport
-	batch    crowd.BatchID
+	rows     *table.Reader
 	pool     crowd.PoolID
 	keep     func(ctx context.Context, tasks []store.Task) error
 	columns  []string // of the file
@@ -132,11 +125,26 @@ func (u *uploading) prepare(b *store.Batch) error {
 	return err
 }
 
-// all reads the rows and keeps them.
-func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
+// open reads the header of a file for b, when its turn has come. What ends the turn is to
+// be called.
+func (u *uploading) open(ctx context.Context, p *access.Principal, b *store.Batch, body io.Reader) (end func(), err error) {
+	if end, err = u.batches.slots.Start(ctx, p.User.ID, b.Spec.Tenant, 1); err != nil {
+		return nil, err
+	}
+	if u.rows, err = table.NewReader(body, table.Options{Format: u.how.Format}); err != nil {
+		end()
+		return nil, err
+	}
+	u.pool, u.columns = b.Pool, u.rows.Columns()
+	u.names = make(map[string]crowd.WorkerID)
+	return end, nil
+}
+
+// all reads the rows and keeps them. There must be some.
+func (u *uploading) all(ctx context.Context) error {
 	chunks := store.Chunks[store.Task]{Keep: func(tasks []store.Task) error { return u.keep(ctx, tasks) }}
 	for {
-		row, line, err := rows.Read()
+		row, line, err := u.rows.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -163,6 +171,9 @@ func (u *uploading) all(ctx context.Context, rows *table.Reader) error {
 	}
 	if u.report.Bad > 0 && !u.how.SkipBad {
 		return crowd.Errors(u.report.Problems)
+	}
+	if u.report.Tasks == 0 && u.report.Bad == 0 {
+		return crowd.Errorf(crowd.Invalid, "the file has a header and no rows: there is no task in it")
 	}
 	return chunks.Flush()
 }
