@@ -162,39 +162,8 @@ func (b *batch) check() error {
 	live, counted, wanted, given := 0, b.completed, 0, 0
 	open := b.openTasks()
 	for _, t := range open {
-		seen := make(map[crowd.WorkerID]bool, len(t.given))
-		inHand, answers := int32(0), int32(0)
-		for _, a := range t.given {
-			if a.state == crowd.Assigned || a.counted {
-				if seen[a.worker.id] {
-					return fmt.Errorf("%s is %s's twice", t.id(), a.worker.id)
-				}
-				seen[a.worker.id] = true
-			}
-			if a.state == crowd.Assigned {
-				inHand++
-			}
-			if a.counted {
-				answers++
-			}
-			if a.task != t || t.closed || b.log.get(a.n) != a || (a.state == crowd.Assigned) != (a.worker.holds == a) {
-				return fmt.Errorf("%s is %s, but its worker, its task or the log says otherwise", a.id(), a.state)
-			}
-		}
-		switch {
-		case inHand != t.live:
-			return fmt.Errorf("%s: %d in hand, counted %d", t.id(), inHand, t.live)
-		case answers != t.counted:
-			return fmt.Errorf("%s: %d answers that count, counted %d", t.id(), answers, t.counted)
-		case t.slots() < 0 || t.removed && t.slots() > 0:
-			return fmt.Errorf("%s: %d in hand and %d answers, but %d wanted", t.id(), t.live, t.counted, t.planned)
-		case t.removed != b.backlog.isRemoved(t.n):
-			return fmt.Errorf("%s was taken out: %t, the list says otherwise", t.id(), t.removed)
-		case t.live == 0 && t.slots() == 0:
-			return fmt.Errorf("%s has all of its %d answers and no label", t.id(), t.planned)
-		}
-		if b.backlog.invitedTo(t.n) == 0 && (t.place != 0) != (t.slots() > 0) {
-			return fmt.Errorf("%s: wants %d people, in the list: %t", t.id(), t.slots(), t.place != 0)
+		if err := t.check(); err != nil {
+			return err
 		}
 		live += int(t.live)
 		counted -= int(t.counted)
@@ -223,6 +192,59 @@ func (b *batch) check() error {
 	if err := b.checkOrder(open); err != nil {
 		return err
 	}
+	switch {
+	case live != b.running:
+		return fmt.Errorf("%d in hand, counted %d", live, b.running)
+	case b.waiting() < 0:
+		return fmt.Errorf("planned %d, but %d done and %d running", b.planned, b.completed, b.running)
+	case b.open == 0 && b.untouched() == 0 && !b.spec.Open:
+		return fmt.Errorf("all %d tasks have labels or were taken out, and it goes on", b.spec.Tasks)
+	}
+	return b.checkPromises(open)
+}
+
+// check verifies one task that somebody was given and that has no label.
+func (t *task) check() error {
+	b := t.batch
+	seen := make(map[crowd.WorkerID]bool, len(t.given))
+	inHand, answers := int32(0), int32(0)
+	for _, a := range t.given {
+		if a.state == crowd.Assigned || a.counted {
+			if seen[a.worker.id] {
+				return fmt.Errorf("%s is %s's twice", t.id(), a.worker.id)
+			}
+			seen[a.worker.id] = true
+		}
+		if a.state == crowd.Assigned {
+			inHand++
+		}
+		if a.counted {
+			answers++
+		}
+		if a.task != t || t.closed || b.log.get(a.n) != a || (a.state == crowd.Assigned) != (a.worker.holds == a) {
+			return fmt.Errorf("%s is %s, but its worker, its task or the log says otherwise", a.id(), a.state)
+		}
+	}
+	switch {
+	case inHand != t.live:
+		return fmt.Errorf("%s: %d in hand, counted %d", t.id(), inHand, t.live)
+	case answers != t.counted:
+		return fmt.Errorf("%s: %d answers that count, counted %d", t.id(), answers, t.counted)
+	case t.slots() < 0 || t.removed && t.slots() > 0:
+		return fmt.Errorf("%s: %d in hand and %d answers, but %d wanted", t.id(), t.live, t.counted, t.planned)
+	case t.removed != b.backlog.isRemoved(t.n):
+		return fmt.Errorf("%s was taken out: %t, the list says otherwise", t.id(), t.removed)
+	case t.live == 0 && t.slots() == 0:
+		return fmt.Errorf("%s has all of its %d answers and no label", t.id(), t.planned)
+	}
+	if b.backlog.invitedTo(t.n) == 0 && (t.place != 0) != (t.slots() > 0) {
+		return fmt.Errorf("%s: wants %d people, in the list: %t", t.id(), t.slots(), t.place != 0)
+	}
+	return nil
+}
+
+// checkPromises verifies what the batch owes those who hold its tasks.
+func (b *batch) checkPromises(open []*task) error {
 	promised, leaving := crowd.Money(0), 0
 	for _, t := range open {
 		for _, a := range t.given {
@@ -237,12 +259,6 @@ func (b *batch) check() error {
 	switch {
 	case promised != b.promised || leaving != b.leaving:
 		return fmt.Errorf("%s promised and %d tasks on their way out, counted %s and %d", promised, leaving, b.promised, b.leaving)
-	case live != b.running:
-		return fmt.Errorf("%d in hand, counted %d", live, b.running)
-	case b.waiting() < 0:
-		return fmt.Errorf("planned %d, but %d done and %d running", b.planned, b.completed, b.running)
-	case b.open == 0 && b.untouched() == 0 && !b.spec.Open:
-		return fmt.Errorf("all %d tasks have labels or were taken out, and it goes on", b.spec.Tasks)
 	case promised > b.escrow:
 		return fmt.Errorf("%s in the budget, but %s promised", b.escrow, promised)
 	}

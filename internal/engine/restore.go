@@ -159,29 +159,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 			inv.close(n)
 		}
 	}
-	open := make(map[crowd.TaskID]*task)
-	answered := make([]*AssignmentSnapshot, 0, len(s.Assignments))
-	for i := range s.Assignments {
-		a := &s.Assignments[i]
-		if open[a.Task] == nil {
-			open[a.Task] = e.start(b, a.Task.N())
-			if o := b.backlog.order; o != nil {
-				if _, _, ok := o.queue.Get(int64(a.Task.N())); !ok {
-					return fmt.Errorf("the item of %s is not there", a.Task)
-				}
-			}
-		}
-		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
-			return err
-		}
-		if a.Counted {
-			answered = append(answered, a)
-		}
-	}
-	b.log.pass(p.Issued + 1)
-	slices.SortStableFunc(answered, func(x, y *AssignmentSnapshot) int { return x.AnsweredAt.Compare(y.AnsweredAt) })
-	for _, a := range answered {
-		open[a.Task].count(b.log.get(a.ID.N()))
+	open, err := e.restoreOpen(now, b, s)
+	if err != nil {
+		return err
 	}
 	e.add(b)
 	b.restoreRemoved(s.Removed, open)
@@ -193,6 +173,36 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.enough = b.spec.Enough != nil && b.hasLabels()
 	e.touch(now, b, nil)
 	return nil
+}
+
+// restoreOpen restores the tasks that somebody was given and that have no label, with their
+// answers in the order in which they came.
+func (e *Engine) restoreOpen(now time.Time, b *batch, s *BatchSnapshot) (map[crowd.TaskID]*task, error) {
+	open := make(map[crowd.TaskID]*task)
+	answered := make([]*AssignmentSnapshot, 0, len(s.Assignments))
+	for i := range s.Assignments {
+		a := &s.Assignments[i]
+		if open[a.Task] == nil {
+			open[a.Task] = e.start(b, a.Task.N())
+			if o := b.backlog.order; o != nil {
+				if _, _, ok := o.queue.Get(int64(a.Task.N())); !ok {
+					return nil, fmt.Errorf("the item of %s is not there", a.Task)
+				}
+			}
+		}
+		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
+			return nil, err
+		}
+		if a.Counted {
+			answered = append(answered, a)
+		}
+	}
+	b.log.pass(s.Progress.Issued + 1)
+	slices.SortStableFunc(answered, func(x, y *AssignmentSnapshot) int { return x.AnsweredAt.Compare(y.AnsweredAt) })
+	for _, a := range answered {
+		open[a.Task].count(b.log.get(a.ID.N()))
+	}
+	return open, nil
 }
 
 func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot) error {

@@ -138,6 +138,11 @@ func (s *Spec) Validate(now time.Time) error {
 			return err
 		}
 	}
+	return s.validInvited()
+}
+
+// validInvited checks who is invited to which task.
+func (s *Spec) validInvited() error {
 	switch {
 	case s.Invited == nil:
 		return nil

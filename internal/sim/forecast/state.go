@@ -115,35 +115,49 @@ func validBatch(b *engine.BatchSnapshot) error {
 			return bad("a past reward is none, or out of order")
 		}
 	}
-	if spec.SLA != nil && len(b.Items) != int(spec.Tasks)-p.Labelled {
-		return bad("its items are not its tasks without a label")
+	if what := cmp.Or(wrongItem(b), wrongAssignment(b)); what != "" {
+		return bad(what)
+	}
+	return nil
+}
+
+// wrongItem says what is wrong with the items of b, or "".
+func wrongItem(b *engine.BatchSnapshot) string {
+	spec := &b.Spec
+	if spec.SLA != nil && len(b.Items) != int(spec.Tasks)-b.Progress.Labelled {
+		return "its items are not its tasks without a label"
 	}
 	for i, x := range b.Items {
 		if x.N < 1 || x.N > spec.Tasks || i > 0 && x.N <= b.Items[i-1].N {
-			return bad("an item is of no task, or out of order")
+			return "an item is of no task, or out of order"
 		}
 		if x.Class < 0 || x.Class > 0 && (spec.SLA == nil || x.Class > len(spec.SLA.Others)) {
-			return bad("an item is of a class that is not there")
+			return "an item is of a class that is not there"
 		}
 	}
-	last := crowd.AssignmentID(0)
+	return ""
+}
+
+// wrongAssignment says what is wrong with an assignment of b, or "".
+func wrongAssignment(b *engine.BatchSnapshot) string {
+	spec, p, last := &b.Spec, &b.Progress, crowd.AssignmentID(0)
 	for i := range b.Assignments {
 		a := &b.Assignments[i]
 		switch {
 		case a.ID.Batch() != spec.ID || a.ID <= last || a.ID.N() > p.Issued:
-			return bad("an assignment is out of order")
+			return "an assignment is out of order"
 		case a.Task.Batch() != spec.ID || a.Task.N() < 1 || a.Task.N() > spec.Tasks || (spec.Invited == nil && a.Task.N() >= p.Fresh):
-			return bad("an assignment is of no task")
+			return "an assignment is of no task"
 		case a.Worker < 1:
-			return bad("an assignment is of no worker")
+			return "an assignment is of no worker"
 		case !slices.Contains(assignmentStates, a.State):
-			return bad("an assignment's state is unknown")
+			return "an assignment's state is unknown"
 		case a.Counted && a.State != crowd.Submitted:
-			return bad("an answer counts that was not given")
+			return "an answer counts that was not given"
 		}
 		last = a.ID
 	}
-	return nil
+	return ""
 }
 
 var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, crowd.Returned, crowd.Skipped, crowd.Expired, crowd.Withdrawn}
