@@ -145,15 +145,8 @@ func (o *Orchestrator) cancelUnstarted(ctx context.Context, run store.Run) error
 // nodesToCopy finds the nodes whose rows the run takes over from its parent: the
 // inputs, and the steps that do not come after From.
 func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Created) (map[int]int, error) {
-	switch {
-	case run.Parent == 0 && run.From != "":
-		return nil, crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
-	case run.Parent == 0 && run.AskAgain:
-		return nil, crowd.Fieldf("ask_again", "say of which run, too, whose labels are not to be taken over")
-	case run.Parent == 0 && run.RenewAges:
-		return nil, crowd.Fieldf("renew_ages", "say of which run, too, whose items are to start anew")
-	case run.Parent == 0:
-		return nil, nil
+	if run.Parent == 0 {
+		return nil, needsParent(run)
 	}
 	parent, err := o.cfg.Store.Run(ctx, run.Tenant, run.Parent)
 	if err != nil {
@@ -174,14 +167,7 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		return nil, crowd.Fieldf("from", "the workflow has no step %q", run.From)
 	}
 	redone := redoneFrom(w, run.From)
-	if !run.AskAgain {
-		for i := range w.Steps {
-			s := &w.Steps[i]
-			if redone[s.Node] && s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 }) {
-				made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, run.Parent))
-			}
-		}
-	}
+	made.noteKeptLabels(run, w, old, redone)
 	over := make(map[int]int)
 	for i := range nodes {
 		j := slices.IndexFunc(old, func(x store.Node) bool { return x.Name == nodes[i].Name })
@@ -202,12 +188,43 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err := o.checkAnswerers(ctx, run, w, old, over); err != nil {
 		return nil, err
 	}
+	made.noteUnused(run, nodes, old)
+	return over, nil
+}
+
+// needsParent refuses what only a run can ask for that goes on from another one.
+func needsParent(run *store.Run) error {
+	switch {
+	case run.From != "":
+		return crowd.Fieldf("from", "say of which run, too, whose rows are taken over")
+	case run.AskAgain:
+		return crowd.Fieldf("ask_again", "say of which run, too, whose labels are not to be taken over")
+	case run.RenewAges:
+		return crowd.Fieldf("renew_ages", "say of which run, too, whose items are to start anew")
+	}
+	return nil
+}
+
+// noteKeptLabels says of which steps that are done again the labels are taken over.
+func (made *Created) noteKeptLabels(run *store.Run, w *workflow.Workflow, old []store.Node, redone map[int]bool) {
+	if run.AskAgain {
+		return
+	}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		if redone[s.Node] && s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 }) {
+			made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, run.Parent))
+		}
+	}
+}
+
+// noteUnused says which nodes of the parent the run does not have.
+func (made *Created) noteUnused(run *store.Run, nodes, old []store.Node) {
 	for j := range old {
 		if old[j].Last > 0 && !slices.ContainsFunc(nodes, func(x store.Node) bool { return x.Name == old[j].Name }) {
 			made.Notes = append(made.Notes, fmt.Sprintf("the step %s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last))
 		}
 	}
-	return over, nil
 }
 
 // redoneFrom returns the nodes of the steps that a run does again which goes on from another
