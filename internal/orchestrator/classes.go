@@ -2,11 +2,13 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -127,6 +129,24 @@ type ClassView struct {
 
 // Kept counts the items that ended in time.
 func (c ClassView) Kept() int64 { return c.Ended - c.Late }
+
+// unreadNote tells of the rows that are of the last class since nothing is known of them, so
+// that its share of items in time is not taken for that of customers served; "": none are.
+func (v *View) unreadNote() string {
+	if len(v.Classes) == 0 {
+		return ""
+	}
+	unread := int64(0)
+	for i := range v.Nodes {
+		if v.Nodes[i].Step == nil {
+			unread += v.Nodes[i].Failed
+		}
+	}
+	if unread == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s could not be read: failed items of the last class, %s", format.Count(int(unread), "row"), v.Classes[len(v.Classes)-1].Name)
+}
 
 // classViews are the classes of a run in the order of its file; nil: it has none.
 func (r *run) classViews() []ClassView {

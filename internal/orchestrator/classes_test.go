@@ -97,6 +97,9 @@ func TestClassesOfItems(t *testing.T) {
 		}
 	}
 	v := w.view(id)
+	if got := strings.Join(v.Notes, "; "); got != "1 row could not be read: failed items of the last class, regular" {
+		t.Errorf("noted: %q", got)
+	}
 	want := []orchestrator.ClassView{
 		{Name: "premium", ClassCount: store.ClassCount{Ended: 6, Late: 4, Penalty: 36 * crowd.Unit}},
 		{Name: "gold", ClassCount: store.ClassCount{Ended: 3}},

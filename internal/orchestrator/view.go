@@ -27,8 +27,9 @@ type View struct {
 	Classes   []ClassView // of items; nil: there are none
 	Outlook   Outlook
 	Stuck     bool // nothing goes on until held items are retried or skipped
-	// Unkept says which pools do not look at the SLA, of a run that has not ended.
-	Unkept []string
+	// Notes says which pools do not look at the SLA, of a run that has not ended, and how
+	// many rows are of a class only because they could not be read.
+	Notes []string
 
 	batches []store.Batch // of its nodes
 }
@@ -94,12 +95,17 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	}
 	v.Stuck = r.kept.State == store.RunRunning && isStuck(v)
 	v.Outlook = v.outlook(o.now())
+	if note := v.unreadNote(); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 	if r.flow.SLA == nil || r.kept.State.Ended() {
 		return v, nil
 	}
-	if v.Unkept, err = o.Unkept(ctx, r.flow); err != nil {
+	unkept, err := o.Unkept(ctx, r.flow)
+	if err != nil {
 		return nil, err
 	}
+	v.Notes = append(v.Notes, unkept...)
 	return v, o.predictCached(ctx, r, v)
 }
 

@@ -44,7 +44,7 @@ type RunHead struct {
 type Run struct {
 	RunHead
 	Needs           []string    `json:"needs" doc:"inputs without rows yet; empty once it has started"`
-	Notes           []string    `json:"notes,omitempty" doc:"which pools do not look at the SLA; of a run that was just made, also what is taken over from the parent"`
+	Notes           []string    `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
 	Nodes           []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
 	Outputs         []RunFile   `json:"outputs"`
 	SpentMicros     crowd.Money `json:"spent_micros" doc:"for answers"`

@@ -40,7 +40,7 @@ func TestUnkeptPromises(t *testing.T) {
 		if unkept != (len(notes) == 1 && strings.Contains(notes[0], "the pool main, "+policy+", does not") && strings.Contains(notes[0], sched.Default)) || !unkept && len(notes) > 0 {
 			t.Errorf("%q: a check says %q", policy, notes)
 		}
-		if got := must(w.Runs.Get(w.ctx, w.ann, run))(t).Unkept; strings.Join(got, "") != strings.Join(notes, "") {
+		if got := must(w.Runs.Get(w.ctx, w.ann, run))(t).Notes; strings.Join(got, "") != strings.Join(notes, "") {
 			t.Errorf("%q: the run says %q", policy, got)
 		}
 		if notes := told(askFlow + asking); len(notes) > 0 {
@@ -49,7 +49,7 @@ func TestUnkeptPromises(t *testing.T) {
 	}
 	must(w.Runs.Cancel(w.ctx, w.ann, run))(t)
 	schedule("fifo")
-	if got := must(w.Runs.Get(w.ctx, w.ann, run))(t).Unkept; len(got) > 0 {
+	if got := must(w.Runs.Get(w.ctx, w.ann, run))(t).Notes; len(got) > 0 {
 		t.Errorf("a run that is over says %q", got)
 	}
 }
