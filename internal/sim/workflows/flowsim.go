@@ -97,7 +97,7 @@ type world struct {
 	comes       bool            // more of the load is to come
 	nextArrival func() (time.Duration, bool)
 	busy        map[crowd.PoolID]time.Duration // spent on answers
-	spans       []span                         // of the runs that have ended
+	ended       []store.Run                    // that have ended, of the load
 	lost        []error                        // why runs cannot end that are not under way any more
 	samples     sampler
 	apart       string // before each idempotency key, so that a service does not take this run's items for those of another simulation or a server

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/store"
 )
 
 // sampled is about how many samples over time there are while a load comes.
@@ -45,9 +44,6 @@ func (w *world) sample(to time.Time) {
 		s.list = append(s.list, x)
 	}
 }
-
-// span is a run of a load that has ended.
-type span struct{ run store.Run }
 
 // Outcome is what came of a simulation under a load.
 type Outcome struct {
@@ -91,25 +87,25 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 	o := &Outcome{
 		Arrived: w.arrived, GaveUp: w.out.GaveUp, Duration: w.out.Ended.Sub(w.out.Began), Answers: w.out.Answers,
 		Calls: w.out.Calls, FailedCalls: w.out.FailedCalls, Samples: w.samples.list,
-		DeadEnds: len(w.lost), Lost: len(w.lost) > 0 && len(w.spans) == 0,
+		DeadEnds: len(w.lost), Lost: len(w.lost) > 0 && len(w.ended) == 0,
 	}
 	if o.DeadEnds > 0 {
 		o.DeadEnd = w.lost[0]
 	}
 	perItem := w.out.Flow.SLA != nil && w.out.Flow.SLA.PerItem
 	var ends []time.Duration
-	for _, s := range w.spans {
-		o.Penalty += s.run.Penalty
+	for _, r := range w.ended {
+		o.Penalty += r.Penalty
 		if perItem {
-			o.Late += int(s.run.Late)
-		} else if s.run.Penalty > 0 {
+			o.Late += int(r.Late)
+		} else if r.Penalty > 0 {
 			o.Late++
 		}
 		if w.Load.Runs {
-			o.Latency = append(o.Latency, s.run.EndedAt.Sub(s.run.StartedAt).Seconds())
-			ends = append(ends, s.run.EndedAt.Sub(w.out.Began))
+			o.Latency = append(o.Latency, r.EndedAt.Sub(r.StartedAt).Seconds())
+			ends = append(ends, r.EndedAt.Sub(w.out.Began))
 		}
-		if err := w.addSteps(ctx, o, s.run.ID); err != nil {
+		if err := w.addSteps(ctx, o, r.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -140,8 +136,8 @@ func (w *world) addClasses(ctx context.Context, o *Outcome) error {
 	for _, c := range w.out.Flow.SLA.Classes {
 		o.Classes = append(o.Classes, ClassOutcome{Name: c.Name})
 	}
-	for _, s := range w.spans {
-		list, _, err := w.out.Orchestrator.Ended(ctx, 0, s.run.ID, math.MaxInt)
+	for _, r := range w.ended {
+		list, _, err := w.out.Orchestrator.Ended(ctx, 0, r.ID, math.MaxInt)
 		if err != nil {
 			return err
 		}
@@ -149,7 +145,7 @@ func (w *world) addClasses(ctx context.Context, o *Outcome) error {
 			c := &o.Classes[x.Class]
 			c.Latency, c.Ended = append(c.Latency, x.At.Sub(x.Born).Seconds()), c.Ended+1
 		}
-		for i, k := range s.run.Classes {
+		for i, k := range r.Classes {
 			o.Classes[i].Late, o.Classes[i].Penalty = o.Classes[i].Late+int(k.Late), o.Classes[i].Penalty+k.Penalty
 		}
 	}

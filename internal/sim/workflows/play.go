@@ -64,7 +64,7 @@ func (w *world) closeEnded() error {
 			still = append(still, id)
 			continue
 		}
-		w.spans = append(w.spans, span{run: run})
+		w.ended = append(w.ended, run)
 	}
 	w.open = still
 	return nil
