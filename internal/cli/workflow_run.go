@@ -207,28 +207,9 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	if err != nil {
 		return err
 	}
-	run, err := x.make(c, r, text)
+	run, err := x.begin(c, r, text)
 	if err != nil {
-		return ofWorkflow(x.File, err)
-	}
-	for _, note := range run.Notes {
-		say(c.Stderr, "%s\n", clean(note))
-	}
-	if err := x.load(c, r, run); err != nil {
-		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil && crowd.CodeOf(undo) != crowd.Conflict {
-			err = fmt.Errorf("%w (%s is left, without all of its inputs)", err, run.ID)
-		}
-		return ofWorkflow(x.File, err)
-	}
-	id := run.ID
-	if run, err = r.StartRun(c.Ctx, id, x.AllowSmallCrowd); err != nil {
-		if lacksPeople(err) {
-			if _, undo := r.MoveRun(c.background(), id, "cancel"); undo != nil {
-				err = fmt.Errorf("%w (%s is left, without its start)", err, id)
-			}
-			err = &noted{err, "to give it to somebody: throng worker qualify NAME QUALIFICATION=SCORE; or run it all the same with --allow-small-crowd"}
-		}
-		return ofWorkflow(x.File, err)
+		return err
 	}
 	if x.Detach {
 		return x.print(c, run, func(w io.Writer) {
@@ -259,6 +240,35 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	}
 	there := joined(run.Outputs, func(o wire.RunFile) string { return fmt.Sprintf("throng workflow results %s %s", run.ID, o.Name) })
 	return crowd.Errorf(failed, "%s was %s%s", run.ID, run.State, when(there != "", "; to see what came of it: "+there))
+}
+
+// begin makes a run, loads its inputs and starts it. One whose inputs cannot be loaded, or
+// that nobody can work on, is cancelled.
+func (x *WorkflowRun) begin(c *Context, r *remote, text string) (wire.Run, error) {
+	run, err := x.make(c, r, text)
+	if err != nil {
+		return run, ofWorkflow(x.File, err)
+	}
+	for _, note := range run.Notes {
+		say(c.Stderr, "%s\n", clean(note))
+	}
+	if err := x.load(c, r, run); err != nil {
+		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil && crowd.CodeOf(undo) != crowd.Conflict {
+			err = fmt.Errorf("%w (%s is left, without all of its inputs)", err, run.ID)
+		}
+		return run, ofWorkflow(x.File, err)
+	}
+	id := run.ID
+	if run, err = r.StartRun(c.Ctx, id, x.AllowSmallCrowd); err != nil {
+		if lacksPeople(err) {
+			if _, undo := r.MoveRun(c.background(), id, "cancel"); undo != nil {
+				err = fmt.Errorf("%w (%s is left, without its start)", err, id)
+			}
+			err = &noted{err, "to give it to somebody: throng worker qualify NAME QUALIFICATION=SCORE; or run it all the same with --allow-small-crowd"}
+		}
+		return run, ofWorkflow(x.File, err)
+	}
+	return run, nil
 }
 
 // saveOutputs downloads the outputs of a run that is done.

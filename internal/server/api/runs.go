@@ -145,14 +145,16 @@ func sent(kind string, body []byte) *huma.StreamResponse {
 	}}
 }
 
+// afterMove returns a run as it stands after a move.
+func (a *api) afterMove(ctx context.Context, p *access.Principal, r store.Run, err error) (out wire.Run, _ error) {
+	if err != nil {
+		return out, err
+	}
+	return as(toRun(p))(a.app.Runs.Get(ctx, p, r.ID))
+}
+
 // runMoves registers what can be done to a run.
 func (a *api) runMoves() {
-	after := func(ctx context.Context, p *access.Principal, r store.Run, err error) (out wire.Run, _ error) {
-		if err != nil {
-			return out, err
-		}
-		return as(toRun(p))(a.app.Runs.Get(ctx, p, r.ID))
-	}
 	moves := []struct {
 		name, summary string
 		do            func(context.Context, *access.Principal, crowd.RunID) (store.Run, error)
@@ -168,7 +170,7 @@ func (a *api) runMoves() {
 		add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/" + m.name, summary: m.summary, tag: runTag, access: signedIn},
 			func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
 				r, err := m.do(ctx, p, in.id)
-				return after(ctx, p, r, err)
+				return a.afterMove(ctx, p, r, err)
 			})
 	}
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/start", summary: "Begin a run whose inputs are there", tag: runTag, access: signedIn,
@@ -178,7 +180,7 @@ func (a *api) runMoves() {
 			AllowSmallCrowd bool `query:"allow_small_crowd" doc:"even if nobody holds a qualification that a step asks for"`
 		}) (wire.Run, error) {
 			r, err := a.app.Runs.Start(ctx, p, in.id, in.AllowSmallCrowd)
-			return after(ctx, p, r, err)
+			return a.afterMove(ctx, p, r, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/top-up", summary: "Add to what a run may spend", tag: runTag, access: access.RunsTopUp,
 		text: "Of a run that has a budget. No money moves: the run reserves it, task by task, from its tenant's account."},
@@ -187,13 +189,18 @@ func (a *api) runMoves() {
 			Body wire.TopUp
 		}) (wire.Run, error) {
 			r, err := a.app.Runs.TopUp(ctx, p, in.id, in.Body.AmountMicros)
-			return after(ctx, p, r, err)
+			return a.afterMove(ctx, p, r, err)
 		})
+	a.runStepMoves()
+}
+
+// runStepMoves registers what can be done to a step of a run, or to the items that it holds.
+func (a *api) runStepMoves() {
 	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/steps/{step}/end", summary: "End a crowd step early, with the labels that there are", tag: runTag, access: signedIn,
 		text: "The other items in it go on as failed."},
 		func(ctx context.Context, p *access.Principal, in *RunStep) (wire.Run, error) {
 			r, err := a.app.Runs.EndStep(ctx, p, in.id, in.Step)
-			return after(ctx, p, r, err)
+			return a.afterMove(ctx, p, r, err)
 		})
 	type ofStep struct {
 		RunPath
