@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
@@ -52,6 +53,8 @@ type labelReport struct {
 	Gold       int      `json:"gold"`        // tasks learnt from
 	Bad        int      `json:"bad"`         // rows left out
 	NotCounted int      `json:"not_counted"` // rows whose column "counted" is false
+
+	truth bool // known labels are there to score by
 }
 
 // Run reads the answers and combines them.
@@ -125,7 +128,7 @@ func (l *Label) Run(c *Context) error {
 func (l *Label) method() (label.Method, error) {
 	kind := task.Kind(l.Kind)
 	if l.Kind != "" && !slices.Contains(task.Kinds(), kind) {
-		return nil, wrong("kind", "%q is not known (see throng task kinds)", l.Kind)
+		return nil, wrong("kind", "%q is not known%s (see throng task kinds)", l.Kind, similarity.DidYouMean(l.Kind, lists.Map(task.Kinds(), func(k task.Kind) string { return string(k) })))
 	}
 	return kind.Describe().Method(l.Method)
 }
@@ -242,6 +245,7 @@ func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[st
 			known[i] = label.None // what was learnt from proves nothing
 		}
 	}
+	report.truth = len(truth) > 0
 	if accuracy, n := result.Accuracy(known); n > 0 {
 		report.Accuracy, report.Scored = &accuracy, n
 	}
@@ -266,7 +270,7 @@ func (r labelReport) show(w io.Writer) {
 	pairs(w, "answers", r.Answers, "tasks", r.Tasks, "workers", r.Workers, "classes", r.Classes, "answers a task", fixed(2, r.Redundancy),
 		"rows left out", when(r.Bad > 0, strconv.Itoa(r.Bad)), "method", method, "gold", when(r.Gold > 0, format.Count(r.Gold, "task")+" learnt from"),
 		"alpha", share(r.Alpha)+" ("+r.Scale+")", "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"),
-		"accuracy", when(r.Accuracy != nil, accuracy))
+		"accuracy", when(r.Accuracy != nil, accuracy)+when(r.truth && r.Accuracy == nil, "not known: no task that was answered, and not learnt from, is in the file of --truth"))
 }
 
 // tableOut begins a table of texts and figures in the format that the file's name

@@ -134,7 +134,7 @@ func (p *shownPool) figures() []any {
 	if m := p.Metrics; m != nil {
 		mu := "mu not known yet"
 		if m.Mu != nil && *m.Mu > 0 {
-			mu = fmt.Sprintf("one person takes %s for an answer", time.Duration(float64(time.Second) / *m.Mu).Round(100*time.Millisecond))
+			mu = fmt.Sprintf("one person takes %s for an answer", lasting(1 / *m.Mu))
 		}
 		if m.Lent+m.Borrowed > 0 {
 			list = append(list, "lent", fmt.Sprintf("%d to other pools, %d by other pools", m.Lent, m.Borrowed))
@@ -159,8 +159,16 @@ func (p *shownPool) figures() []any {
 	return append(list, "money", money)
 }
 
+// lasting is a time in seconds as it is shown: 0s only of nothing.
 func lasting(s float64) time.Duration {
-	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond)
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d <= 0 || d >= time.Second:
+		return d.Round(100 * time.Millisecond)
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond)
+	}
+	return time.Millisecond
 }
 
 // settings are those that say anything, as flags of "pool set" would.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -148,7 +149,7 @@ func (d *Descriptor) Method(name string) (label.Method, error) {
 	if named(label.Methods()) >= 0 {
 		return nil, crowd.Fieldf("method", "%s does not fit the kind %s: use %s", name, d.Kind, methodNames(fit))
 	}
-	return nil, crowd.Fieldf("method", "%q is not known (%s)", name, methodNames(fit))
+	return nil, crowd.Fieldf("method", "%q is not known%s (%s)", name, similarity.DidYouMean(name, lists.Map(fit, label.Method.Name)), methodNames(fit))
 }
 
 func methodNames(list []label.Method) string {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -49,12 +51,17 @@ type Table struct {
 func ReadTable(file table.Rows, in *workflow.Input) (*Table, error) {
 	t := &Table{Columns: slices.Clone(file.Columns())}
 	types := make([]condition.Type, len(t.Columns))
+	var missing []string
 	for _, c := range in.Columns {
-		i := slices.Index(t.Columns, c.Name)
-		if i < 0 {
-			return nil, crowd.Fieldf("input", "the file of %s has no column %q", in.Name, c.Name)
+		if i := slices.Index(t.Columns, c.Name); i >= 0 {
+			types[i] = c.Type
+		} else {
+			missing = append(missing, strconv.Quote(c.Name))
 		}
-		types[i] = c.Type
+	}
+	if len(missing) > 0 {
+		return nil, crowd.Fieldf("input", "the file of %s has no column %s: its columns are %s, and the workflow names %s", in.Name, strings.Join(missing, ", "),
+			strings.Join(t.Columns, ", "), strings.Join(lists.Map(in.Columns, func(c workflow.Column) string { return c.Name }), ", "))
 	}
 	for {
 		cells, _, err := file.Read()
