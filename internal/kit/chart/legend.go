@@ -21,6 +21,9 @@ const (
 	keyText      = 10.5
 	keyRow       = 15.0
 	keyGap       = 14.0 // between entries of a row
+	// keyMargin is how much wider a name may be in a reader's font than in ours. Verdana and
+	// DejaVu, which stand in for ours, need a sixth more, and an entry ends where the next begins.
+	keyMargin = 1.17
 )
 
 // legend draws the entries in at most two rows above what remains of r, or to
@@ -34,7 +37,7 @@ func (s *svg) legend(keys []key, side bool, r rect) rect {
 	widest, rows, x := 0.0, 1, 0.0
 	for i, k := range keys {
 		names[i] = fitText(clean(k.name), keyText, false, math.Max(80, r.w()*0.3))
-		widths[i] = keySignWidth + widthMargin*textWidth(names[i], keyText, false)
+		widths[i] = keySignWidth + keyMargin*textWidth(names[i], keyText, false)
 		widest = math.Max(widest, widths[i])
 		if x > 0 && x+widths[i] > r.w() {
 			rows, x = rows+1, 0
