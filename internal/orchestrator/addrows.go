@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -167,7 +168,13 @@ func (r *run) findInput(name string) (*node, error) {
 	if i := slices.IndexFunc(r.nodes, func(n *node) bool { return n.Name == name && n.step == nil }); i >= 0 {
 		return r.nodes[i], nil
 	}
-	return nil, &crowd.Error{Code: crowd.NotFound, Field: "input", Message: "the run has no input " + name}
+	var names []string
+	for _, n := range r.nodes {
+		if n.step == nil {
+			names = append(names, n.Name)
+		}
+	}
+	return nil, &crowd.Error{Code: crowd.NotFound, Field: "input", Message: "the run has no input " + name + similarity.DidYouMean(name, names)}
 }
 
 // readNewRows reads rows for an input, with the cells in the order in which it keeps them.

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -131,11 +133,11 @@ func (r *run) findNode(step string) (*node, error) {
 	if i := slices.IndexFunc(r.nodes, func(n *node) bool { return n.Name == step }); i >= 0 {
 		return r.nodes[i], nil
 	}
-	return nil, noSuchStep(step)
+	return nil, noSuchStep(step, lists.Map(r.nodes, func(n *node) string { return n.Name }))
 }
 
-func noSuchStep(name string) error {
-	return &crowd.Error{Code: crowd.NotFound, Field: "step", Message: fmt.Sprintf("the run has no step %q", name)}
+func noSuchStep(name string, known []string) error {
+	return &crowd.Error{Code: crowd.NotFound, Field: "step", Message: fmt.Sprintf("the run has no step %q%s", name, similarity.DidYouMean(name, known))}
 }
 
 // forSteps calls f with the step of that name, or with all.

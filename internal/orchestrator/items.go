@@ -259,7 +259,7 @@ func (o *Orchestrator) Items(ctx context.Context, id crowd.RunID, name string, a
 	}
 	i := slices.IndexFunc(nodes, func(n store.Node) bool { return n.Name == name })
 	if i < 0 {
-		return nil, noSuchStep(name)
+		return nil, noSuchStep(name, lists.Map(nodes, func(n store.Node) string { return n.Name }))
 	}
 	return o.cfg.Store.Rows(ctx, id, i, after, limit, nil)
 }

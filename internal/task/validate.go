@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
 // Validate returns everything that is wrong with a template that comes in, nil if
@@ -132,7 +133,7 @@ func (t Template) compile(c *checker) *Compiled {
 	d := t.Kind.Describe()
 	if d.compile == nil {
 		names := lists.Map(kinds, func(k *Descriptor) string { return string(k.Kind) })
-		c.badf("kind", "%q is not a kind: use one of %s", clip(string(t.Kind)), strings.Join(names, ", "))
+		c.badf("kind", "%q is not a kind: use one of %s%s", clip(string(t.Kind)), strings.Join(names, ", "), similarity.DidYouMean(string(t.Kind), names))
 		return nil
 	}
 	if d.own != nil && t.Own == nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/sim/pools"
 )
 
@@ -130,7 +132,8 @@ func Run(ctx context.Context, list []Experiment, name string, o Options) (*Resul
 			return list[i].run(ctx, o)
 		}
 	}
-	return nil, crowd.Fieldf("name", "there is no experiment %q: throng paper list shows them", name)
+	return nil, crowd.Fieldf("name", "there is no experiment %q: throng paper list shows them%s", name,
+		similarity.DidYouMean(name, lists.Map(list, func(x Experiment) string { return x.Name })))
 }
 
 // maxReps bounds a run to hours.
