@@ -195,14 +195,20 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 	case n == 0:
 		return nil, crowd.Fieldf("questions", "the file has no questions")
 	}
-	most := maxTryBytes / min(cmp.Or(t.Draw, n), MaxDrawn)
+	return questions, fitTry(compiled, t, questions, lines)
+}
+
+// fitTry checks that no question takes more of a try's bytes than its share. The
+// questions stand in these lines of their file.
+func fitTry(c *task.Compiled, t *store.Test, questions []store.Question, lines []int) error {
+	most := maxTryBytes / min(cmp.Or(t.Draw, len(questions)), MaxDrawn)
 	for i, q := range questions {
-		if err := compiled.Fits(task.Values{Columns: t.Columns, Cells: q.Values}, most); err != nil {
+		if err := c.Fits(task.Values{Columns: t.Columns, Cells: q.Values}, most); err != nil {
 			err.Row = lines[i]
-			return nil, err
+			return err
 		}
 	}
-	return questions, nil
+	return nil
 }
 
 // questionTemplate checks that the answers of a template can be told right from wrong.
