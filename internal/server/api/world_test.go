@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -204,6 +205,17 @@ func (w *world) send(c *client.Client, method, path, body string, header ...stri
 	resp := must(c.HTTP.Do(req))(w.t)
 	defer resp.Body.Close()
 	return answer{resp, must(io.ReadAll(resp.Body))(w.t)}
+}
+
+// signature is all that an answer tells about what was named by an id, but for the id.
+func (a answer) signature(id string) string {
+	h := a.Header.Clone()
+	h.Del("Date")
+	h.Del("Content-Length")
+	var told strings.Builder
+	_, _ = fmt.Fprintln(&told, a.StatusCode)
+	_ = h.Write(&told)
+	return regexp.MustCompile(`\b`+regexp.QuoteMeta(id)+`\b`).ReplaceAllString(told.String()+string(a.body), "ID")
 }
 
 // problem returns the error that an answer is, or ends the test.

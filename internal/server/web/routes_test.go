@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -225,4 +226,67 @@ func TestTheCookie(t *testing.T) {
 			}
 		}
 	}
+}
+
+// absent stand for the wildcards of patterns: things that there are not.
+var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "none", "{item}", "999", "{secret}", "NONE", "{service}", "none", "{$}", "")
+
+var wildcards = regexp.MustCompile(`\{\w+\}`)
+
+// Every route that names something answers whoever it does not belong to as if there were
+// no such thing.
+func TestWhatIsAnothersIsNoPage(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	c.launchCats("Cats")
+	c.req.post("/runs", url.Values{"tenant": {"n1"}, "then": {"make"}, "text": {"workflow: Cats\ninputs: {things: {columns: [name]}}\nsteps: {names: {from: things, sql: select name from things}}\n"}}).want(200).at("/runs/r1")
+	c.workers[0].post("/work/next", nil)
+	birdsBy(c.req).want(200)
+	c.boss.post("/admin/services", url.Values{"name": {"scores"}, "url": {"https://scores.example/v1"}, "concurrency": {"4"}, "tenants": {"n1"}}).want(200)
+	c.req.get("/invitations").form("/invitations").set("addresses", "eva@example.org").set("pool", "p1").send().want(200, "eva@example.org")
+	c.boss.get("/admin").form("/admin/tenants").set("name", "Other").send().want(200)
+	olga := c.as(t, c.boss, "olga", func(f *sheet) { f.set("tenants", "n2") })
+	foreign := map[string]*browser{"a requester of another tenant": olga, "another worker": c.workers[1], "somebody who has not signed in": c.browser(t, "nobody")}
+	cases := 0
+	for _, rt := range routes() {
+		method, path, _ := strings.Cut(rt.pattern, " ")
+		if !wildcards.MatchString(path) || rt.access == public {
+			continue
+		}
+		for who, b := range foreign {
+			answer := func(names *strings.Replacer) string {
+				to := names.Replace(path)
+				var p *pageOf
+				if method == http.MethodGet {
+					p = b.get(to)
+				} else {
+					p = b.post(to, url.Values{})
+				}
+				told := fmt.Sprintf("%d %s\n%s", p.Status, p.URL.RequestURI(), p.Text)
+				for _, wildcard := range wildcards.FindAllString(path, -1) {
+					told = strings.ReplaceAll(told, absent.Replace(wildcard), samples.Replace(wildcard))
+				}
+				return told
+			}
+			cases++
+			theirs, none := answer(samples), answer(absent)
+			if theirs != none {
+				t.Errorf("%s tells %s what is another's from what is not there:\n%s", rt.pattern, who, firstDifference(theirs, none))
+			}
+		}
+	}
+	if cases < 100 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// firstDifference returns the first lines in which two texts differ.
+func firstDifference(one, other string) string {
+	x, y := strings.Split(one, "\n"), strings.Split(other, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] + "\n" + y[i]
+		}
+	}
+	return fmt.Sprintf("one has %d lines, the other %d", len(x), len(y))
 }
