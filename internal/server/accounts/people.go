@@ -394,9 +394,10 @@ func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant 
 	if err := p.MayFor(access.AccountsBlockWorker, tenant); err != nil {
 		return err
 	}
+	noWorker := &crowd.Error{Code: crowd.NotFound, Field: "worker", Message: "no such worker"}
 	_, err := s.Change(ctx, id, func(u *store.User) error {
 		if u.Pool == 0 {
-			return &crowd.Error{Code: crowd.NotFound, Field: "worker", Message: "no such worker"}
+			return noWorker
 		}
 		list := slices.DeleteFunc(slices.Clone(u.BlockedBy), func(t crowd.TenantID) bool { return t == tenant })
 		if blocked {
@@ -406,6 +407,9 @@ func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant 
 		u.BlockedBy = list
 		return nil
 	})
+	if crowd.CodeOf(err) == crowd.NotFound { // staff look absent
+		return noWorker
+	}
 	return err
 }
 

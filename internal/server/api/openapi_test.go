@@ -165,6 +165,9 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			}
 		case "tenants":
 			pairs = []pair{{w.bob, []string{"{id}", w.a.String()}, []string{"{id}", "n999"}}}
+			if strings.HasSuffix(o.path, "/{worker}") { // the boss, who is no worker
+				pairs = append(pairs, pair{w.bob, []string{"{worker}", "u1", "{id}", w.b.String()}, []string{"{worker}", "u999", "{id}", w.b.String()}})
+			}
 		case "users":
 			pairs = []pair{{w.bob, []string{"{id}", ann}, []string{"{id}", "u999"}}}
 		case "pools":
