@@ -87,7 +87,7 @@ func TestRunPagesInChromium(t *testing.T) {
 	made := c.req.sendRun("", wide, "make").want(200)
 	busy := made.URL.Path
 	c.req.sendInputs(busy, "start", "pets", "pets.csv", petRows(12)).want(200, "Started.")
-	c.req.becomes(busy, "Held after errors")
+	c.req.becomes(busy, "risk : 12 items") // held, all of them, before the service is whole again
 	s.broken.Store(false)
 	c.req.post(busy+"/do", map[string][]string{"do": {"retry"}, "step": {"risk"}}).want(200)
 	c.req.becomes(busy, "risk service ● done 12 12")
