@@ -29,13 +29,14 @@ const MaxClasses = 20
 // A Penalty is what a process costs as a function L(t) of its age t at its end.
 // With t₀ = After, p = Cost and u = Every:
 //
-//	staged    (trunc(t/u)·u − t₀)/u · p  for t ≥ t₀   (equation 1, where u is 1 s)
-//	constant  p                          for t ≥ t₀   (equation 2)
-//	linear    (t − t₀)/u · p             for t ≥ t₀
+//	staged    trunc((t − t₀)/u) · p  for t ≥ t₀
+//	constant  p                      for t ≥ t₀   (equation 2)
+//	linear    (t − t₀)/u · p         for t ≥ t₀
 //
-// and zero before t₀. The staged form is zero too where equation 1 would be
-// negative: from a t₀ that is no multiple of u up to the next multiple. L never
-// falls, and stops at AtMost. The paper has the first two forms; the third is ours.
+// and zero before t₀. L never falls, and stops at AtMost. Equation 1 is (trunc(t) − t₀) · p,
+// with ages in seconds: the staged form where u is 1 s and t₀ whole seconds, as in all of
+// the paper's experiments. The steps of another t₀ would begin with a part of p there, and
+// with all of it here. The third form is ours.
 //
 // A nil *Penalty is the promise of nothing: it costs nothing at any age.
 // Requests share a pointer; it must not be changed while a Queue holds it.
@@ -91,7 +92,8 @@ func (p *Penalty) At(age time.Duration) crowd.Money {
 		if p.Every <= 0 {
 			return 0
 		}
-		return p.slope(age - age%p.Every - p.After)
+		over := age - p.After
+		return p.slope(over - over%p.Every)
 	case Linear:
 		return p.slope(age - p.After)
 	}
@@ -120,23 +122,14 @@ func (p *Penalty) NextStep(age time.Duration) (time.Duration, bool) {
 	return 0, false
 }
 
-// nextStage is NextStep of the staged form. The first multiple of Every may not
-// be a step yet, when After is just before it and the cost rounds to nothing;
-// the one after it adds a whole Cost.
+// nextStage is NextStep of the staged form: the end of the Every that the age is in.
 func (p *Penalty) nextStage(age time.Duration) (time.Duration, bool) {
-	is := p.At(age)
-	if p.Every <= 0 || is == p.cap() {
+	if p.Every <= 0 || p.At(age) == p.cap() {
 		return 0, false
 	}
-	from := max(age, p.After)
-	next := time.Duration(add(int64(from-from%p.Every), int64(p.Every)))
-	if p.At(next) == is {
-		next = time.Duration(add(int64(next), int64(p.Every)))
-	}
-	if next == never {
-		return 0, false
-	}
-	return next, true
+	over := max(age, p.After) - p.After
+	next := time.Duration(add(add(int64(p.After), int64(over-over%p.Every)), int64(p.Every)))
+	return next, next != never
 }
 
 // top returns the first age at which the slope has reached the cap, or never.

@@ -36,7 +36,7 @@ func TestPenaltiesOfThePaper(t *testing.T) {
 		{staged, 100_002 * sec, 999_990 * unit}, {staged, 100_003 * sec, crowd.MaxMoney}, {staged, math.MaxInt64, crowd.MaxMoney},
 		{constant, 8*sec - 1, 0}, {constant, 8 * sec, 20 * unit}, {constant, math.MaxInt64, 20 * unit}, {constant, math.MinInt64, 0},
 		{linear, 3 * sec, 0}, {linear, 3500 * time.Millisecond, 5 * unit}, {linear, 4 * sec, 10 * unit}, {linear, 3*sec + 99, 0}, {linear, 3*sec + 100, 1},
-		{between, 3600 * time.Millisecond, 0}, {between, 4 * sec, 5 * unit}, {between, 5 * sec, 15 * unit},
+		{between, 3600 * time.Millisecond, 0}, {between, 4 * sec, 0}, {between, 4500*time.Millisecond - 1, 0}, {between, 4500 * time.Millisecond, 10 * unit}, {between, 5 * sec, 10 * unit}, {between, 5500 * time.Millisecond, 20 * unit},
 		{capped, 5 * sec, 20 * unit}, {capped, 6 * sec, 25 * unit}, {capped, 60 * sec, 25 * unit},
 		{nil, math.MaxInt64, 0},
 		{steep, 1 << 61, crowd.MaxMoney}, {steep, 1 << 62, crowd.MaxMoney}, // products of 64 and 65 bits
@@ -76,7 +76,7 @@ func TestPenaltyIsItsEquation(t *testing.T) {
 	})
 }
 
-// equation is L(age) by equations 1 and 2 and the slope, literally.
+// equation is L(age) by equations 1, for any unit, and 2 and the slope, literally.
 func equation(p *sla.Penalty, age time.Duration) crowd.Money {
 	if age < p.After {
 		return 0
@@ -89,9 +89,7 @@ func equation(p *sla.Penalty, age time.Duration) crowd.Money {
 	m := big.NewInt(int64(p.Cost))
 	switch p.Kind {
 	case sla.Staged:
-		whole := new(big.Int).Quo(n(age), n(p.Every))
-		over := whole.Mul(whole, n(p.Every)).Sub(whole, n(p.After))
-		m.Mul(m, over).Div(m, n(p.Every))
+		m.Mul(m, new(big.Int).Quo(new(big.Int).Sub(n(age), n(p.After)), n(p.Every)))
 	case sla.Linear:
 		m.Mul(m, new(big.Int).Sub(n(age), n(p.After))).Div(m, n(p.Every))
 	}

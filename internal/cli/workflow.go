@@ -103,15 +103,18 @@ func allowed(flag string, patterns []string) (httpstep.Allow, error) {
 // WorkflowCheck is "throng workflow check".
 type WorkflowCheck struct {
 	File   string `arg:"" help:"The workflow, a YAML file; - for standard input."`
-	Tenant string `help:"For which tenant: of a file that names services, these are checked on the server."`
+	Tenant string `help:"For which tenant it is checked on the server: the services that it names, its priorities, the policies of its pools."`
 	Remote
 }
 
 // Run checks the file.
 func (x *WorkflowCheck) Run(c *Context) error {
 	w, text, err := loadWorkflow(c, x.File)
-	if err == nil && (len(named(w)) > 0 || x.Tenant != "") {
-		err = x.ask(c, w, text)
+	pools := err == nil && w.SLA != nil && slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Crowd() != nil })
+	var notes []string
+	asked := false
+	if err == nil && (len(named(w)) > 0 || x.Tenant != "" || pools) {
+		notes, asked, err = x.ask(c, w, text)
 	}
 	if bad := placed(err); len(bad) > 0 && x.JSON {
 		list := lists.Map(bad, func(p yamlfile.Problem) workflow.Problem {
@@ -122,10 +125,15 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	return x.print(c, wire.OfWorkflow(w, nil), func(out io.Writer) {
+	found := wire.OfWorkflow(w, nil)
+	found.Notes = notes
+	return x.print(c, found, func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
-		if w.SLA != nil && slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Crowd() != nil }) {
+		for _, note := range notes {
+			say(out, "%s\n", clean(note))
+		}
+		if pools && !asked {
 			say(out, "its sla counts between batches in pools whose policy has penalty, such as %s, the default\n", sched.Default)
 		}
 		writeTable(out, w.Steps, "STEP|KIND|FROM|WHEN|ROWS", func(s workflow.Step) []any {
@@ -156,25 +164,31 @@ func named(w *workflow.Workflow) (names []string) {
 	return slices.Compact(names)
 }
 
-// ask has the server say what is wrong with the services that a file names. Without a login
-// or a server, and if no tenant is named, that is said and not an error.
-func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) error {
+// ask has the server say what is wrong with the services that a file names, and which pools
+// do not look at its SLA. Without a login or a server, and if no tenant is named, it is not
+// an error that it was not asked, and said where services are named.
+func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) (notes []string, asked bool, err error) {
 	r, err := x.ProvideRemote(c)
 	var found wire.Workflow
 	if err == nil {
-		var tenant crowd.TenantID
-		if tenant, err = r.tenant(x.Tenant); err == nil {
+		var tenant crowd.TenantID // any
+		if x.Tenant != "" || len(named(w)) > 0 {
+			tenant, err = r.tenant(x.Tenant)
+		}
+		if err == nil {
 			found, err = r.CheckWorkflow(c.Ctx, tenant, text)
 		}
 	}
 	if code := crowd.CodeOf(err); x.Tenant == "" && (code == crowd.Unauthenticated || code == crowd.Unavailable) {
-		say(c.Stderr, "not checked, since no server was asked: whether there is the service %s (%s)\n", strings.Join(named(w), ", "), clean(err.Error()))
-		return nil
+		if len(named(w)) > 0 {
+			say(c.Stderr, "not checked, since no server was asked: whether there is the service %s (%s)\n", strings.Join(named(w), ", "), clean(err.Error()))
+		}
+		return nil, false, nil
 	}
 	if err != nil || len(found.Errors) == 0 {
-		return err
+		return found.Notes, true, err
 	}
-	return inWorkflow(x.File, lists.Map(found.Errors, func(e wire.WorkflowError) workflow.Problem { return workflow.Problem(e) }))
+	return nil, true, inWorkflow(x.File, lists.Map(found.Errors, func(e wire.WorkflowError) workflow.Problem { return workflow.Problem(e) }))
 }
 
 // WorkflowGraph is "throng workflow graph".
