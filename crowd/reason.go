@@ -29,7 +29,7 @@ const (
 	CrowdTooSmall     // fewer people may do it than it wants answers from
 	NoOpenBatch       // no batch of the pool is running
 	GateClosed        // the pool's gate is closed: too few people are there for work to begin
-	PoolFull          // the pool's gate lets nobody else in: the worker waits outside
+	PoolFull          // the pool's gate lets nobody else in: whoever comes waits outside
 	NotOnDuty         // the pool calls people when it needs them, and the worker is not on duty
 	WorkerSuspended   // an admin suspended the worker
 	reasonEnd         // not a reason: the end of the list
@@ -56,7 +56,7 @@ var reasonText = [reasonEnd][2]string{
 	CrowdTooSmall:     {"crowd_too_small", "fewer people may do it than it wants answers from"},
 	NoOpenBatch:       {"no_open_batch", "no batch is running"},
 	GateClosed:        {"gate_closed", "work begins when more people are here"},
-	PoolFull:          {"pool_full", "the pool is full: they wait outside until somebody leaves"},
+	PoolFull:          {"pool_full", "the pool is full: whoever comes waits outside until somebody leaves"},
 	NotOnDuty:         {"not_on_duty", "you are off duty; you will be called when you are needed"},
 	WorkerSuspended:   {"worker_suspended", "an administrator has suspended this worker"},
 }

@@ -225,6 +225,11 @@ func (g GateView) Missing() string {
 	return fmt.Sprintf("the pool's gate is closed: work begins when %s on duty, and %d more must come", are(least), least-g.Inside)
 }
 
+// Filled says that nobody else is let in, and how many are outside.
+func (g GateView) Filled() string {
+	return fmt.Sprintf("the pool is full: %s inside, at most %d, and %d outside", are(g.Inside), g.Max, g.Outside)
+}
+
 func are(people int) string {
 	if people == 1 {
 		return "1 person is"
@@ -247,6 +252,12 @@ func (g GateView) Excludes(outside int) string {
 // Gate returns the pool's gate as it stands.
 func (e *Engine) Gate() GateView {
 	return GateView{Gate: e.gate.Gate, Open: e.gate.open, Inside: e.inside(), Outside: len(e.gate.outside)}
+}
+
+// shutOut reports whether w has no place inside the gate, or would find none if they came.
+func (w *worker) shutOut() bool {
+	e := w.engine
+	return w.outside || !w.on && e.gate.full(e.inside())
 }
 
 // place is w's place among those outside, from 1; 0: they are not outside.

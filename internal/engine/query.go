@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -63,22 +64,56 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 	if e.gate.holdsBack(b) {
 		return crowd.GateClosed
 	}
-	may, busy := 0, 0
+	may, outside := 0, false
+	var busy []*worker
 	for _, w := range e.workers {
-		if e.mayEver(w, b) == crowd.Eligible {
-			may++
-			if w.holds != nil {
-				busy++
-			}
+		if e.mayEver(w, b) != crowd.Eligible {
+			continue
 		}
+		may++
+		if w.holds != nil {
+			busy = append(busy, w)
+		}
+		outside = outside || w.outside && w.refusal(b) == crowd.Eligible
 	}
 	switch {
 	case may < b.firstWant(1) || e.crowdOf(b, b.fewest).Had > 0:
 		return crowd.CrowdTooSmall
-	case busy > 0 && b.running == 0:
+	case outside:
+		return crowd.PoolFull
+	case len(busy) > 0 && b.running == 0 && e.othersFirst(b, busy):
 		return crowd.OtherBatchFirst
 	}
 	return crowd.NoWorkerReady
+}
+
+// othersFirst reports whether one of these people, who may work on b, would be given
+// another batch before it if they asked now.
+func (e *Engine) othersFirst(b *batch, people []*worker) bool {
+	e.refresh()
+	for other := range e.before(b) {
+		for _, w := range people {
+			if w.refusal(b) == crowd.Eligible && e.mayEver(w, other) == crowd.Eligible && w.refusal(other) == crowd.Eligible {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// before goes through the batches that stand before b in the policy's order.
+func (e *Engine) before(b *batch) iter.Seq[*batch] {
+	return func(yield func(*batch) bool) {
+		mine, stands := e.policy.Key(b.spec.ID) // not while it has no task
+		if !stands {
+			return
+		}
+		for id, other := range e.batches {
+			if key, ok := e.policy.Key(id); ok && other != b && key.Before(mine) && !yield(other) {
+				return
+			}
+		}
+	}
 }
 
 // Why is the answer to "why is my task waiting?".
@@ -109,7 +144,7 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 			r = crowd.NotOnDuty
 		case hindrance != crowd.Eligible:
 			r = hindrance
-		case w.outside:
+		case w.shutOut():
 			r = crowd.PoolFull
 		case e.gate.holdsBack(b):
 			r = crowd.GateClosed
@@ -118,11 +153,8 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 		}
 		why.Workers[r]++
 	}
-	mine, stands := e.policy.Key(id) // not while it has no task
-	for other := range e.batches {
-		if key, ok := e.policy.Key(other); stands && ok && other != id && key.Before(mine) {
-			why.Ahead++
-		}
+	for range e.before(b) {
+		why.Ahead++
 	}
 	return why, nil
 }
@@ -142,7 +174,7 @@ func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
 	case !w.on && e.retainer.Called:
 		out[crowd.NotOnDuty] = 1
 		return out, nil
-	case w.outside:
+	case w.shutOut():
 		out[crowd.PoolFull] = 1
 		return out, nil
 	case len(e.batches) == 0:

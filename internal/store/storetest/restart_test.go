@@ -115,9 +115,14 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	}
 	for _, id := range s.batches {
 		if status, running := e.Status(id); running {
-			v.Status[id] = status
 			why := must(e.WhyBatch(id))(t)
 			why.Ahead = 0
+			for _, r := range []*crowd.Reason{&status.Reason, &why.Reason} {
+				if *r == crowd.OtherBatchFirst { // by whose turn it is
+					*r = crowd.NoWorkerReady
+				}
+			}
+			v.Status[id] = status
 			v.Batch[id] = why
 			s.did["refused elsewhere"] += why.Workers[crowd.AnsweredElsewhere]
 			s.did["refused enough"] += why.Workers[crowd.AnsweredEnough]
