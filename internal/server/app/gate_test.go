@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -67,6 +69,17 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	if asks(third) != nil || w.whyNothing(third) != crowd.PoolFull {
 		t.Fatal("the third one is served")
 	}
+	full := "the pool is full: 2 people are inside, at most 2, and 1 outside"
+	if why := must(w.Batches.Why(w.ctx, w.ann, batch))(t); why.Reason != crowd.PoolFull || why.Text != full || why.Workers[crowd.PoolFull] != 1 {
+		t.Errorf("the batch waits for %s: %q", why.Reason, why.Text)
+	}
+	must(w.Duty.End(w.ctx, third))(t)
+	if why := must(w.Batches.Why(w.ctx, w.ann, batch))(t); why.Reason != crowd.NoWorkerReady || why.Workers[crowd.PoolFull] != 1 {
+		t.Errorf("with nobody outside, the batch waits for %s, and the people are %v", why.Reason, why.Workers)
+	}
+	if asks(third) != nil {
+		t.Fatal("the third one is served")
+	}
 	w.reopen()
 	v := w.duty(third)
 	if v.Outside != 1 || !v.Gate.Open || v.Gate.Inside != 2 || v.GateNote() != "The pool is full: you are number 1 of those who wait outside. Waiting there is not paid." {
@@ -112,5 +125,37 @@ func TestBoundsThatBoundNobody(t *testing.T) {
 	ok(t, change(func(now *store.Pool) { now.Control.Max = 0 }))
 	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.BoundsUnused() {
 		t.Error("bounds that are cleared are said to be unused")
+	}
+}
+
+// TestThePolicyIsNamedOnlyIfItIsTheReason: a batch that is the first in the queue does
+// not wait for others.
+func TestThePolicyIsNamedOnlyIfItIsTheReason(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	older := w.launch(9)
+	w.next(w.workers[0])
+	b := w.launch(2)
+	if v := w.batch(b); v.Reason != crowd.NoWorkerReady || v.Place.N != 1 || v.Place.Of != 2 {
+		t.Errorf("%s waits for %s, its place in the queue is %+v", b, v.Reason, v.Place)
+	}
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Policy = "fifo"; return nil }))(t)
+	if why := must(w.Batches.Why(w.ctx, w.ann, b))(t); why.Reason != crowd.OtherBatchFirst || why.Ahead != 1 {
+		t.Errorf("behind %s, %s waits for %s, %d ahead", older, b, why.Reason, why.Ahead)
+	}
+}
+
+// TestWhoIsOutsideNeedsNoMoney: a pool's money for waiting lasts as long as those inside
+// use it.
+func TestWhoIsOutsideNeedsNoMoney(t *testing.T) {
+	t.Parallel()
+	v := control.PoolView{Counts: engine.Counts{OnDuty: 3}}
+	v.Retainer.Rate, v.Status.Funds.Funds = crowd.Unit, 20*crowd.Unit
+	if !v.Low() {
+		t.Error("20.00 are enough for three people for ten minutes, at 1.00 a minute")
+	}
+	v.GateNow.Outside = 1
+	if v.Low() {
+		t.Error("20.00 are not enough for two people inside")
 	}
 }

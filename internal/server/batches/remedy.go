@@ -112,6 +112,8 @@ func (v *BatchView) Because() string {
 		text = v.Stops.String()
 	case crowd.GateClosed:
 		text = v.Gate.Missing()
+	case crowd.PoolFull:
+		text = v.Gate.Filled()
 	}
 	switch {
 	case v.Unpaid == "":

@@ -75,10 +75,10 @@ type PoolView struct {
 const lowFunds = 10 * time.Minute
 
 // Low reports whether the pool pays for waiting and its money lasts less than ten
-// minutes for those on duty.
+// minutes for those on duty. Who stands outside its gate is not paid.
 func (v *PoolView) Low() bool {
 	f, rate := &v.Status.Funds, v.Retainer.Rate
-	return rate > 0 && (f.Empty || f.Funds-f.Owed < rate*crowd.Money(max(v.OnDuty, 1))*crowd.Money(lowFunds/time.Minute))
+	return rate > 0 && (f.Empty || f.Funds-f.Owed < rate*crowd.Money(max(v.OnDuty-v.GateNow.Outside, 1))*crowd.Money(lowFunds/time.Minute))
 }
 
 // DefaultRetainer is how a new pool keeps people: whoever asks for a task is on

@@ -34,6 +34,7 @@ var workerReasons = map[crowd.Reason]string{
 	crowd.NotQualified:  "without a qualification that it asks for",
 	crowd.WorkerBlocked: "blocked by the tenant",
 	crowd.NotInvited:    "not named for the tasks that are left",
+	crowd.PoolFull:      "without a place inside: the pool is full",
 	crowd.AlreadyDid:    "had every task that is left already",
 }
 
