@@ -72,6 +72,7 @@ type working struct {
 	in      <-chan string
 	over    context.Context // done at the end of the input
 	out     io.Writer
+	pool    crowd.PoolID // in which they were last; 0: not known
 	held    *wire.Work
 	answers int
 	paid    crowd.Money
@@ -123,6 +124,7 @@ func (w *working) run() error {
 // next waits for a task.
 func (w *working) next() error {
 	told := ""
+	w.where()
 	for {
 		work, why, err := w.request()
 		if w.ctx.Err() != nil {
@@ -133,6 +135,9 @@ func (w *working) next() error {
 		}
 		if err != nil {
 			return err
+		}
+		if w.where() {
+			told = "" // of the pool before
 		}
 		if work != nil {
 			w.held = work
@@ -147,6 +152,19 @@ func (w *working) next() error {
 			return errQuit
 		}
 	}
+}
+
+// where says if they were moved to another pool, and reports it.
+func (w *working) where() (moved bool) {
+	d, err := w.Duty(w.ctx, "", 0)
+	if err != nil {
+		return false // if it matters, the next request fails, too
+	}
+	if moved = w.pool != 0 && d.Pool != w.pool; moved {
+		w.event("pool", wire.NamedPool{ID: d.Pool, Name: d.PoolName}, "you are in another pool now: %s\n", d.PoolName)
+	}
+	w.pool = d.Pool
+	return moved
 }
 
 // offDuty says what to do: as an error, if nothing was done yet, else as the end

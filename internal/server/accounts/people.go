@@ -336,6 +336,7 @@ func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*s
 	learns := false // is in the training of the old pool, and leaves before its end
 	leaves := before.Pool != u.Pool && before.Pool != 0
 	if leaves { // first out of the old pool: who holds a task has to finish it
+		defer s.onCall.Depart(id)()
 		r, err := s.live.Get(before.Pool)
 		if err != nil {
 			return u, err

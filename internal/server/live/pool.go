@@ -116,7 +116,7 @@ func unlessDown(err error) error {
 }
 
 // Next runs first, if it is not nil, and asks for a task in the same commit. Then
-// it waits up to wait for one. Being barred from tasks is an error only if first
+// it waits up to wait for one. Who was to go when they hold nothing gets none. Being barred from tasks is an error only if first
 // is nil: it is no error of what was done first.
 func (p *Pool) Next(ctx context.Context, id crowd.WorkerID, wait time.Duration, first func(e *engine.Engine, now time.Time) error) (engine.Handout, bool, error) {
 	var hand engine.Handout
@@ -125,7 +125,12 @@ func (p *Pool) Next(ctx context.Context, id crowd.WorkerID, wait time.Duration, 
 	o := &op{done: make(chan struct{})}
 	o.do = func(e *engine.Engine, now time.Time) {
 		if first != nil {
+			c, _ := e.OnCall(now, id)
 			if refused = first(e, now); refused != nil {
+				return
+			}
+			if _, holds := e.Holds(id); c.Leaves != "" && !holds {
+				barred = true // that was their last task here: they go, or move
 				return
 			}
 		}

@@ -73,7 +73,7 @@ func (v *DutyView) Gone(past OffDuty) bool {
 
 // Get returns whether a worker is on duty, and whether they are called.
 func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
-	r, err := s.workplace(p, access.DutyGet)
+	r, err := s.workplace(ctx, p, access.DutyGet)
 	if err != nil {
 		return DutyView{}, err
 	}
@@ -175,7 +175,7 @@ func (s *Duty) Await(ctx context.Context, p *access.Principal, wait time.Duratio
 // Start brings a worker on duty: in a pool that calls its people, if one of
 // those called for is still missing.
 func (s *Duty) Start(ctx context.Context, p *access.Principal) (DutyView, error) {
-	r, err := s.workplace(p, access.DutyStart)
+	r, err := s.workplace(ctx, p, access.DutyStart)
 	if err != nil {
 		return DutyView{}, err
 	}
@@ -202,7 +202,7 @@ func (s *Duty) Start(ctx context.Context, p *access.Principal) (DutyView, error)
 // End takes a worker off duty at their own wish: at once, or when they have
 // finished what they hold.
 func (s *Duty) End(ctx context.Context, p *access.Principal) (DutyView, error) {
-	r, err := s.workplace(p, access.DutyEnd)
+	r, err := s.workplace(ctx, p, access.DutyEnd)
 	if err != nil {
 		return DutyView{}, err
 	}
@@ -217,7 +217,7 @@ func (s *Duty) End(ctx context.Context, p *access.Principal) (DutyView, error) {
 
 // DeclineCall keeps that a worker does not come this time.
 func (s *Duty) DeclineCall(ctx context.Context, p *access.Principal) error {
-	r, err := s.workplace(p, access.DutyDeclineCall)
+	r, err := s.workplace(ctx, p, access.DutyDeclineCall)
 	if err != nil {
 		return err
 	}
@@ -303,15 +303,16 @@ func (s *Duty) PushKey() string {
 }
 
 // workplace returns the pool in which a worker is now.
-func (s *Duty) workplace(p *access.Principal, o access.Operation) (*live.Pool, error) {
-	return Workplace(s.cfg.Live, s.cfg.OnCall, p, o)
+func (s *Duty) workplace(ctx context.Context, p *access.Principal, o access.Operation) (*live.Pool, error) {
+	return Workplace(ctx, s.cfg.Live, s.cfg.OnCall, p, o)
 }
 
 // Workplace returns the pool in which a worker is now: whoever has waited for
-// long may have been moved since they signed in.
-func Workplace(pools *live.Pools, onCall *OnCall, p *access.Principal, o access.Operation) (*live.Pool, error) {
+// long may have been moved since they signed in. Who is moved just now is waited for.
+func Workplace(ctx context.Context, pools *live.Pools, onCall *OnCall, p *access.Principal, o access.Operation) (*live.Pool, error) {
 	if err := p.May(o); err != nil {
 		return nil, err
 	}
+	onCall.settled(ctx, p.User.ID)
 	return pools.Get(cmp.Or(onCall.PoolOf(p.User.ID), p.User.Pool))
 }

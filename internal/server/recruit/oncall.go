@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -23,11 +24,61 @@ type OnCall struct {
 	mu     sync.RWMutex
 	people map[crowd.WorkerID]*person
 	pools  map[crowd.PoolID]map[crowd.WorkerID]*person // the same, by pool
+	moves  map[crowd.WorkerID]*underWay
+}
+
+// underWay is somebody between two pools: they are off duty in one, and not on duty
+// in the other yet.
+type underWay struct {
+	n    int           // moves, one within another
+	over chan struct{} // closed when the last is over
 }
 
 // NewOnCall makes it; it knows nobody before Load. streams counts open event streams.
 func NewOnCall(st store.Store, streams *limits.Streams) *OnCall {
-	return &OnCall{store: st, watched: limits.NewWatched[crowd.WorkerID](streams), people: make(map[crowd.WorkerID]*person), pools: make(map[crowd.PoolID]map[crowd.WorkerID]*person)}
+	return &OnCall{store: st, watched: limits.NewWatched[crowd.WorkerID](streams), people: make(map[crowd.WorkerID]*person), pools: make(map[crowd.PoolID]map[crowd.WorkerID]*person),
+		moves: make(map[crowd.WorkerID]*underWay)}
+}
+
+// Depart makes whoever asks for a worker's pool wait until arrived is called: they are
+// about to be in another one. A pool's loop may call it.
+func (o *OnCall) Depart(id crowd.WorkerID) (arrived func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m := o.moves[id]
+	if m == nil {
+		m = &underWay{over: make(chan struct{})}
+		o.moves[id] = m
+	}
+	m.n++
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if m.n--; m.n == 0 {
+			delete(o.moves, id)
+			close(m.over)
+		}
+	}
+}
+
+// moveTime is how long somebody who is under way is waited for; it takes a moment.
+const moveTime = 5 * time.Second
+
+// settled waits until a worker is not under way, for moveTime at most.
+func (o *OnCall) settled(ctx context.Context, id crowd.WorkerID) {
+	o.mu.RLock()
+	m := o.moves[id]
+	o.mu.RUnlock()
+	if m == nil {
+		return
+	}
+	timer := time.NewTimer(moveTime)
+	defer timer.Stop()
+	select {
+	case <-m.over:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // Signal signals those who watch the duty of people.

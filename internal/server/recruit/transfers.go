@@ -21,25 +21,40 @@ type Transfers struct {
 	cfg     Config
 	mu      sync.Mutex // of pending; a pool's loop takes it, so nothing is waited for while it is held
 	pending map[crowd.WorkerID]pendingMove
-	ready   chan crowd.WorkerID
+	runs    bool // somebody reads ready; under mu
+	ready   chan departed
 }
 
 // NewTransfers makes the use case.
 func NewTransfers(cfg Config) *Transfers {
-	return &Transfers{cfg: cfg, pending: make(map[crowd.WorkerID]pendingMove), ready: make(chan crowd.WorkerID, 1024)}
+	return &Transfers{cfg: cfg, pending: make(map[crowd.WorkerID]pendingMove), ready: make(chan departed, 1024)}
 }
 
 // Run finishes moves as soon as people have finished what they held, until ctx
 // is done.
 func (t *Transfers) Run(ctx context.Context) {
+	t.reads(true)
+	defer func() {
+		t.reads(false)
+		for len(t.ready) > 0 {
+			(<-t.ready).arrived()
+		}
+	}()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case id := <-t.ready:
-			t.finish(ctx, id)
+		case x := <-t.ready:
+			t.finish(ctx, x.worker)
+			x.arrived()
 		}
 	}
+}
+
+func (t *Transfers) reads(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs = on
 }
 
 // Changed takes over changes of people's duty, finishes what waited for them and
@@ -67,6 +82,12 @@ type pendingMove struct {
 	off  bool         // they left by themselves: they change the pool, and do not come on duty there
 }
 
+// departed is somebody who has finished what they held.
+type departed struct {
+	worker  crowd.WorkerID
+	arrived func()
+}
+
 // gone takes note that somebody went off duty. Who is lent goes home.
 func (t *Transfers) gone(id crowd.WorkerID, why engine.Departure) {
 	home, lent := t.cfg.OnCall.lent(id)
@@ -79,13 +100,15 @@ func (t *Transfers) gone(id crowd.WorkerID, why engine.Departure) {
 		x.off = true
 		t.pending[id] = x
 	}
-	t.mu.Unlock()
-	if waits {
+	if waits && t.runs {
+		x := departed{id, t.cfg.OnCall.Depart(id)}
 		select {
-		case t.ready <- id:
+		case t.ready <- x:
 		default: // the next control step looks again
+			x.arrived()
 		}
 	}
+	t.mu.Unlock()
 }
 
 // take returns where somebody is to move, once.
@@ -224,6 +247,7 @@ func (t *Transfers) Transfer(ctx context.Context, m pool.Move) (there bool, err 
 		return false, err
 	}
 	x := pendingMove{to: m.To, home: m.Home, was: t.cfg.OnCall.homeOf(id)}
+	defer t.cfg.OnCall.Depart(id)()
 	free, was := false, engine.OnCall{}
 	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
 		was, _ = e.OnCall(now, id)
@@ -285,6 +309,7 @@ func (t *Transfers) finish(ctx context.Context, id crowd.WorkerID) {
 	if !ok {
 		return
 	}
+	defer t.cfg.OnCall.Depart(id)()
 	if err := t.arrive(context.WithoutCancel(ctx), id, x); err != nil {
 		t.cfg.Log.Error("a move could not be finished", "worker", id.String(), "to", x.to.String(), "err", err)
 	}

@@ -46,20 +46,39 @@ type HeldTask struct {
 // Next returns the worker's task: the one that they hold, or the next one,
 // waiting up to wait for it. It returns nil when there is none.
 func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration) (*HeldTask, error) {
-	r, err := s.workplace(p, access.WorkNext)
-	if err != nil {
-		return nil, err
-	}
-	hand, ok, err := r.Next(ctx, p.User.ID, s.patience(p, wait), nil)
+	var hand engine.Handout
+	ok := false
+	err := s.here(ctx, p, access.WorkNext, func(r *live.Pool) (err error) {
+		hand, ok, err = r.Next(ctx, p.User.ID, s.patience(p, wait), nil)
+		return err
+	})
 	if err != nil || !ok {
 		return nil, err
 	}
 	return s.show(ctx, hand)
 }
 
+// here does what a worker asks of the pool in which they are, and once more where they
+// go if they were moved just then.
+func (s *Work) here(ctx context.Context, p *access.Principal, o access.Operation, do func(*live.Pool) error) error {
+	r, err := s.workplace(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	err = do(r)
+	if code := crowd.CodeOf(err); code != crowd.NotFound && code != crowd.OffDuty {
+		return err
+	}
+	there, lost := s.workplace(ctx, p, o)
+	if lost != nil || there == r {
+		return err
+	}
+	return do(there)
+}
+
 // workplace returns the pool in which a worker is now.
-func (s *Work) workplace(p *access.Principal, o access.Operation) (*live.Pool, error) {
-	return recruit.Workplace(s.live, s.onCall, p, o)
+func (s *Work) workplace(ctx context.Context, p *access.Principal, o access.Operation) (*live.Pool, error) {
+	return recruit.Workplace(ctx, s.live, s.onCall, p, o)
 }
 
 // patience returns how long p may wait for a task: no longer than their session or
@@ -100,7 +119,7 @@ func (s *Work) IsTraining(ctx context.Context, w *HeldTask) (bool, error) {
 // in the same commit, waiting up to wait for one; a nil task means that there is
 // none. An answer counts once, however often it is sent.
 func (s *Work) Submit(ctx context.Context, p *access.Principal, id crowd.AssignmentID, answer json.RawMessage, next bool, wait time.Duration) (engine.Outcome, *HeldTask, error) {
-	r, err := s.workplace(p, access.WorkSubmit)
+	r, err := s.workplace(ctx, p, access.WorkSubmit)
 	if err != nil {
 		return engine.Outcome{}, nil, err
 	}
@@ -180,7 +199,7 @@ func (s *Work) submitForgotten(ctx context.Context, r *live.Pool, worker crowd.W
 
 // Return gives a task back; the worker is done for now.
 func (s *Work) Return(ctx context.Context, p *access.Principal, id crowd.AssignmentID) error {
-	r, err := s.workplace(p, access.WorkReturn)
+	r, err := s.workplace(ctx, p, access.WorkReturn)
 	if err != nil {
 		return err
 	}
@@ -207,7 +226,7 @@ func (s *Work) ended(ctx context.Context, worker crowd.WorkerID, id crowd.Assign
 
 // Skip gives a task back and returns another one, as Next does.
 func (s *Work) Skip(ctx context.Context, p *access.Principal, id crowd.AssignmentID, wait time.Duration) (*HeldTask, error) {
-	r, err := s.workplace(p, access.WorkSkip)
+	r, err := s.workplace(ctx, p, access.WorkSkip)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +240,7 @@ func (s *Work) Skip(ctx context.Context, p *access.Principal, id crowd.Assignmen
 // Heartbeat extends the lease of a task that the worker is working on, and
 // returns when it runs out now.
 func (s *Work) Heartbeat(ctx context.Context, p *access.Principal, id crowd.AssignmentID) (expires time.Time, err error) {
-	r, err := s.workplace(p, access.WorkHeartbeat)
+	r, err := s.workplace(ctx, p, access.WorkHeartbeat)
 	if err != nil {
 		return expires, err
 	}
@@ -235,7 +254,7 @@ func (s *Work) Heartbeat(ctx context.Context, p *access.Principal, id crowd.Assi
 // Current returns the task that the worker holds, or nil, without asking for
 // another.
 func (s *Work) Current(ctx context.Context, p *access.Principal) (*HeldTask, error) {
-	r, err := s.workplace(p, access.WorkCurrent)
+	r, err := s.workplace(ctx, p, access.WorkCurrent)
 	if err != nil {
 		return nil, err
 	}
@@ -250,13 +269,11 @@ func (s *Work) Current(ctx context.Context, p *access.Principal) (*HeldTask, err
 // WhyNothing returns why the worker gets nothing: for each reason the number of
 // running batches.
 func (s *Work) WhyNothing(ctx context.Context, p *access.Principal) (why map[crowd.Reason]int, err error) {
-	r, err := s.workplace(p, access.WorkWhyNothing)
-	if err != nil {
-		return nil, err
-	}
-	err = r.Command(ctx, func(e *engine.Engine, _ time.Time) (err error) {
-		why, err = e.WhyWorker(p.User.ID)
-		return err
+	err = s.here(ctx, p, access.WorkWhyNothing, func(r *live.Pool) error {
+		return r.Command(ctx, func(e *engine.Engine, _ time.Time) (err error) {
+			why, err = e.WhyWorker(p.User.ID)
+			return err
+		})
 	})
 	return why, err
 }
