@@ -116,8 +116,9 @@ func unlessDown(err error) error {
 }
 
 // Next runs first, if it is not nil, and asks for a task in the same commit. Then
-// it waits up to wait for one. Who was to go when they hold nothing gets none. Being barred from tasks is an error only if first
-// is nil: it is no error of what was done first.
+// it waits up to wait for one. Who was to go once they hold nothing gets none. Being
+// barred from tasks is an error only if first is nil: it is no error of what was done
+// first.
 func (p *Pool) Next(ctx context.Context, id crowd.WorkerID, wait time.Duration, first func(e *engine.Engine, now time.Time) error) (engine.Handout, bool, error) {
 	var hand engine.Handout
 	var ok, barred bool
