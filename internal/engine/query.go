@@ -88,9 +88,9 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 }
 
 // othersFirst reports whether one of these people, who may work on b, would be given
-// another batch before it if they asked now.
+// another batch before it if they asked now. The order is the one that the policy was last
+// told: to tell it more here would change what comes, and this is asked in passing, too.
 func (e *Engine) othersFirst(b *batch, people []*worker) bool {
-	e.refresh()
 	for other := range e.before(b) {
 		for _, w := range people {
 			if w.refusal(b) == crowd.Eligible && e.mayEver(w, other) == crowd.Eligible && w.refusal(other) == crowd.Eligible {
