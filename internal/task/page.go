@@ -194,6 +194,16 @@ func (c *checker) html(t Template) *page {
 		}
 	}
 	s := outlineOf(source)
+	parts := len(s.opaque)
+	for _, part := range parseText(source) {
+		if part.column != "" {
+			parts++
+		}
+	}
+	if c.arrives && parts > MaxHTMLParts { // each takes some 3 kB of the prepared template
+		c.badf("html", "has %d placeholders, scripts, styles and comments, at most %d are allowed", parts, MaxHTMLParts)
+		return nil
+	}
 	switch {
 	case s.hasFile:
 		c.badf("html", `<input type="file"> is not supported: files cannot be uploaded as answers`)

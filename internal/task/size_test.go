@@ -144,3 +144,15 @@ func TestATemplateTooLongToBeShown(t *testing.T) {
 		t.Errorf("got %v", problems)
 	}
 }
+
+// A template that would take much memory to prepare is refused before it is prepared.
+func TestAnHTMLTemplateOfTooManyParts(t *testing.T) {
+	for what, part := range map[string]string{"placeholders": "${n}", "comments": "<!---->", "scripts": "<script></script>"} {
+		for n, refused := range map[int]bool{task.MaxHTMLParts: false, task.MaxHTMLParts + 1: true} {
+			problems := (task.Template{Kind: task.HTML, HTML: strings.Repeat(part, n) + `<input name="x">`}).Validate([]string{"n"})
+			if (len(problems) > 0) != refused || refused && !strings.Contains(problems[0].Message, "at most 5000 are allowed") {
+				t.Errorf("%d %s: %v", n, what, problems)
+			}
+		}
+	}
+}

@@ -25,6 +25,7 @@ import (
 // The limits of a template.
 const (
 	MaxHTMLBytes     = 1 << 20
+	MaxHTMLParts     = 5000      // placeholders, and scripts, styles and comments without any, in HTML
 	MaxTemplateBytes = 256 << 10 // its JSON without the HTML
 	MaxTextBytes     = 64 << 10  // instructions, question, a label, a unit
 	MaxTitleLength   = 200       // characters
