@@ -89,7 +89,7 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 
 // othersFirst reports whether one of these people, who may work on b, would be given
 // another batch before it if they asked now. The order is the one that the policy was last
-// told: to tell it more here would change what comes, and this is asked in passing, too.
+// told: this only reads, and to tell the policy of changes sooner can change what it decides.
 func (e *Engine) othersFirst(b *batch, people []*worker) bool {
 	for other := range e.before(b) {
 		for _, w := range people {
