@@ -136,7 +136,6 @@ func (b *backlog) takeOut(n uint32) {
 	case b.invited != nil:
 		b.invited.close(n)
 	}
-	b.except.takeOut(n)
 	b.skip()
 }
 

@@ -310,8 +310,11 @@ func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, reserve
 // it twice is no error.
 func (e *Engine) Remove(now time.Time, id crowd.BatchID, n uint32) error {
 	b, err := e.launched(id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case b.backlog.except != nil:
+		return crowd.Errorf(crowd.Conflict, "%s is of a step, whose next steps wait for the labels of its tasks", id)
 	}
 	t := b.openTask(n)
 	switch {

@@ -181,6 +181,10 @@ func (w *world) takeOut(c command) error {
 	if b == nil || !b.kept.State.Open() {
 		return wantCode(w.e.Remove(w.now, id, 1), crowd.NotFound)
 	}
+	if len(b.spec.NotBy) > 0 {
+		w.k.seen["taken out: of a step"]++
+		return wantCode(w.e.Remove(w.now, id, 1), crowd.Conflict)
+	}
 	n := 1 + c.b%uint32(len(b.tasks)+1)
 	if h, ok := w.held(c.c); ok && c.b%3 == 0 && h.Task.Batch() == id {
 		n = h.Task.N()

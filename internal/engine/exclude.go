@@ -44,7 +44,7 @@ func (x *exclusions) add(n uint32, people []crowd.WorkerID) {
 	}
 }
 
-// forget lets go of task n, which has its label or was taken out.
+// forget lets go of task n, which has its label.
 func (x *exclusions) forget(n uint32) {
 	if x == nil {
 		return
@@ -86,31 +86,17 @@ func (x *exclusions) waiting() int {
 	return len(x.passed)
 }
 
-// takeOut lets go of task n, which nobody was given yet.
-func (x *exclusions) takeOut(n uint32) {
-	if x != nil {
-		x.unpass(n)
-		x.forget(n)
-	}
-}
-
-func (x *exclusions) unpass(n uint32) {
-	if i, is := slices.BinarySearch(x.passed, n); is {
-		x.passed = slices.Delete(x.passed, i, i+1)
-	}
-}
-
 // pass says that task n is started: those before it, from fresh on, are passed over.
 func (b *backlog) pass(n uint32) {
 	x := b.except
 	if x == nil {
 		return
 	}
-	x.unpass(n)
+	if i, is := slices.BinarySearch(x.passed, n); is {
+		x.passed = slices.Delete(x.passed, i, i+1)
+	}
 	for i := b.fresh; i < n; i++ {
-		if !b.isRemoved(i) {
-			x.passed = append(x.passed, i)
-		}
+		x.passed = append(x.passed, i)
 	}
 }
 
@@ -129,7 +115,7 @@ func (b *backlog) untouchedFor(w crowd.WorkerID) uint32 {
 	}
 	n := max(from, b.fresh)
 	for ; n <= b.tasks; n++ {
-		if !b.isRemoved(n) && !x.bars(n, w) {
+		if !x.bars(n, w) {
 			x.remember(w, n, barred)
 			return n
 		}
@@ -155,12 +141,12 @@ func (b *batch) restoreExclusions(s *BatchSnapshot, open map[crowd.TaskID]*task)
 		return
 	}
 	pass := func(n uint32) {
-		if n < b.backlog.fresh && open[b.spec.ID.Task(n)] == nil && !b.backlog.isRemoved(n) {
+		if n < b.backlog.fresh && open[b.spec.ID.Task(n)] == nil {
 			x.passed = append(x.passed, n)
 		}
 	}
 	for n, people := range s.NotBy {
-		if n > b.spec.Tasks || b.backlog.isRemoved(n) {
+		if n > b.spec.Tasks {
 			continue
 		}
 		x.add(n, people)

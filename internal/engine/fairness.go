@@ -49,7 +49,7 @@ func (e *Engine) share(b *batch) BatchShare {
 
 // keepHeld keeps what people did for a batch that ends, for the next Shares.
 func (e *Engine) keepHeld(b *batch) {
-	if x := e.share(b); x.Held > 0 && !b.spec.Training && len(e.ended) < mostEnded {
+	if x := e.share(b); x.Held > 0 && len(e.ended) < mostEnded {
 		e.ended = append(e.ended, x)
 	}
 }

@@ -95,7 +95,7 @@ const (
 // new to it has no place for so long.
 func (e *Engine) Place(now time.Time, id crowd.BatchID) Place {
 	b := e.batches[id]
-	if b == nil || b.spec.Training || len(e.batches) > mostPlaced || e.hindrance(b) != crowd.Eligible {
+	if b == nil || len(e.batches) > mostPlaced || e.hindrance(b) != crowd.Eligible {
 		return Place{}
 	}
 	p := &e.places

@@ -83,6 +83,28 @@ func TestTheFirstOfTheQueue(t *testing.T) {
 	}
 }
 
+// TestTheQueueIsAsOfNow: where the order of a policy depends on the time, it is that of
+// when somebody looks, also if nobody asked for a task meanwhile.
+func TestTheQueueIsAsOfNow(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "laxity", 2)
+	must(t, e.Launch(start, benchSpec1(3)))
+	take(t, e, 0, 1) // so that what has no deadline has its share
+	for id, due := range map[crowd.BatchID]time.Duration{1: time.Hour, 2: 30 * time.Minute} {
+		s := benchSpec1(id)
+		s.Production, s.Deadline = true, start.Add(due)
+		must(t, e.Launch(start, s))
+	}
+	for _, x := range []struct {
+		after time.Duration
+		first crowd.BatchID
+	}{{0, 2}, {40 * time.Minute, 1}} { // by then nothing saves the other
+		if q, _, _ := e.Queue(start.Add(x.after), 10); len(q) != 3 || q[0].Batch != x.first {
+			t.Errorf("after %s the queue is %+v, want %s first", x.after, q, x.first)
+		}
+	}
+}
+
 // TestShares: the time of people is theirs who have it, also after their batch has ended
 // or a task was given back; training is nobody's.
 func TestShares(t *testing.T) {
@@ -114,6 +136,23 @@ func TestShares(t *testing.T) {
 	}
 	if batches, _ = e.Shares(start.Add(time.Hour)); len(batches) != 1 || batches[0].Batch != 2 {
 		t.Errorf("what has ended is told again: %+v", batches)
+	}
+	training := benchSpec1(3)
+	training.Training = true
+	must(t, e.Launch(start.Add(time.Hour), training))
+	must(t, e.Train(start.Add(time.Hour), 3, 1))
+	h, ok, err := e.Ready(start.Add(time.Hour), 3)
+	if err != nil || !ok || h.Task.Batch() != 3 {
+		t.Fatalf("to learn from, they get %+v, %t, %v", h, ok, err)
+	}
+	for _, end := range []bool{false, true} {
+		if end {
+			must(t, e.Cancel(start.Add(2*time.Hour), 3))
+		}
+		batches, tenants = e.Shares(start.Add(2 * time.Hour))
+		if len(batches) != 1 || batches[0].Batch != 2 || tenants[0].Held != 8*time.Second {
+			t.Errorf("with somebody in training, its batch ended: %t: %+v, %+v", end, batches, tenants)
+		}
 	}
 	must(t, e.Check())
 }

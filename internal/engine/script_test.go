@@ -279,13 +279,10 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.check(s.e.Grow(s.now, id, uint32(first), items))
 	case "seal":
 		s.check(s.e.Seal(s.now, id))
-	case "prioritise":
-		p, err := strconv.ParseFloat(word[0], 64)
-		must(s.t, err)
-		s.check(s.e.Edit(s.now, id, engine.Edit{Priority: &p}))
-	case "due":
-		at := s.now.Add(parse(s, time.ParseDuration, word[0]))
-		s.check(s.e.Edit(s.now, id, engine.Edit{Deadline: &at}))
+	case "edit":
+		s.check(s.e.Edit(s.now, id, s.edit(id, word)))
+	case "take-out":
+		s.check(s.e.Remove(s.now, id, uint32(parse(s, strconv.Atoi, word[0]))))
 	case "status":
 		x, ok := s.e.Status(id)
 		if !ok {
@@ -457,6 +454,7 @@ func (s *script) spec(word []string) engine.Spec {
 func (s *script) changes() {
 	var ch engine.Changes
 	s.e.Take(&ch)
+	s.revised(&ch)
 	for _, x := range ch.Ends {
 		s.say("%s %s", x.Assignment, x.State)
 	}
