@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -205,6 +206,42 @@ func TestRefusedRows(t *testing.T) {
 	must(t, w.o.Cancel(w.ctx, id))
 	_, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", File: csv(t, "id,price\na,2\n")})
 	wantCode(t, err, crowd.Conflict, "cancelled")
+}
+
+// TestWhatHappensWhileRowsAreRead: reading a file may take long, and the input may be
+// sealed, the run may end, and the same rows may come from elsewhere meanwhile.
+func TestWhatHappensWhileRowsAreRead(t *testing.T) {
+	w := newWorld(t)
+	add := func(id crowd.RunID, rows string, meanwhile func() error) (orchestrator.AddedRows, error) {
+		return w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", Feed: "f", File: func() (table.Rows, func(), error) {
+			must(t, meanwhile())
+			return csv(t, rows)()
+		}})
+	}
+	for words, end := range map[string]func(crowd.RunID) error{
+		"is sealed":     func(id crowd.RunID) error { return w.o.SealInputs(w.ctx, id, "items") },
+		"not under way": func(id crowd.RunID) error { return w.o.Cancel(w.ctx, id) },
+	} {
+		id := w.startOpen()
+		_, err := add(id, "id,price\na,2\n", func() error { return end(id) })
+		wantCode(t, err, crowd.Conflict, words)
+		if n := w.node(id, "items"); n.Last != 0 {
+			t.Errorf("%s: %d rows are there", words, n.Last)
+		}
+	}
+
+	id := w.startOpen()
+	const three = "id,price\na,2\nb,2\nc,2\n"
+	added, err := add(id, three, func() error { w.add(id, "f", 0, three[:len(three)-4]); return nil })
+	must(t, err)
+	if want := (orchestrator.AddedRows{Added: 1, Known: 2, Feed: 3}); added != want {
+		t.Errorf("two of three had come meanwhile: %+v, want %+v", added, want)
+	}
+	// What comes again does not take back what came after it.
+	if again, want := w.add(id, "f", 0, "id,price\na,2\n"), (orchestrator.AddedRows{Known: 1, Feed: 3}); again != want {
+		t.Errorf("the first again: %+v, want %+v", again, want)
+	}
+	w.want(id, "items", "a,2", "b,2", "c,2")
 }
 
 // TestOpenInputsOfARun: an input may be opened when the run is made; with a file it begins

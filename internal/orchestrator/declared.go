@@ -122,7 +122,7 @@ func (v *services) close() {
 	for _, c := range v.declared.services {
 		used := store.ServiceUse{Next: c.next, Ends: c.blocked}
 		if p := v.proxies[proxyKey{declared: c.Name}]; p != nil && p.underWay > 0 {
-			used.Ends = instant.Later(used.Ends, p.ends)
+			used.Ends = p.ends // they began after c.blocked
 		}
 		if used == c.Used {
 			continue

@@ -1,7 +1,6 @@
 package orchestrator_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
 // shared is a workflow of one step, which calls a service that is declared.
@@ -25,14 +23,6 @@ steps:
 `
 
 func sharedFlow(sla string) string { return strings.Replace(shared, "SLA", sla, 1) }
-
-func (f *faultyStore) UseService(ctx context.Context, name string, used store.ServiceUse) error {
-	if err := f.failure("use"); err != nil {
-		return err
-	}
-	f.uses++
-	return f.Store.UseService(ctx, name, used)
-}
 
 // declare declares the service scores, or another capacity of it.
 func (w *world) declare(concurrency int, rate crowd.Rate, tenants ...crowd.TenantID) {
@@ -61,20 +51,6 @@ func (w *world) startOf(tenant crowd.TenantID, text, items string) crowd.RunID {
 	defer func() { w.tenant = own }()
 	w.tenant = tenant
 	return w.start(text, items)
-}
-
-// crash is restart of a server that could keep nothing when it ended.
-func (w *world) crash() {
-	w.t.Helper()
-	w.store.fail = func(what string) error {
-		if what == "use" {
-			return errDisk
-		}
-		return nil
-	}
-	w.o.Close()
-	w.store.fail = nil
-	w.restart()
 }
 
 // served has the calls that are open answered, takes each, and lets time go by until
@@ -179,165 +155,34 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestTheRateOfAService: no interval of the rate's length has more calls than it says,
-// tries that fail among them, whatever happens to the server.
-func TestTheRateOfAService(t *testing.T) {
-	w := newWorld(t)
-	bees := w.another("bees")
-	w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant, bees)
-	var at []time.Time
-	w.service = failing(w.service, func() bool {
-		at = append(at, w.now)
-		return len(at)%5 == 0
-	})
-	runs := []crowd.RunID{w.start(sharedFlow(""), ids(12)), w.startOf(bees, sharedFlow(""), ids(12))}
-	restarts := []func(){w.restart, w.crash}
-	for {
-		next := w.settle()
-		if len(at)%7 == 6 && len(restarts) > 0 {
-			restarts[0]()
-			restarts = restarts[1:]
-			continue
-		}
-		if next.IsZero() {
-			break
-		}
-		w.now = next
-	}
-	for _, id := range runs {
-		w.wantState(id, store.RunDone)
-	}
-	if len(at) < 28 || len(restarts) > 0 {
-		t.Fatalf("%d calls, want 24 items and some tries; %d restarts are left", len(at), len(restarts))
-	}
-	for i := 6; i < len(at); i++ {
-		if at[i].Sub(at[i-6]) < time.Minute {
-			t.Errorf("call %d at %s, and call %d at %s", i-6, at[i-6], i, at[i])
-		}
-	}
-	if took, want := at[len(at)-1].Sub(at[0]), time.Duration(len(at))*10*time.Second+time.Minute; took > want {
-		t.Errorf("%d calls took %s, want %s at most", len(at), took, want)
-	}
-	if w.store.uses > len(at)+2 {
-		t.Errorf("the use was kept %d times for %d calls", w.store.uses, len(at))
-	}
-}
-
-// TestTheRateOfAServiceWhileTheStoreIsSlow: the gap is counted from when the call begins,
-// which is after its use was kept, also if that takes longer than it is kept ahead.
-func TestTheRateOfAServiceWhileTheStoreIsSlow(t *testing.T) {
-	for _, slow := range []time.Duration{time.Second, 7 * time.Second} {
-		w := newWorld(t)
-		w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant)
-		w.store.fail = func(what string) error {
-			if what == "use" && w.store.uses%2 == 0 { // not always, or all calls were late alike
-				w.now = w.now.Add(slow)
-			}
-			return nil
-		}
-		var at []time.Time
-		w.service = failing(w.service, func() bool {
-			at = append(at, w.now)
-			return false
-		})
-		id := w.start(sharedFlow(""), ids(6))
-		w.play()
-		w.wantState(id, store.RunDone)
-		for i := 1; i < len(at); i++ {
-			if gap := at[i].Sub(at[i-1]); gap < 10*time.Second {
-				t.Errorf("where keeping takes %s, call %d comes %s after the one before", slow, i, gap)
-			}
-		}
-		if len(at) != 6 || w.store.uses > 2*len(at) {
-			t.Errorf("%d calls, kept %d times", len(at), w.store.uses)
-		}
-	}
-}
-
-// TestAHigherRateHoldsAtOnce: who had to wait for a day by the old one does not any more.
-func TestAHigherRateHoldsAtOnce(t *testing.T) {
-	w := newWorld(t)
-	w.declare(1, crowd.Rate{Calls: 1, Per: 24 * time.Hour}, w.tenant)
-	id := w.start(sharedFlow(""), ids(3))
-	if next := w.settle(); len(w.attempts) != 1 || next.Sub(w.now) != 24*time.Hour {
-		t.Fatalf("%d calls, and the next %s later", len(w.attempts), next.Sub(w.now))
-	}
-	w.declare(1, crowd.Rate{Calls: 1, Per: time.Minute}, w.tenant)
-	if next := w.settle(); len(w.attempts) != 1 || next.Sub(w.now) != time.Minute {
-		t.Errorf("%d calls, and the next %s later, want 1 and a minute", len(w.attempts), next.Sub(w.now))
-	}
-	w.play()
-	w.wantState(id, store.RunDone)
-}
-
-// failing makes a service fail when the test says so.
-func failing(service callFunc, fails func() bool) callFunc {
-	return func(a orchestrator.Attempt) (httpstep.Reply, error) {
-		if fails() {
-			return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 503}
-		}
-		return service(a)
-	}
-}
-
-type callFunc = func(a orchestrator.Attempt) (httpstep.Reply, error)
-
-// TestTheConcurrencyAfterARestart: calls that were under way when the server ended may
-// still be going on; the next one waits until their time is up.
-func TestTheConcurrencyAfterARestart(t *testing.T) {
-	for name, restart := range map[string]func(*world){"closed": (*world).restart, "crashed": (*world).crash} {
-		t.Run(name, func(t *testing.T) {
+// TestTheOrderFollowsTheResponseTime: the longer a call takes, the further ahead a service
+// weighs what its calls are worth, among those of a tenant and between tenants.
+func TestTheOrderFollowsTheResponseTime(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		for _, takes := range []time.Duration{time.Second, 20 * time.Second} {
 			w := newWorld(t)
 			w.lag = true
-			w.declare(1, crowd.Rate{}, w.tenant)
-			id := w.start(sharedFlow(""), ids(3))
+			other := w.another("bees")
+			if own {
+				other = w.tenant
+			}
+			w.declare(1, crowd.Rate{}, w.tenant, other)
+			cheap := w.start(sharedFlow("sla: {penalty: constant, after: 1h, cost: 1}"), ids(2))
 			w.settle()
-			began := w.now
-			w.now = w.now.Add(3 * time.Second)
-			restart(w)
-			next := w.settle()
-			if len(w.open) > 0 || next.Before(began.Add(20*time.Second)) || next.After(began.Add(25*time.Second)) {
-				t.Fatalf("%d calls under way, and the next comes %s after the one whose time is 20s", len(w.open), next.Sub(began))
+			dear := w.startOf(other, sharedFlow("sla: {penalty: constant, after: 1h0m15s, cost: 1000}"), ids(1))
+			w.settle()
+			w.now = w.now.Add(takes)
+			w.endCalls()
+			w.settle()
+			want := cheap
+			if takes > time.Second {
+				want = dear
 			}
-			n := w.node(id, "call")
-			if s := n.Service; s == nil || !s.Blocked || !s.Opens.Equal(next) || !strings.Contains(s.Text(), "the next call in") {
-				t.Errorf("the step's service is %+v", n.Service)
+			if n := len(w.attempts); n != 2 || !strings.HasPrefix(w.attempts[1].Call.Key, want.String()) {
+				t.Errorf("own: %t, after a call of %s: of %d calls the last is %s, want one of %s", own, takes, n, w.attempts[n-1].Call.Key, want)
 			}
-			w.served(time.Second, 1)
-			w.wantState(id, store.RunDone)
-			restart(w)
-
-			// Nothing was under way: who ends in good order goes on at once.
-			from := w.now
-			id = w.start(sharedFlow(""), ids(1))
-			if next := w.settle(); name == "closed" && len(w.open) != 1 || next.After(from.Add(25*time.Second)) {
-				t.Errorf("%d calls under way, next %s later", len(w.open), next.Sub(from))
-			}
-			w.served(time.Second, 1)
-			w.wantState(id, store.RunDone)
-		})
-	}
-}
-
-// TestTheUseOfAServiceCannotBeKept: then it is not called.
-func TestTheUseOfAServiceCannotBeKept(t *testing.T) {
-	w := newWorld(t)
-	w.declare(1, crowd.Rate{}, w.tenant)
-	w.store.fail = func(what string) error {
-		if what == "use" || what == "services" {
-			return errDisk
 		}
-		return nil
 	}
-	id := w.start(sharedFlow(""), ids(2))
-	next := w.settle()
-	if len(w.attempts) > 0 || !next.After(w.now) {
-		t.Errorf("%d calls; it is tried again at %s", len(w.attempts), next)
-	}
-	w.store.fail = nil
-	w.play()
-	w.wantState(id, store.RunDone)
-	w.want(id, "call", "1,1!", "2,2!")
 }
 
 // TestWhoMayCallAService refuses, by name, what is not declared or not granted, also when

@@ -43,6 +43,9 @@ func TestUnkeptPromises(t *testing.T) {
 		if got := must(w.Runs.Get(w.ctx, w.ann, run))(t).Notes; strings.Join(got, "") != strings.Join(notes, "") {
 			t.Errorf("%q: the run says %q", policy, got)
 		}
+		if twice := told(text + strings.Replace(asking, "\nsteps:\n  ask:", "  again:", 1)); len(twice) != len(notes) {
+			t.Errorf("%q: of two steps in a pool a check says %q", policy, twice)
+		}
 		if notes := told(askFlow + asking); len(notes) > 0 {
 			t.Errorf("%q: without an SLA: %q", policy, notes)
 		}
