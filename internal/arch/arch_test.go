@@ -65,6 +65,7 @@ var (
 	pure   = []string{"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow"}
 	impure = map[string]string{
 		"internal/kit/disk":          "asks the system about files and their disk",
+		"internal/kit/keyring":       "makes keys and nonces, which nobody may foresee",
 		"internal/kit/sharedtest":    "finds data and a browser for tests",
 		"internal/workflow/sqlstep":  "runs a query in SQLite",
 		"internal/workflow/httpstep": "calls a service",

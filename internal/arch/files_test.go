@@ -30,7 +30,7 @@ var longFiles = map[string]struct {
 	"internal/sim/forecast/speeds_test.go":         {554, "cases of one subject that share a world"},
 	"internal/sim/pools/world_test.go":             {754, "one world with all that happens in it"},
 	"internal/sim/scenario/parse_test.go":          {730, "a table of every error"},
-	"internal/workflow/httpstep/httpstep_test.go":  {568, "cases of one subject that share a world"},
+	"internal/workflow/httpstep/httpstep_test.go":  {566, "cases of one subject that share a world"},
 	"pool/balance_test.go":                         {536, "cases of one subject that share a world"},
 	"pool/control_test.go":                         {577, "cases of one subject that share a world"},
 	"pool/laws_test.go":                            {717, "the published laws of control, one by one"},

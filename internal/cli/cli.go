@@ -58,6 +58,7 @@ type Root struct {
 	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`
 	Explain  Explain  `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
 	Doctor   Doctor   `cmd:"" group:"files" help:"Check a data folder, or a running server."`
+	Key      Key      `cmd:"" group:"files" help:"Make and change the keys that seal a server's secrets."`
 	Queueing Queueing `cmd:"" group:"files" help:"Say how long tasks wait for how many people, and how many people are best."`
 	Paper    Paper    `cmd:"" group:"files" help:"Make the tables and figures of the published papers again."`
 	Sim      Sim      `cmd:"" group:"files" help:"Try policies on a simulated crowd."`

@@ -329,6 +329,9 @@ func replaceFile(name string, mode os.FileMode, write func(io.Writer) error) (er
 	if err := f.Chmod(mode); err != nil {
 		return err
 	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
 	if err := f.Close(); err != nil {
 		return err
 	}

@@ -2,16 +2,18 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Secret is "throng workflow secret".
 type Secret struct {
 	Set    SecretSet    `cmd:"" help:"Keep a secret, or replace it."`
-	List   SecretList   `cmd:"" help:"List the names of secrets."`
+	List   SecretList   `cmd:"" help:"List secrets, without what they are."`
 	Delete SecretDelete `cmd:"" help:"Forget a secret."`
 }
 
@@ -27,7 +29,8 @@ func (x *ofTenant) ProvideTenant(r *remote) (crowd.TenantID, error) { return r.o
 
 // SecretSet is "throng workflow secret set".
 type SecretSet struct {
-	Name string `arg:"" help:"Its name: letters, digits and _."`
+	Name string   `arg:"" help:"Its name: letters, digits and _."`
+	Host []string `placeholder:"HOST" sep:"none" help:"Send it to this host only: HOST, HOST:PORT or *.NAME; may be given often. Without it, to any."`
 	ofTenant
 }
 
@@ -40,8 +43,8 @@ func (x *SecretSet) Run(c *Context, r *remote, tenant crowd.TenantID) error {
 	if err != nil {
 		return err
 	}
-	err = r.PutSecret(c.Ctx, tenant, x.Name, value)
-	return r.tell(map[string]string{"tenant": tenant.String(), "name": x.Name}, err, "%s is kept\n", clean(x.Name))
+	err = r.PutSecret(c.Ctx, tenant, x.Name, wire.NewTenantSecret{Value: value, Hosts: x.Host})
+	return r.tell(map[string]any{"tenant": tenant.String(), "name": x.Name, "hosts": x.Host}, err, "%s is kept, for %s\n", clean(x.Name), hostsOf(x.Host))
 }
 
 func (x *SecretSet) value(c *Context) (string, error) {
@@ -56,16 +59,17 @@ func (x *SecretSet) value(c *Context) (string, error) {
 	return string(data), nil
 }
 
+// hostsOf says to where a secret may be sent.
+func hostsOf(hosts []string) string { return cmp.Or(clean(strings.Join(hosts, ", ")), "any host") }
+
 // SecretList is "throng workflow secret list".
 type SecretList struct{ ofTenant }
 
-// Run lists the names.
+// Run lists them.
 func (x *SecretList) Run(c *Context, r *remote, tenant crowd.TenantID) error {
 	list, err := r.Secrets(c.Ctx, tenant)
 	return r.print(list, err, func(w io.Writer) {
-		if len(list) > 0 {
-			say(w, "%s\n", clean(strings.Join(list, "\n")))
-		}
+		writeTable(w, list, "NAME|HOSTS", func(s wire.TenantSecret) []any { return []any{s.Name, hostsOf(s.Hosts)} })
 	})
 }
 

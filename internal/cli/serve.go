@@ -23,6 +23,8 @@ type Serve struct {
 	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better given in the environment, as it holds a password." env:"THRONG_MAIL"`
 	PushSubject string `placeholder:"URL" help:"Call people by web push, too; push services turn to this address (mailto:you@example.org) with complaints." env:"THRONG_PUSH_SUBJECT"`
 
+	keyFlag
+
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
 
 	AllowService []string `sep:"none" placeholder:"PATTERN" help:"Let service steps of workflows call this private place: HOST, HOST:PORT, an address or a network; may be given often." env:"THRONG_ALLOW_SERVICE"`
@@ -58,7 +60,12 @@ func (s *Serve) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
+	keys, err := s.keys()
+	if err != nil {
+		return err
+	}
 	srv, err := server.Start(ctx, server.Config{
+		Keys: keys,
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
 		Services: services, Log: log, Version: c.Version,

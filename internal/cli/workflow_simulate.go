@@ -133,7 +133,10 @@ func (x *WorkflowRun) declared(w *workflow.Workflow) (list []store.Service, err 
 }
 
 // environmentSecret finds a secret of a simulated run in the environment.
-func environmentSecret(name string) (string, bool) { return os.LookupEnv("THRONG_SECRET_" + name) }
+func environmentSecret(name string) (httpstep.Secret, bool) {
+	value, ok := os.LookupEnv("THRONG_SECRET_" + name)
+	return httpstep.Secret{Value: value}, ok
+}
 
 // folderName makes a name of a folder of that of a workflow.
 func folderName(name string) string {

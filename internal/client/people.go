@@ -75,8 +75,8 @@ func (c *Client) Block(ctx context.Context, tenant crowd.TenantID, worker crowd.
 }
 
 // PutSecret keeps a secret of a tenant.
-func (c *Client) PutSecret(ctx context.Context, tenant crowd.TenantID, name, value string) error {
-	return c.call(ctx, http.MethodPut, path("tenants", tenant, "secrets", name), wire.TenantSecret{Value: value}, nil)
+func (c *Client) PutSecret(ctx context.Context, tenant crowd.TenantID, name string, s wire.NewTenantSecret) error {
+	return c.call(ctx, http.MethodPut, path("tenants", tenant, "secrets", name), s, nil)
 }
 
 // DeleteSecret forgets one.
@@ -84,9 +84,9 @@ func (c *Client) DeleteSecret(ctx context.Context, tenant crowd.TenantID, name s
 	return c.call(ctx, http.MethodDelete, path("tenants", tenant, "secrets", name), nil, nil)
 }
 
-// Secrets lists the names of a tenant's secrets.
-func (c *Client) Secrets(ctx context.Context, tenant crowd.TenantID) ([]string, error) {
-	return get[[]string](ctx, c, path("tenants", tenant, "secrets"))
+// Secrets lists a tenant's secrets.
+func (c *Client) Secrets(ctx context.Context, tenant crowd.TenantID) ([]wire.TenantSecret, error) {
+	return get[[]wire.TenantSecret](ctx, c, path("tenants", tenant, "secrets"))
 }
 
 // CreateUser adds a person and returns them with their one-time link.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -32,7 +33,8 @@ type Config struct {
 	// MetricsListen is another address, where /metrics is served without a token;
 	// empty: none.
 	MetricsListen string
-	MaxPages      int64 // bounds the database, in pages of 4 KiB; 0: the disk does
+	MaxPages      int64         // bounds the database, in pages of 4 KiB; 0: the disk does
+	Keys          *keyring.Ring // seal the secrets that are kept; nil: those of the data folder, where one is made
 	// TrustProxy believes X-Forwarded-Proto and X-Forwarded-For: the server stands
 	// behind a proxy that sets them.
 	TrustProxy bool
@@ -76,7 +78,11 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	s := &Server{streams: &httpkit.Streams{}, served: make(chan error, 1)}
-	if s.store, err = sqlite.Open(ctx, filepath.Join(cfg.Data, DatabaseFile), sqlite.Options{MaxPages: cfg.MaxPages}); err != nil {
+	keys, err := keysOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if s.store, err = sqlite.Open(ctx, filepath.Join(cfg.Data, DatabaseFile), sqlite.Options{MaxPages: cfg.MaxPages, Keys: keys}); err != nil {
 		return nil, err
 	}
 	defer func() {

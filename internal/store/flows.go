@@ -272,6 +272,13 @@ func LabelCells(l *engine.Label) []string {
 	return []string{l.Value, strconv.FormatFloat(l.Confidence, 'g', -1, 64), strconv.Itoa(l.Answers), strconv.FormatBool(l.Undecided), strconv.FormatBool(l.Tie)}
 }
 
+// TenantSecret is a secret for the calls of a tenant's workflows.
+type TenantSecret struct {
+	Name  string
+	Value string
+	Hosts []string // to which it may be sent, as a list of patterns; none: to any
+}
+
 // Flows keeps the runs of workflows.
 //
 // Labels of a batch that has a Run and a Node go to the node's log by
@@ -341,10 +348,10 @@ type Flows interface {
 	// steps, the last ones first; if it fails between two, calling it again goes on.
 	ClearLog(ctx context.Context, id crowd.RunID, node int) error
 
-	// PutTenantSecret keeps a secret of a tenant under a name, and
-	// TenantSecret returns it. Names are listed, values never.
-	PutTenantSecret(ctx context.Context, tenant crowd.TenantID, name, value string) error
-	TenantSecret(ctx context.Context, tenant crowd.TenantID, name string) (string, error)
-	TenantSecrets(ctx context.Context, tenant crowd.TenantID) ([]string, error)
+	// PutTenantSecret keeps a secret of a tenant under its name, and TenantSecret
+	// returns it. A list is in order of name and without values.
+	PutTenantSecret(ctx context.Context, tenant crowd.TenantID, t TenantSecret) error
+	TenantSecret(ctx context.Context, tenant crowd.TenantID, name string) (TenantSecret, error)
+	TenantSecrets(ctx context.Context, tenant crowd.TenantID) ([]TenantSecret, error)
 	DeleteTenantSecret(ctx context.Context, tenant crowd.TenantID, name string) error
 }

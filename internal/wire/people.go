@@ -169,9 +169,16 @@ type Entry struct {
 	Note         string      `json:"note,omitempty"`
 }
 
-// TenantSecret is the value of a secret of a tenant's workflows.
+// NewTenantSecret is a secret for a tenant's workflows.
+type NewTenantSecret struct {
+	Value string   `json:"value"`
+	Hosts []string `json:"hosts,omitempty" example:"[\"api.example.org\"]" doc:"to which hosts calls may send it: HOST, HOST:PORT or *.NAME; none: to any"`
+}
+
+// TenantSecret is a secret of a tenant's workflows, without its value.
 type TenantSecret struct {
-	Value string `json:"value"`
+	Name  string   `json:"name" example:"SCORES"`
+	Hosts []string `json:"hosts" doc:"to which hosts calls may send it; none: to any"`
 }
 
 // Stop begins or lifts the emergency stop of everything.

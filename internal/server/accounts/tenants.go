@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
 // Tenants is the tenants with their money and their secrets.
@@ -230,17 +232,28 @@ var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 // maxSecret is the length of a secret, in bytes.
 const maxSecret = 4096
 
-// PutSecret keeps a secret of a tenant, which its workflows name.
-func (s *Tenants) PutSecret(ctx context.Context, p *access.Principal, tenant crowd.TenantID, name, value string) error {
+// maxHosts is to how many hosts a secret can be bound.
+const maxHosts = 20
+
+// PutSecret keeps a secret of a tenant, which its workflows name, and which is sent to
+// its hosts only; none: to any.
+func (s *Tenants) PutSecret(ctx context.Context, p *access.Principal, tenant crowd.TenantID, t store.TenantSecret) error {
 	switch err := p.MayFor(access.TenantsPutSecret, tenant); {
 	case err != nil:
 		return err
-	case !secretName.MatchString(name):
-		return crowd.Fieldf("name", "%q is not the name of a secret (letters, digits and _, at most 64)", name)
-	case value == "" || len(value) > maxSecret:
+	case !secretName.MatchString(t.Name):
+		return crowd.Fieldf("name", "%q is not the name of a secret (letters, digits and _, at most 64)", t.Name)
+	case t.Value == "" || len(t.Value) > maxSecret:
 		return crowd.Fieldf("value", "a secret has 1 to %d bytes", maxSecret)
+	case len(t.Hosts) > maxHosts:
+		return crowd.Fieldf("hosts", "a secret has at most %d hosts, not %d", maxHosts, len(t.Hosts))
 	}
-	return s.store.PutTenantSecret(ctx, tenant, name, value)
+	for i, h := range t.Hosts {
+		if err := httpstep.CheckHost(h); err != nil {
+			return crowd.Fieldf(fmt.Sprintf("hosts[%d]", i), "%v", err)
+		}
+	}
+	return s.store.PutTenantSecret(ctx, tenant, t)
 }
 
 // DeleteSecret forgets a secret.
@@ -251,8 +264,9 @@ func (s *Tenants) DeleteSecret(ctx context.Context, p *access.Principal, tenant 
 	return s.store.DeleteTenantSecret(ctx, tenant, name)
 }
 
-// Secrets lists the names of a tenant's secrets. Their values are never shown.
-func (s *Tenants) Secrets(ctx context.Context, p *access.Principal, tenant crowd.TenantID) ([]string, error) {
+// Secrets lists a tenant's secrets in order of name, without their values, which are
+// never shown.
+func (s *Tenants) Secrets(ctx context.Context, p *access.Principal, tenant crowd.TenantID) ([]store.TenantSecret, error) {
 	if err := p.MayFor(access.TenantsSecrets, tenant); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ var requests = []written{
 	{op: "PUT /v1/me/wishes", path: "/v1/me/wishes", by: asWorker, body: `{"away": false, "no_mail": false}`, get: "/v1/me/wishes"},
 	{op: "POST /v1/runs", path: "/v1/runs", body: `{"name": "March", "tenant": "n1", "budget_micros": 9000000, "workflow": "workflow: x\ninputs: {t: {columns: [name]}}\nsteps: {s: {from: t, sql: select name from t}}\n"}`, get: "/v1/runs/r1",
 		as: map[string]string{"workflow": ""}},
-	{op: "PUT /v1/tenants/{id}/secrets/{name}", path: "/v1/tenants/n1/secrets/KEY", body: `{"value": "x"}`, get: "/v1/tenants/n1/secrets", as: map[string]string{"value": ""}},
+	{op: "PUT /v1/tenants/{id}/secrets/{name}", path: "/v1/tenants/n1/secrets/KEY", body: `{"value": "x", "hosts": ["a.example", "b.example"]}`, get: "/v1/tenants/n1/secrets", as: map[string]string{"value": "", "hosts": "0.hosts"}},
 	{op: "POST /v1/services", path: "/v1/services", body: `{"name": "scores", "url": "https://scores.example/v1", "concurrency": 7, "rate": "30/m", "all_tenants": true, "tenants": ["n1"]}`, get: "/v1/services/scores"},
 	{op: "PATCH /v1/services/{name}", path: "/v1/services/scores", body: `{"url": "https://scores.example/v2", "concurrency": 8, "rate": "40/h", "all_tenants": false, "tenants": ["n2", "n1"]}`, get: "/v1/services/scores"},
 	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": true}`, get: "/v1/tests/1"},

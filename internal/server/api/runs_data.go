@@ -245,16 +245,18 @@ type SecretPath struct {
 }
 
 func (a *api) secrets() {
-	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List the names of a tenant's secrets", tag: runTag, access: signedIn,
-		text: "What they are nobody is told."},
-		of[TenantPath](a.app.Tenants.Secrets, some[string]))
+	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/secrets", summary: "List a tenant's secrets", tag: runTag, access: signedIn,
+		text: "In order of name. What they are nobody is told."},
+		of[TenantPath](a.app.Tenants.Secrets, all(func(s store.TenantSecret) wire.TenantSecret {
+			return wire.TenantSecret{Name: s.Name, Hosts: some(s.Hosts)}
+		})))
 	addAction(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/secrets/{name}", summary: "Keep a secret for the service steps of workflows", tag: runTag, access: access.TenantsPutSecret,
-		text: "It takes the place of one of that name. It is used for calls that begin from now on, and never told again."},
+		text: "It takes the place of one of that name. It is used for calls that begin from now on, to its hosts only, and never told again."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			SecretPath
-			Body wire.TenantSecret
+			Body wire.NewTenantSecret
 		}) error {
-			return a.app.Tenants.PutSecret(ctx, p, in.id, in.Name, in.Body.Value)
+			return a.app.Tenants.PutSecret(ctx, p, in.id, store.TenantSecret{Name: in.Name, Value: in.Body.Value, Hosts: in.Body.Hosts})
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tenants/{id}/secrets/{name}", summary: "Forget a secret", tag: runTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *SecretPath) error {

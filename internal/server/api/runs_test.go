@@ -359,20 +359,28 @@ steps:
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ok(t, w.ann.PutSecret(w.ctx, w.a, "KEY", "hush-hush"))
-	ok(t, w.ann.PutSecret(w.ctx, w.a, "OTHER", "x"))
+	ok(t, w.ann.PutSecret(w.ctx, w.a, "KEY", wire.NewTenantSecret{Value: "hush-hush", Hosts: []string{"api.example.org", "*.example.net:8443", "10.0.0.1"}}))
+	ok(t, w.ann.PutSecret(w.ctx, w.a, "OTHER", wire.NewTenantSecret{Value: "x"}))
 	a := w.send(w.ann, http.MethodGet, "/v1/tenants/"+w.a.String()+"/secrets", "")
-	if strings.TrimSpace(string(a.body)) != `["KEY","OTHER"]` {
+	if strings.TrimSpace(string(a.body)) != `[{"name":"KEY","hosts":["api.example.org","*.example.net:8443","10.0.0.1"]},{"name":"OTHER","hosts":[]}]` {
 		t.Errorf("secrets: %s", a.body)
 	}
-	refused(t, w.ann.PutSecret(w.ctx, w.a, "a b", "x"), crowd.Invalid)
-	refused(t, w.ann.PutSecret(w.ctx, w.a, "EMPTY", ""), crowd.Invalid)
-	refused(t, w.bob.PutSecret(w.ctx, w.a, "KEY", "mine"), crowd.NotFound)
+	for _, host := range []string{"", "*", "https://api.example.org", "api.example.org/x", "a b", "10.0.0.0/8", "api.example.org:0", "@x", "1.2.3"} {
+		err := w.ann.PutSecret(w.ctx, w.a, "KEY", wire.NewTenantSecret{Value: "x", Hosts: []string{"fits.example", host}})
+		refused(t, err, crowd.Invalid)
+		if !strings.Contains(err.Error(), "hosts[1]") {
+			t.Errorf("%q: the error names no field: %v", host, err)
+		}
+	}
+	refused(t, w.ann.PutSecret(w.ctx, w.a, "KEY", wire.NewTenantSecret{Value: "x", Hosts: slices.Repeat([]string{"a.example"}, 21)}), crowd.Invalid)
+	refused(t, w.ann.PutSecret(w.ctx, w.a, "a b", wire.NewTenantSecret{Value: "x"}), crowd.Invalid)
+	refused(t, w.ann.PutSecret(w.ctx, w.a, "EMPTY", wire.NewTenantSecret{Value: ""}), crowd.Invalid)
+	refused(t, w.bob.PutSecret(w.ctx, w.a, "KEY", wire.NewTenantSecret{Value: "mine"}), crowd.NotFound)
 	refused(t, second(w.bob.Secrets(w.ctx, w.a)), crowd.NotFound)
 	refused(t, w.bob.DeleteSecret(w.ctx, w.a, "KEY"), crowd.NotFound)
 	ok(t, w.ann.DeleteSecret(w.ctx, w.a, "KEY"))
-	if list := must(w.ann.Secrets(w.ctx, w.a))(t); !slices.Equal(list, []string{"OTHER"}) {
-		t.Errorf("secrets: %q", list)
+	if list := must(w.ann.Secrets(w.ctx, w.a))(t); len(list) != 1 || list[0].Name != "OTHER" {
+		t.Errorf("secrets: %+v", list)
 	}
 	if strings.Contains(w.log.String(), "hush") {
 		t.Error("a secret is in the log")

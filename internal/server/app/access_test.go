@@ -257,9 +257,9 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		}
 		return err
 	},
-	"Tenants.PutSecret": func(s *scene, p *access.Principal) error { return s.Tenants.PutSecret(s.ctx, p, s.a, "KEY", "x") },
+	"Tenants.PutSecret": func(s *scene, p *access.Principal) error { return s.Tenants.PutSecret(s.ctx, p, s.a, secretKey) },
 	"Tenants.DeleteSecret": func(s *scene, p *access.Principal) error {
-		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, "KEY", "x"))
+		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, secretKey))
 		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
 	},
 	"Tenants.Secrets": func(s *scene, p *access.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) },

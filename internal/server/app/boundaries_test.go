@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,9 @@ func TestLimitsOnBothSides(t *testing.T) {
 	user := func(u accounts.NewUser) error {
 		_, _, err := w.Accounts.CreateUser(w.ctx, w.admin, u)
 		return err
+	}
+	secret := func(name, value string, hosts ...string) error {
+		return w.Tenants.PutSecret(w.ctx, w.ann, w.a, store.TenantSecret{Name: name, Value: value, Hosts: hosts})
 	}
 	token := func(x accounts.NewToken) error {
 		_, _, err := w.Accounts.CreateToken(w.ctx, w.ann, x)
@@ -86,9 +90,10 @@ func TestLimitsOnBothSides(t *testing.T) {
 		"the name of a token":    {func() error { return token(accounts.NewToken{Name: strings.Repeat("x", 100)}) }, func() error { return token(accounts.NewToken{Name: strings.Repeat("x", 101)}) }},
 		"no name of a token":     {func() error { return token(accounts.NewToken{Name: "x"}) }, func() error { return token(accounts.NewToken{Name: " "}) }},
 		"the life of a token":    {func() error { return token(accounts.NewToken{Name: "x", Life: 0}) }, func() error { return token(accounts.NewToken{Name: "x", Life: -1}) }},
-		"the name of a secret":   {func() error { return w.Tenants.PutSecret(w.ctx, w.ann, w.a, strings.Repeat("K", 64), "x") }, func() error { return w.Tenants.PutSecret(w.ctx, w.ann, w.a, strings.Repeat("K", 65), "x") }},
-		"the length of a secret": {func() error { return w.Tenants.PutSecret(w.ctx, w.ann, w.a, "K", strings.Repeat("x", 4096)) }, func() error { return w.Tenants.PutSecret(w.ctx, w.ann, w.a, "K", strings.Repeat("x", 4097)) }},
-		"no secret":              {func() error { return w.Tenants.PutSecret(w.ctx, w.ann, w.a, "K", "x") }, func() error { return w.Tenants.PutSecret(w.ctx, w.ann, w.a, "K", "") }},
+		"the name of a secret":   {func() error { return secret(strings.Repeat("K", 64), "x") }, func() error { return secret(strings.Repeat("K", 65), "x") }},
+		"the length of a secret": {func() error { return secret("K", strings.Repeat("x", 4096)) }, func() error { return secret("K", strings.Repeat("x", 4097)) }},
+		"no secret":              {func() error { return secret("K", "x") }, func() error { return secret("K", "") }},
+		"hosts of a secret":      {func() error { return secret("K", "x", slices.Repeat([]string{"a.example"}, 20)...) }, func() error { return secret("K", "x", slices.Repeat([]string{"a.example"}, 21)...) }},
 
 		"a pass mark":     {func() error { return exam(func(x *accounts.NewTest) { x.PassMark = 100 }) }, func() error { return exam(func(x *accounts.NewTest) { x.PassMark = 101 }) }},
 		"no pass mark":    {func() error { return exam(func(x *accounts.NewTest) { x.PassMark = 1 }) }, func() error { return exam(func(x *accounts.NewTest) { x.PassMark = 0 }) }},
@@ -442,3 +447,6 @@ func TestHoldersUpToALimit(t *testing.T) {
 		}
 	}
 }
+
+// secretKey is a secret of a tenant.
+var secretKey = store.TenantSecret{Name: "KEY", Value: "x"}

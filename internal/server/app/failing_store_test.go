@@ -379,16 +379,16 @@ func (f *failingStore) CheckLedger(ctx context.Context) error {
 	return f.err(ctx, "CheckLedger", func() error { return f.Store.CheckLedger(ctx) })
 }
 
-func (f *failingStore) PutTenantSecret(ctx context.Context, tenant crowd.TenantID, name, value string) error {
-	return f.err(ctx, "PutTenantSecret", func() error { return f.Store.PutTenantSecret(ctx, tenant, name, value) })
+func (f *failingStore) PutTenantSecret(ctx context.Context, tenant crowd.TenantID, s store.TenantSecret) error {
+	return f.err(ctx, "PutTenantSecret", func() error { return f.Store.PutTenantSecret(ctx, tenant, s) })
 }
 
-func (f *failingStore) TenantSecret(ctx context.Context, tenant crowd.TenantID, name string) (string, error) {
-	return fail1(f, ctx, "TenantSecret", func() (string, error) { return f.Store.TenantSecret(ctx, tenant, name) })
+func (f *failingStore) TenantSecret(ctx context.Context, tenant crowd.TenantID, name string) (store.TenantSecret, error) {
+	return fail1(f, ctx, "TenantSecret", func() (store.TenantSecret, error) { return f.Store.TenantSecret(ctx, tenant, name) })
 }
 
-func (f *failingStore) TenantSecrets(ctx context.Context, tenant crowd.TenantID) ([]string, error) {
-	return fail1(f, ctx, "TenantSecrets", func() ([]string, error) { return f.Store.TenantSecrets(ctx, tenant) })
+func (f *failingStore) TenantSecrets(ctx context.Context, tenant crowd.TenantID) ([]store.TenantSecret, error) {
+	return fail1(f, ctx, "TenantSecrets", func() ([]store.TenantSecret, error) { return f.Store.TenantSecrets(ctx, tenant) })
 }
 
 func (f *failingStore) DeleteTenantSecret(ctx context.Context, tenant crowd.TenantID, name string) error {

@@ -75,7 +75,7 @@ func newStage(t *testing.T) *stage {
 	st.link = must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.bob.User.ID))(t)
 	st.token, _, err = w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "hers"})
 	ok(t, err)
-	ok(t, w.Tenants.PutSecret(w.ctx, w.admin, w.a, "KEY", "x"))
+	ok(t, w.Tenants.PutSecret(w.ctx, w.admin, w.a, secretKey))
 
 	key := must(ecdh.P256().GenerateKey(rand.Reader))(t)
 	st.pushKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())

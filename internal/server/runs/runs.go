@@ -124,12 +124,12 @@ func (s *Runs) client(tenant crowd.TenantID) *httpstep.Client {
 	defer s.mu.Unlock()
 	c := s.clients[tenant]
 	if c == nil {
-		c = httpstep.NewClient(httpstep.Options{Allow: s.allow, Now: s.clock, Secrets: func(name string) (string, bool) {
-			value, err := s.store.TenantSecret(s.calls, tenant, name)
+		c = httpstep.NewClient(httpstep.Options{Allow: s.allow, Now: s.clock, Secrets: func(name string) (httpstep.Secret, bool) {
+			t, err := s.store.TenantSecret(s.calls, tenant, name)
 			if err != nil && crowd.CodeOf(err) != crowd.NotFound {
 				s.log.Error("a secret cannot be read", "tenant", tenant.String(), "err", err)
 			}
-			return value, err == nil
+			return httpstep.Secret{Value: t.Value, Hosts: t.Hosts}, err == nil
 		}})
 		s.clients[tenant] = c
 	}

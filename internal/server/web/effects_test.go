@@ -139,8 +139,8 @@ var effects = []struct {
 		equal(t, len(read(c.app.Accounts.Tokens(t.Context(), c.req.principal()))(t)), 0)
 	}},
 	{"POST /tenants/{tenant}/secrets", func(t *testing.T, c *company) {
-		c.req.get("/tenants/n1/secrets").form("/tenants/n1/secrets").set("name", "SCORES").set("value", "s3cret").send().want(200, "SCORES").without("s3cret")
-		same(t, read(c.app.Tenants.Secrets(t.Context(), c.req.principal(), 1))(t), []string{"SCORES"})
+		c.req.get("/tenants/n1/secrets").form("/tenants/n1/secrets").set("name", "SCORES").set("value", "s3cret").set("hosts", "a.example  b.example:81").send().want(200, "SCORES").without("s3cret")
+		same(t, read(c.app.Tenants.Secrets(t.Context(), c.req.principal(), 1))(t), []store.TenantSecret{{Name: "SCORES", Hosts: []string{"a.example", "b.example:81"}}})
 	}},
 	{"POST /tenants/{tenant}/secrets/{secret}/delete", func(t *testing.T, c *company) {
 		c.req.get("/tenants/n1/secrets/SCORES/delete").want(200).form("/tenants/n1/secrets/SCORES/delete").send().want(200)

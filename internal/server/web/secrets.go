@@ -2,27 +2,29 @@ package web
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
 )
 
-// secrets lists the names of a tenant's secrets. What they are is never shown.
+// secrets lists a tenant's secrets. What they are is never shown.
 func (rq *request) secrets(id crowd.TenantID) error {
-	t, names := rq.findTenant(id), askOf(rq, id, rq.App.Tenants.Secrets)
-	return rq.render("secrets", page{Title: "Secrets of " + t.Name, Section: "runs", Data: map[string]any{"T": t, "Names": names}})
+	t, kept := rq.findTenant(id), askOf(rq, id, rq.App.Tenants.Secrets)
+	return rq.render("secrets", page{Title: "Secrets of " + t.Name, Section: "runs", Data: map[string]any{"T": t, "Secrets": kept}})
 }
 
 // putSecret sets a secret, or another value of it.
 func (rq *request) putSecret(id crowd.TenantID) error {
 	f := rq.sent()
-	err := rq.App.Tenants.PutSecret(rq.ctx(), rq.p, id, f.text("name"), f.values.Get("value"))
+	err := rq.App.Tenants.PutSecret(rq.ctx(), rq.p, id, store.TenantSecret{Name: f.text("name"), Value: f.values.Get("value"), Hosts: strings.Fields(f.text("hosts"))})
 	return rq.done(err, "/tenants/"+id.String()+"/secrets", "saved")
 }
 
 // confirmSecret asks before a secret is forgotten.
 func (rq *request) confirmSecret(id crowd.TenantID) error {
 	name := rq.r.PathValue("secret")
-	if !slices.Contains(askOf(rq, id, rq.App.Tenants.Secrets), name) {
+	if !slices.ContainsFunc(askOf(rq, id, rq.App.Tenants.Secrets), func(s store.TenantSecret) bool { return s.Name == name }) {
 		rq.check(crowd.Errorf(crowd.NotFound, "there is no such secret"))
 	}
 	back := "/tenants/" + id.String() + "/secrets"

@@ -43,5 +43,5 @@ func openReadOnly(ctx context.Context, path string) (store.Store, error) {
 	}
 	return sqlstore.New(sqlstore.Pools{Write: db, Read: db, Scan: db}, sqlstore.Dialect{
 		Unique: isCode(), Missing: isCode(), Full: isFull(filepath.Dir(path)),
-	}), nil
+	}, nil), nil
 }

@@ -16,6 +16,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/throng-dev/throng/internal/kit/disk"
+	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlstore"
 )
@@ -30,6 +31,12 @@ type Options struct {
 	// commit does not wait for the disk, and a crash of the machine may break
 	// the file. The log stays, since reading goes on while rows are written.
 	Scratch bool
+
+	// Keys seal the secrets that are kept. What lies in the clear, or is sealed with
+	// another key than the first, is sealed with that when the database is opened, and
+	// nothing of what was there before stays in the file. nil: new secrets lie in the
+	// clear, and sealed ones cannot be read.
+	Keys *keyring.Ring
 }
 
 // Figures that were measured, on two cores with SSD.
@@ -112,12 +119,36 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		Missing: isCode(lib.SQLITE_CONSTRAINT_FOREIGNKEY),
 		Full:    isFull(filepath.Dir(path)),
 		Written: s.log.written,
-	})
+	}, o.Keys)
 	if err = s.Prepare(ctx); err != nil {
 		return nil, err
 	}
+	if o.Keys != nil {
+		if err = s.reseal(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s.log.start()
 	return s, nil
+}
+
+// reseal seals the secrets with the first key, and wipes what they were before from
+// the file and its log.
+func (s *Store) reseal(ctx context.Context) error {
+	if _, err := s.write.ExecContext(ctx, "pragma secure_delete = on"); err != nil {
+		return err
+	}
+	n, err := s.Reseal(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: give that key, too (throng serve --key-file), or delete what it sealed (throng key forget)", err)
+	}
+	if n > 0 {
+		if _, _, err := checkpoint(ctx, s.write, "truncate"); err != nil {
+			return err
+		}
+	}
+	_, err = s.write.ExecContext(ctx, "pragma secure_delete = off")
+	return err
 }
 
 // Close closes the database; what was committed is in the one file then.

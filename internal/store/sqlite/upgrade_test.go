@@ -217,7 +217,7 @@ func TestDatabaseBeforeWorkflows(t *testing.T) {
 	same("the first run", id, crowd.RunID(1))
 	_, err = s.Advance(ctx, &store.Advance{Run: id, Rows: []store.Row{{State: store.RowOK, Cells: []string{"a"}}}})
 	check(err)
-	check(s.PutTenantSecret(ctx, 1, "key", "value"))
+	check(s.PutTenantSecret(ctx, 1, store.TenantSecret{Name: "key", Value: "value"}))
 	check(s.Close())
 	s = mustOpen(t, path, Options{}) // again: it is migrated once
 	defer s.Close()

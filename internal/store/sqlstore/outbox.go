@@ -95,24 +95,3 @@ func (s *Store) DeleteSubscription(ctx context.Context, worker crowd.WorkerID, i
 func (s *Store) Subscriptions(ctx context.Context, worker crowd.WorkerID) ([]store.Subscription, error) {
 	return listed(ctx, s, subscriptions, `where p.worker = $1 order by p.id`, worker)
 }
-
-const selectSecret = `select secret from secrets where name = $1`
-
-// Secret implements store.Outbox.
-func (s *Store) Secret(ctx context.Context, name, made string) (string, error) {
-	secret, ok, err := one(ctx, s.read, text, selectSecret, name)
-	if err != nil || ok {
-		return secret, s.failed("read secret", err)
-	}
-	err = s.change(ctx, "keep secret", func(ctx context.Context, tx transaction) (err error) {
-		if _, err = tx.exec(ctx, `insert into secrets (name, secret) values ($1, $2) on conflict (name) do nothing`, name, made); err != nil {
-			return err
-		}
-		secret, _, err = one(ctx, tx, text, selectSecret, name)
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	return secret, nil
-}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -39,14 +40,16 @@ type Pools struct {
 type Store struct {
 	dialect           Dialect
 	write, read, scan *pool
+	keys              *keyring.Ring // nil: secrets lie in the clear
 	accountsQuery     string
 	places            placesKnown
 }
 
-// New returns a store on a database that has the schema.
-func New(p Pools, d Dialect) *Store {
+// New returns a store on a database that has the schema. Secrets are sealed with keys;
+// nil: they lie in the clear.
+func New(p Pools, d Dialect, keys *keyring.Ring) *Store {
 	return &Store{
-		dialect: d, accountsQuery: "select account, last_entry, last_answer from accounts where account in " + places(1, accountsAtOnce) + " order by account" + d.RowLock,
+		dialect: d, keys: keys, accountsQuery: "select account, last_entry, last_answer from accounts where account in " + places(1, accountsAtOnce) + " order by account" + d.RowLock,
 		write: &pool{DB: p.Write}, read: &pool{DB: p.Read}, scan: &pool{DB: p.Scan},
 	}
 }

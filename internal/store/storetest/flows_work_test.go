@@ -194,20 +194,25 @@ func testTerms(t *testing.T, w *world) {
 }
 
 func testTenantSecrets(t *testing.T, w *world) {
-	put := func(tenant crowd.TenantID, name, value string) { ok(t, w.PutTenantSecret(w.ctx, tenant, name, value)) }
-	put(w.mine, "key", "v1")
+	put := func(tenant crowd.TenantID, name, value string, hosts ...string) {
+		ok(t, w.PutTenantSecret(w.ctx, tenant, store.TenantSecret{Name: name, Value: value, Hosts: hosts}))
+	}
+	names := func(of crowd.TenantID) []store.TenantSecret { return must(w.TenantSecrets(w.ctx, of))(t) }
+	value := func(of crowd.TenantID, name string) string { return must(w.TenantSecret(w.ctx, of, name))(t).Value }
+	put(w.mine, "key", "v1", "a.example", "b.example:81")
 	put(w.other, "key", "theirs")
 	put(w.mine, "key", "v2")
-	put(w.mine, "b", "hidden")
+	put(w.mine, "b", "hidden", "*.example.org")
 	put(w.mine, "a", "")
-	same(t, "names", must(w.TenantSecrets(w.ctx, w.mine))(t), []string{"a", "b", "key"})
-	same(t, "other's names", must(w.TenantSecrets(w.ctx, w.other))(t), []string{"key"})
-	same(t, "nobody's names", must(w.TenantSecrets(w.ctx, 0))(t), nil)
-	same(t, "mine", must(w.TenantSecret(w.ctx, w.mine, "key"))(t), "v2")
-	same(t, "other's", must(w.TenantSecret(w.ctx, w.other, "key"))(t), "theirs")
-	same(t, "an empty one", must(w.TenantSecret(w.ctx, w.mine, "a"))(t), "")
+	same(t, "listed", names(w.mine), []store.TenantSecret{{Name: "a"}, {Name: "b", Hosts: []string{"*.example.org"}}, {Name: "key"}})
+	same(t, "other's", names(w.other), []store.TenantSecret{{Name: "key"}})
+	same(t, "nobody's", names(0), nil)
+	same(t, "with its hosts", must(w.TenantSecret(w.ctx, w.mine, "b"))(t), store.TenantSecret{Name: "b", Value: "hidden", Hosts: []string{"*.example.org"}})
+	same(t, "mine", value(w.mine, "key"), "v2")
+	same(t, "other's", value(w.other, "key"), "theirs")
+	same(t, "an empty one", value(w.mine, "a"), "")
 	w.unchanged(t, func() {
-		refused(t, w.PutTenantSecret(w.ctx, 99, "key", "v"), crowd.NotFound)
+		refused(t, w.PutTenantSecret(w.ctx, 99, store.TenantSecret{Name: "key", Value: "v"}), crowd.NotFound)
 		for _, ask := range []struct {
 			tenant crowd.TenantID
 			name   string
@@ -218,7 +223,7 @@ func testTenantSecrets(t *testing.T, w *world) {
 		}
 	})
 	ok(t, w.DeleteTenantSecret(w.ctx, w.mine, "key"))
-	same(t, "names", must(w.TenantSecrets(w.ctx, w.mine))(t), []string{"a", "b"})
-	same(t, "other's", must(w.TenantSecret(w.ctx, w.other, "key"))(t), "theirs")
+	same(t, "how many are left", len(names(w.mine)), 2)
+	same(t, "other's", value(w.other, "key"), "theirs")
 	refused(t, w.DeleteTenantSecret(w.ctx, w.mine, "key"), crowd.NotFound)
 }

@@ -341,8 +341,8 @@ func (w *world) everything(t *testing.T) map[string]any {
 	for _, x := range must(w.ListTenants(w.ctx))(t) {
 		c[x.ID.String()] = x
 		account(tenantAccount(x.ID))
-		for _, name := range must(w.TenantSecrets(w.ctx, x.ID))(t) {
-			add("secret "+name, x.ID, must(w.TenantSecret(w.ctx, x.ID, name))(t))
+		for _, s := range must(w.TenantSecrets(w.ctx, x.ID))(t) {
+			add("secret "+s.Name, x.ID, must(w.TenantSecret(w.ctx, x.ID, s.Name))(t))
 		}
 	}
 	for _, r := range must(w.ListRuns(w.ctx, 0, 0, all))(t) {

@@ -2,6 +2,7 @@ package httpstep
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -61,6 +62,41 @@ func ParseAllow(patterns []string) (Allow, error) {
 		a.hosts = append(a.hosts, hostRule{name: strings.ToLower(strings.TrimSuffix(host, ".")), port: port})
 	}
 	return a, nil
+}
+
+// CheckHost checks where a secret may be sent: HOST, HOST:PORT or *.NAME, an address
+// being a host.
+func CheckHost(pattern string) error {
+	if a, err := ParseAllow([]string{pattern}); err != nil || slices.ContainsFunc(a.nets, func(r netRule) bool { return !r.net.IsSingleIP() }) {
+		return fmt.Errorf("%q is not like api.example.org, api.example.org:8443 or *.example.org", pattern)
+	}
+	return nil
+}
+
+// mayGoTo reports whether a secret may be sent to an address. A name is what the
+// address says: where it leads is for the network to say.
+func (s Secret) mayGoTo(to *url.URL) bool {
+	if len(s.Hosts) == 0 {
+		return true
+	}
+	a, err := ParseAllow(s.Hosts)
+	if err != nil {
+		return false
+	}
+	port := portOf(to)
+	ip, err := netip.ParseAddr(to.Hostname())
+	return a.host(to.Hostname(), port) || err == nil && a.addr(netip.AddrPortFrom(ip, port))
+}
+
+// portOf returns the port of an address.
+func portOf(u *url.URL) uint16 {
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		return uint16(n)
+	}
+	if u.Scheme == "https" {
+		return 443
+	}
+	return 80
 }
 
 func badPattern(text string) error {
@@ -134,14 +170,7 @@ func (a Allow) Refused(address string) (place string) {
 	if err != nil {
 		return ""
 	}
-	port := uint16(80)
-	if u.Scheme == "https" {
-		port = 443
-	}
-	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
-		port = uint16(n)
-	}
-	host := u.Hostname()
+	host, port := u.Hostname(), portOf(u)
 	ips := []netip.Addr{netip.IPv6Loopback(), netip.AddrFrom4([4]byte{127, 0, 0, 1})} // one of them is dialled
 	if ip, err := netip.ParseAddr(host); err == nil {
 		ips = []netip.Addr{ip}

@@ -33,10 +33,16 @@ const (
 	saidBytes    = 8 << 10 // read of an answer that is only shown
 )
 
+// Secret is a secret for headers.
+type Secret struct {
+	Value string
+	Hosts []string // to which it may be sent, as CheckHost has them; none: to any
+}
+
 // Options set up a Client.
 type Options struct {
 	// Secrets finds a secret by its name. nil: there are none.
-	Secrets func(name string) (value string, ok bool)
+	Secrets func(name string) (s Secret, ok bool)
 	// AllowPrivate lets services be anywhere, also on this machine and in its
 	// network: for an operator who is the only user, and for tests.
 	AllowPrivate bool
@@ -63,7 +69,7 @@ type Client struct {
 // so a name cannot lead inside. No proxy is used: it would dial in our place.
 func NewClient(opts Options) *Client {
 	if opts.Secrets == nil {
-		opts.Secrets = func(string) (string, bool) { return "", false }
+		opts.Secrets = func(string) (Secret, bool) { return Secret{}, false }
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now

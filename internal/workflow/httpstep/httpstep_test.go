@@ -80,10 +80,8 @@ func TestDo(t *testing.T) {
 	now := time.Unix(0, 0)
 	c := client(t, httpstep.Options{
 		AllowPrivate: true,
-		Secrets: func(name string) (string, bool) {
-			return map[string]string{"SCORES": "s3cret", "B": "b"}[name], name != "C"
-		},
-		Now: func() time.Time { now = now.Add(time.Second); return now },
+		Secrets:      secretsOf(map[string]string{"SCORES": "s3cret", "B": "b"}),
+		Now:          func() time.Time { now = now.Add(time.Second); return now },
 	})
 	s := step(t, address+"?v=2")
 	s.Headers = map[string]string{"authorization": "Bearer ${secret:SCORES}", "X-Plain": "a${secret:B}c"}
@@ -346,7 +344,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := client(t, httpstep.Options{AllowPrivate: true, Secrets: func(name string) (string, bool) { v, ok := secrets[name]; return v, ok }})
+	c := client(t, httpstep.Options{AllowPrivate: true, Secrets: secretsOf(secrets)})
 	for name, say := range map[string]func(*http.Request) string{
 		"as it is": func(r *http.Request) string {
 			return "wrong token " + r.Header.Get("X-Token") + " for " + r.Header.Get("Authorization")

@@ -50,7 +50,7 @@ func (c *Client) request(ctx context.Context, s *workflow.HTTP, call Call, try i
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "throng")
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		value, err := c.fill(s.Headers[name], m)
+		value, err := c.fill(s.Headers[name], req.URL, m)
 		if err != nil {
 			return nil, err
 		}
@@ -61,20 +61,22 @@ func (c *Client) request(ctx context.Context, s *workflow.HTTP, call Call, try i
 	return req, nil
 }
 
-// fill puts the secrets into the value of a header.
-func (c *Client) fill(value string, m *masks) (string, error) {
+// fill puts the secrets into the value of a header of a request to an address.
+func (c *Client) fill(value string, to *url.URL, m *masks) (string, error) {
 	var failed error
 	filled := workflow.SecretForm.ReplaceAllStringFunc(value, func(ref string) string {
 		name := workflow.SecretForm.FindStringSubmatch(ref)[1]
 		secret, ok := c.opts.Secrets(name)
 		switch {
-		case !ok || secret == "":
+		case !ok || secret.Value == "":
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("there is no secret %s: set it first", name)}
-		case hasControl(secret):
+		case !secret.mayGoTo(to):
+			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s may not be sent to %s, only to %s: set it again with that host", name, to.Host, strings.Join(secret.Hosts, ", "))}
+		case hasControl(secret.Value):
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s holds a line end or a control character: set it again without", name)}
 		}
-		m.add(secret)
-		return secret
+		m.add(secret.Value)
+		return secret.Value
 	})
 	return filled, failed
 }

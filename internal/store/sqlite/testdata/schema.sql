@@ -297,7 +297,7 @@ CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
 CREATE TABLE secrets ( -- of the installation
     name   text primary key,
     secret text not null
-);
+, sealed_with text not null default '');
 CREATE TABLE services (
     name        text primary key,
     url         text not null,
@@ -323,7 +323,7 @@ CREATE TABLE tasks (
 CREATE TABLE tenant_secrets (
     tenant bigint not null references tenants (id),
     name   text not null,
-    secret text not null,
+    secret text not null, sealed_with text not null default '', hosts text not null default '[]',
     primary key (tenant, name)
 );
 CREATE TABLE tenants (
