@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/heap"
+	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -57,7 +58,7 @@ func (w *World) costs(p *sla.Penalty, service int) []float64 {
 	takes := make([]time.Duration, points)
 	for i := range takes {
 		r := math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/points-1)
-		takes[i] = duration(max(rt+rt*w.Inaccuracy*r, leastShare*rt))
+		takes[i] = experiment.Duration(max(rt+rt*w.Inaccuracy*r, leastShare*rt))
 	}
 	list := make([]float64, farthest+1)
 	for ms := range list {

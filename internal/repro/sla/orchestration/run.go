@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/heap"
+	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/sla"
 )
 
@@ -151,7 +152,7 @@ func newEngine(w *World, p *Policy, seed uint64) (*engine, error) {
 }
 
 func (e *engine) period(s *Service) time.Duration {
-	return max(duration(e.policy.Period*s.Response.Seconds()), 1)
+	return max(experiment.Duration(e.policy.Period*s.Response.Seconds()), 1)
 }
 
 // happen does the event.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/repro/experiment"
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/sla"
 )
@@ -141,7 +142,7 @@ func (w *World) serviceTime(s *streams, process, step, service int) time.Duratio
 			took += w.Delay.By.Seconds()
 		}
 	}
-	return max(duration(took), 1)
+	return max(experiment.Duration(took), 1)
 }
 
 // taken reports whether the condition of a step of a process holds.
@@ -184,13 +185,11 @@ func (w *World) begins(s *streams) []time.Duration {
 		}
 		switch {
 		case at < m1:
-			list = append(list, duration(at/l.Base))
+			list = append(list, experiment.Duration(at/l.Base))
 		case at < m2:
-			list = append(list, duration(t0+(at-m1)/l.Peak))
+			list = append(list, experiment.Duration(t0+(at-m1)/l.Peak))
 		default:
-			list = append(list, duration(t0+t1+(at-m2)/l.Base))
+			list = append(list, experiment.Duration(t0+t1+(at-m2)/l.Base))
 		}
 	}
 }
-
-func duration(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
