@@ -615,17 +615,17 @@ func TestSumsThatVanish(t *testing.T) {
 	evens := batch(8, planned, r)
 	again := func(b sched.Batch) sched.Batch { b.ID += 100; return b } // so that none is alone nearest to 0
 	for name, open := range map[string][]sched.Batch{
-		"S_i = 0 by a step below 0":                 {busy, idle},
-		"and the other step makes it infinite":      {busy, idle, other},
-		"two such":                                  {busy, idle, other, with(idle, func(b *sched.Batch) { b.ID = 4 })},
-		"beside a fresh one":                        {busy, idle, other, with(other, func(b *sched.Batch) { b.ID, b.Deadline = 5, epoch })},
-		"S itself is 0":                             {with(busy, func(b *sched.Batch) { b.ID = 9 }), begun(1), begun(2), begun(3), begun(4), other},
-		"S is 0, a turning one beside a weight < 0": {busy, begun(2), begun(3), begun(4), begun(5), with(idle, func(b *sched.Batch) { b.ID = 6 })},
-		"two such, of which one has a weight":       {busy, level, idle, deep, other},
-		"and there is no other with none":           {busy, level, idle, deep},
-		"S is 0, turning ones up to |m| and beyond": append(even, turning(20, 21, 19), turning(21, 20, 18), idle, turning(22, 3, 2)),
-		"S is 0, turning ones beyond |m| only":      append(even, idle, turning(22, 3, 2), turning(23, 3, 2)),
-		"S is 0, a turning one at |m|":              {atEdge, evens, again(atEdge), again(evens), edge, turning(20, 21, 20), idle},
+		"S_i = 0 by a step below 0":                  {busy, idle},
+		"and the other step makes it infinite":       {busy, idle, other},
+		"two such":                                   {busy, idle, other, with(idle, func(b *sched.Batch) { b.ID = 4 })},
+		"next to a fresh one":                        {busy, idle, other, with(other, func(b *sched.Batch) { b.ID, b.Deadline = 5, epoch })},
+		"S itself is 0":                              {with(busy, func(b *sched.Batch) { b.ID = 9 }), begun(1), begun(2), begun(3), begun(4), other},
+		"S is 0, a turning one next to a weight < 0": {busy, begun(2), begun(3), begun(4), begun(5), with(idle, func(b *sched.Batch) { b.ID = 6 })},
+		"two such, of which one has a weight":        {busy, level, idle, deep, other},
+		"and there is no other with none":            {busy, level, idle, deep},
+		"S is 0, turning ones up to |m| and beyond":  append(even, turning(20, 21, 19), turning(21, 20, 18), idle, turning(22, 3, 2)),
+		"S is 0, turning ones beyond |m| only":       append(even, idle, turning(22, 3, 2), turning(23, 3, 2)),
+		"S is 0, a turning one at |m|":               {atEdge, evens, again(atEdge), again(evens), edge, turning(20, 21, 20), idle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

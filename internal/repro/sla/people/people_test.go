@@ -23,7 +23,7 @@ func small() *people.World {
 // people as items nobody waits, and all cost as much.
 func TestOptimum(t *testing.T) {
 	t.Parallel()
-	dearer, same := 0, 0
+	more, same := 0, 0
 	for seed := range uint64(20) {
 		w := small()
 		best := w.Optimum(seed)
@@ -36,7 +36,7 @@ func TestOptimum(t *testing.T) {
 				t.Errorf("seed %d: %s costs %s, less than the optimum, %s", seed, policy, got, best)
 			}
 			if got > best {
-				dearer++
+				more++
 			} else {
 				same++
 			}
@@ -46,7 +46,7 @@ func TestOptimum(t *testing.T) {
 			t.Errorf("seed %d: with people enough %s, the optimum is %s (%v)", seed, got, w.Optimum(seed), err)
 		}
 	}
-	if dearer < 10 || same < 1 {
-		t.Errorf("%d cost more than the optimum, %d as much", dearer, same)
+	if more < 10 || same < 1 {
+		t.Errorf("%d cost more than the optimum, %d as much", more, same)
 	}
 }
