@@ -323,7 +323,7 @@ func (w *poolWorld) compare(name string, g gain, a, b []*poolRun) experiment.Row
 }
 
 func (w *poolWorld) timesRow(name, metric string, logs []float64) experiment.Row {
-	r := experiment.NewRow(name, metric, "ratio", times(logs)).Repeated(lists.Count(logs, func(x float64) bool { return !math.IsNaN(x) }))
+	r := experiment.NewRow(name, metric, "ratio", times(logs)).Repeated(experiment.Mean, lists.Count(logs, func(x float64) bool { return !math.IsNaN(x) }))
 	r.Statistic = fmt.Sprintf("mean ratio of %d", len(logs))
 	switch {
 	case w.own:

@@ -368,13 +368,11 @@ func figure12Rows(form int, took []completed) []experiment.Row {
 		if i == 0 {
 			continue
 		}
-		ours := took[i][1]
-		e := bootstrap(ours, took[0][1], func(x, y []float64) float64 { return experiment.Mean.Of(x).Value / experiment.Mean.Of(y).Value })
 		x, y := theirs.took[1], figure12[0].took[1]
 		q := x.mean / y.mean
 		own := 1.96 * q * math.Sqrt((x.sd*x.sd/x.mean/x.mean+y.sd*y.sd/y.mean/y.mean)/figure12Runs)
-		rows = append(rows, experiment.NewRow(who, "completion of B2 against that with priority 1", "ratio", e).
-			Of("ratio of means of %d", len(ours)).Repeated(len(ours)).Against(experiment.Figure{Value: q, Own: own}, source, f.ratio))
+		rows = append(rows, ratioRow(who, "completion of B2 against that with priority 1", experiment.Mean, took[i][1], took[0][1]).
+			Against(experiment.Figure{Value: q, Own: own}, source, f.ratio))
 	}
 	return rows
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/repro/experiment"
 )
 
@@ -59,7 +58,7 @@ func (s *sample) starving() experiment.Row {
 	f := experiment.Figure{Value: p, Own: 1.96 * math.Sqrt(p*(1-p)/100), Unit: 0.01, Same: s.sameRuns(100)}
 	hits := lists.Count(s.runs, func(run scenario) bool { return run.starves() })
 	return experiment.NewRow(s.name(), "scenarios with less than half of the best-effort work begun (final1200.csv)", "ratio", experiment.ShareOf(hits, len(s.runs))).
-		Of("share of %d", len(s.runs)).Repeated(len(s.runs)).Against(f, "final1200.csv, 100 scenarios", s.whyFile("final1200.csv"))
+		Of("share of %d", len(s.runs)).Repeated(experiment.Mean, len(s.runs)).Against(f, "final1200.csv, 100 scenarios", s.whyFile("final1200.csv"))
 }
 
 // successCurves draws success over α, a panel for each form.
@@ -139,8 +138,7 @@ func ratios(samples []sample, inTime metric) []experiment.Row {
 		{"SDAFS", "DAFS", inTime, "a loss of 50 %", 0.5, 0.05, "not-in-their-data"},
 	} {
 		a, b := find(samples, c.a, program).seeds(49), find(samples, c.b, program).seeds(49)
-		e := bootstrap(a.of(c.of), b.of(c.of), func(x, y []float64) float64 { return stats.Quantile(x, 0.5) / stats.Quantile(y, 0.5) })
-		r := experiment.NewRow(c.a+" against "+c.b+", "+program, c.name+", ratio of medians", "ratio", e).Of("ratio of medians of %d", len(a.runs)).Repeated(len(a.runs)).
+		r := ratioRow(c.a+" against "+c.b+", "+program, c.name+", ratio of medians", experiment.Median, a.of(c.of), b.of(c.of)).
 			Against(experiment.Figure{Value: c.published, Unit: c.unit}, "§4.6.1", c.why)
 		r.Claim = c.words
 		rows = append(rows, r)

@@ -88,7 +88,7 @@ func runFig5(ctx context.Context, o *experiment.Options, r *experiment.Result) e
 			found := lists.Count(runs, func(run fig5Run) bool { return rankSum(run[form][0], run[form][c.group]) < 0.05 })
 			row := experiment.NewRow("RR against "+fig5Groups[c.group].name, "experiments of 24 people a group with p < 0.05 (rank sum)", "ratio", experiment.ShareOf(found, len(runs)))
 			row.Name += words
-			r.Add(row.Of("share of %d", len(runs)).Repeated(len(runs)).Claims(c.words, c.must, source, "maybe-too-few-people"))
+			r.Add(row.Of("share of %d", len(runs)).Repeated(experiment.Mean, len(runs)).Claims(c.words, c.must, source, "maybe-too-few-people"))
 		}
 	}
 	r.Draw(figure5(runs[:min(len(runs), 40)]))

@@ -99,7 +99,7 @@ func (c controlled) against(took completed) []experiment.Row {
 		done := slices.DeleteFunc(slices.Clone(took[b]), math.IsNaN)
 		e := experiment.Estimate{Value: stats.Quantile(done, 0.5), Low: stats.Quantile(done, 0.025), High: stats.Quantile(done, 0.975)}
 		rows = append(rows, experiment.NewRow(c.label, fmt.Sprintf("completion of %s, a run of 45 tasks (%s)", batchNames[b], c.log.log), "s", e).
-			Of("median and 95 %% range of the %d of %d that completed it", len(done), len(took[b])).
+			Of("median and 95 %% range of the %d of %d that completed it", len(done), len(took[b])).Repeated(experiment.Median, len(done)).
 			Against(experiment.Figure{Value: seconds, Unit: 1}, fmt.Sprintf("log %s: %s, %d workers", c.log.log, c.log.policy, len(c.log.came)), "maybe-logged").As(experiment.OfFitted))
 	}
 	return rows

@@ -134,31 +134,33 @@ func timeRows(samples []sample) []experiment.Row {
 		return experiment.Mean.Row(s.name(), "simulation time", "s", s.of(seconds)).
 			Against(experiment.Figure{Value: table3[s.label].seconds, Unit: 0.001}, sourceTable3, "other-machine")
 	})
-	ratio := bootstrap(samples[3].of(seconds), samples[1].of(seconds), func(a, b []float64) float64 {
-		return stats.Summarise(a).Mean / stats.Summarise(b).Mean
-	})
-	return append(rows, experiment.NewRow("DAFS against FS, "+program, "simulation time, ratio", "ratio", ratio).Of("ratio of means of %d", len(samples[3].runs)).Repeated(len(samples[3].runs)).
+	return append(rows, ratioRow("DAFS against FS, "+program, "simulation time, ratio", experiment.Mean, samples[3].of(seconds), samples[1].of(seconds)).
 		Against(experiment.Figure{Value: table3["DAFS"].seconds / table3["FS"].seconds, Unit: 0.01}, sourceTable3, "one-pass"))
 }
 
-// bootstrap estimates a function of two samples over the same scenarios, by the
-// percentile interval of 2,000 draws of scenarios with replacement.
-func bootstrap(a, b []float64, f func(a, b []float64) float64) experiment.Estimate {
-	n := min(len(a), len(b))
-	a, b = a[:n], b[:n]
+// ratioRow is a row of a statistic of a sample over that of another, with the percentile
+// interval of 2,000 draws of scenarios with replacement. The samples are of the same
+// scenarios: those that lack either figure are left out. An interval with draws that
+// divide by zero has no end.
+func ratioRow(policy, metric string, s experiment.Statistic, a, b []float64) experiment.Row {
+	both := lists.Filter(lists.Indices(min(len(a), len(b))), func(i int) bool { return !math.IsNaN(a[i] + b[i]) })
+	ratio := func(list []int) float64 {
+		of := func(sample []float64) float64 {
+			return s.Of(lists.Map(list, func(i int) float64 { return sample[i] })).Value
+		}
+		return of(a) / of(b)
+	}
 	r := sim.NewStream(1, 0, "bootstrap").At(0)
 	draws := make([]float64, 2000)
-	x, y := make([]float64, n), make([]float64, n)
+	drawn := make([]int, len(both))
 	for i := range draws {
-		for k := range n {
-			j := r.IntN(n)
-			x[k], y[k] = a[j], b[j]
+		for k := range drawn {
+			drawn[k] = both[r.IntN(len(both))]
 		}
-		if draws[i] = f(x, y); math.IsInf(draws[i], 0) {
-			draws[i] = math.NaN() // a division by zero: left out of the quantiles, as 0/0 is
-		}
+		draws[i] = ratio(drawn)
 	}
-	return experiment.Estimate{Value: f(a, b), Low: stats.Quantile(draws, 0.025), High: stats.Quantile(draws, 0.975)}
+	e := experiment.Estimate{Value: ratio(both), Low: stats.Quantile(draws, 0.025), High: stats.Quantile(draws, 0.975)}
+	return experiment.NewRow(policy, metric, "ratio", e).Of("ratio of %ss of %d", s, len(both)).Repeated(s, len(both))
 }
 
 // find returns the sample of a policy in a form; nil if there is none.

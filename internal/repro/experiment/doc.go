@@ -19,8 +19,8 @@
 //
 // It is too imprecise to say, "imprecise", where an interval lies partly where the
 // words put it, where the whole width of ours is more than the published figure, and
-// where there are fewer than five repetitions, of a median fewer than six. The very
-// same runs are exempt: chance has no part in them.
+// where fewer than five repetitions tell of the figure, of a median fewer than six, or
+// none gives it. The very same runs are exempt: chance has no part in them.
 //
 // A row that compares nothing has neither kind nor verdict, but says why: it is not
 // in the paper, or what was published depends on how real people behaved on a

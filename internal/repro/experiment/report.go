@@ -156,7 +156,10 @@ func (r *Row) ours() string {
 		return ""
 	}
 	text := figures(float64(r.Ours))
-	if !r.CI95.Missing() {
+	switch {
+	case math.IsInf(float64(r.High), 1):
+		text += ", from " + figures(float64(r.Low)) + " without end"
+	case !r.CI95.Missing():
 		text += " ± " + figures(float64(r.CI95))
 	}
 	if r.Unit == "s" || r.Unit == "min" {
@@ -179,7 +182,7 @@ func (r *Result) CSV() []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	cell := func(n Number) string {
-		if n.Missing() || math.IsInf(float64(n), 0) {
+		if n.Missing() {
 			return ""
 		}
 		return strconv.FormatFloat(float64(n), 'g', -1, 64)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/stats"
 )
 
 // A Verdict says how ours compares with what was published. A row that has nothing
@@ -40,12 +41,12 @@ const (
 	NotInPaper     = "not in the paper" // ours alone, or the published figure is not to be had
 )
 
-// A Number is a figure that may be missing: NaN, in JSON null.
+// A Number is a figure that may be missing: NaN or infinite, in JSON null.
 type Number float64
 
 // MarshalJSON writes null for what is no number.
 func (n Number) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+	if n.Missing() {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))
@@ -54,7 +55,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 var Missing = Number(math.NaN())
 
 // Missing reports whether there is no figure.
-func (n Number) Missing() bool { return math.IsNaN(float64(n)) }
+func (n Number) Missing() bool { return !stats.Finite(float64(n)) }
 
 // A Row is one comparison.
 type Row struct {

@@ -109,11 +109,8 @@ const (
 // Row is a row of the statistic of a sample, compared with nothing so far.
 func (s Statistic) Row(policy, metric, unit string, sample []float64) Row {
 	finite := lists.Count(sample, func(v float64) bool { return !math.IsNaN(v) })
-	r := NewRow(policy, metric, unit, s.Of(sample)).Of("%s of %d", s, len(sample)).Repeated(finite)
+	r := NewRow(policy, metric, unit, s.Of(sample)).Of("%s of %d", s, len(sample)).Repeated(s, finite)
 	r.Name += ", " + string(s)
-	if s == Median {
-		r.least = leastOfMedian
-	}
 	return r
 }
 
@@ -130,12 +127,20 @@ func NewRow(policy, metric, unit string, e Estimate) Row {
 	}
 }
 
-// Repeated sets how many repetitions the figure is of. A figure that is not of
-// repetitions, a count or the statistic of the very same runs, has none.
-func (r Row) Repeated(n int) Row {
+// Repeated sets how many repetitions tell something of the figure, and by which
+// statistic. A figure that is not of repetitions, a count or the statistic of the very
+// same runs, has none.
+func (r Row) Repeated(s Statistic, n int) Row {
 	r.reps, r.least = max(n, 1), leastOfMean
+	if s == Median {
+		r.least = leastOfMedian
+	}
 	return r
 }
+
+// Few reports whether the figure is of too few repetitions for a verdict, or of none:
+// there is no figure then.
+func (r Row) Few() bool { return r.reps > 0 && (r.reps < r.least || r.Ours.Missing()) }
 
 // As sets the kind of a row that has a verdict.
 func (r Row) As(k Kind) Row {
@@ -169,7 +174,7 @@ func (r Row) Against(f Figure, source, why string) Row {
 // same, the reason stays.
 func (r Row) orImprecise() Row {
 	switch {
-	case r.reps > 0 && r.reps < r.least:
+	case r.Few():
 		r.Verdict, r.Why = Imprecise, "few-repetitions"
 	case r.Verdict != Imprecise && !r.Published.Missing() && float64(r.High-r.Low) > math.Abs(float64(r.Published)):
 		if r.Verdict == Differs && r.Why != "" {
@@ -201,7 +206,7 @@ func (r Row) Claims(words string, must Side, source, why string) Row {
 	case low >= must.least && high <= must.most:
 	case low <= must.most && high >= must.least:
 		r.Verdict, r.Why = Imprecise, "undecided"
-	default: // also of no figure
+	default:
 		r.Verdict, r.Why = Differs, why
 	}
 	return r.orImprecise()

@@ -57,7 +57,7 @@ func TestClaim(t *testing.T) {
 // An interval wider than the published figure says nothing, wherever it lies.
 func TestImprecise(t *testing.T) {
 	t.Parallel()
-	row := NewRow("P", "figure", "s", Estimate{10, 8, 12}).Repeated(20)
+	row := NewRow("P", "figure", "s", Estimate{10, 8, 12}).Repeated(Mean, 20)
 	for _, c := range []struct {
 		what string
 		row  Row
@@ -66,9 +66,9 @@ func TestImprecise(t *testing.T) {
 		kind Kind
 	}{
 		{"narrower than the published figure", row.Against(Figure{Value: 11}, "§", "a reason"), Reproduced, "", OfFigure},
-		{"wider, and on it", NewRow("P", "figure", "s", Estimate{3, 1, 6}).Repeated(20).Against(Figure{Value: 4}, "§", "a reason"), Imprecise, "wide-interval", OfFigure},
-		{"wider, and beside it", row.Against(Figure{Value: 3}, "§", "a reason"), Imprecise, "wide-interval, a reason", OfFigure},
-		{"of a figure below 0", NewRow("P", "figure", "s", Estimate{-10, -12, -8}).Repeated(20).Against(Figure{Value: -11}, "§", "a reason"), Reproduced, "", OfFigure},
+		{"wider, and on it", NewRow("P", "figure", "s", Estimate{3, 1, 6}).Repeated(Mean, 20).Against(Figure{Value: 4}, "§", "a reason"), Imprecise, "wide-interval", OfFigure},
+		{"wider, and away from it", row.Against(Figure{Value: 3}, "§", "a reason"), Imprecise, "wide-interval, a reason", OfFigure},
+		{"of a figure below 0", NewRow("P", "figure", "s", Estimate{-10, -12, -8}).Repeated(Mean, 20).Against(Figure{Value: -11}, "§", "a reason"), Reproduced, "", OfFigure},
 		{"the very same runs", row.Against(Figure{Value: 3, Same: true}, "§", "a reason"), Differs, "a reason", OfFigure},
 		{"at least", row.AtLeast(7, "§", "a reason"), Reproduced, "", OfOurs},
 		{"at least, too wide", row.AtLeast(3, "§", "a reason"), Imprecise, "wide-interval", OfOurs},
@@ -76,6 +76,9 @@ func TestImprecise(t *testing.T) {
 		{"an ordering", row.Orders("words", Below(0), "§", "a reason"), Differs, "a reason", OfOrder},
 		{"fitted", row.Against(Figure{Value: 11}, "§", "a reason").As(OfFitted), Reproduced, "", OfFitted},
 		{"five of a median", Median.Row("P", "figure", "s", []float64{1, 1, 1, 1, 1}).Claims("words", Above(0), "§", "a reason"), Imprecise, "few-repetitions", OfClaim},
+		{"no figure", NewRow("P", "figure", "s", Estimate{math.NaN(), 1, 2}).Repeated(Mean, 20).Claims("words", Above(0), "§", "a reason"), Imprecise, "few-repetitions", OfClaim},
+		{"a figure without end", NewRow("P", "figure", "s", Estimate{math.Inf(1), 1, math.Inf(1)}).Repeated(Mean, 20).Against(Figure{Value: 9}, "§", "a reason"), Imprecise, "few-repetitions", OfFigure},
+		{"an interval without end", NewRow("P", "figure", "s", Estimate{10, 9, math.Inf(1)}).Repeated(Mean, 20).Against(Figure{Value: 11}, "§", "a reason"), Imprecise, "wide-interval", OfFigure},
 		{"six of a median", Median.Row("P", "figure", "s", []float64{1, 1, 1, 1, 1, 1}).Claims("words", Above(0), "§", "a reason"), Reproduced, "", OfClaim},
 	} {
 		if c.row.Verdict != c.want || c.row.Why != c.why || c.row.Kind != c.kind {
@@ -92,6 +95,19 @@ func TestImprecise(t *testing.T) {
 	} {
 		if r.Kind != "" || r.Verdict != "" || r.NoVerdict != NotInPaper || r.Why != want || r.Published.Missing() {
 			t.Errorf("a stand-in: %+v", r)
+		}
+	}
+}
+
+// What a row shows of its figure, by what is known of the interval.
+func TestOurs(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]Estimate{
+		"10.0 ± 2.00 s": {10, 8, 12}, "10.0 s": {10, math.NaN(), math.NaN()}, "10.0, from 8.00 without end s": {10, 8, math.Inf(1)}, "": {math.Inf(1), 8, math.Inf(1)},
+	} {
+		r := NewRow("P", "figure", "s", e)
+		if got := r.ours(); got != want {
+			t.Errorf("%+v shows %q, want %q", e, got, want)
 		}
 	}
 }

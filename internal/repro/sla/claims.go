@@ -3,7 +3,6 @@ package sla
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/throng-dev/throng/internal/kit/chart"
@@ -117,8 +116,6 @@ func (c *claims) row(name, metric string, red reduction) experiment.Row {
 // why says why a reduction is not in the published range.
 func (c *claims) why(value float64) string {
 	switch {
-	case math.IsNaN(value):
-		return "nobody-pays"
 	case value > 0.8:
 		return "maybe-more-than-published"
 	case !c.liability:
@@ -170,10 +167,9 @@ func (c *claims) growth(all curves) []experiment.Row {
 			}
 			return added(lists...)
 		}
-		low := saved(0, half)
-		e := reductionOf(saved(len(c.xs)-half, len(c.xs)), low).estimate()
-		row := experiment.NewRow(name, "absolute difference to FIFO, upper half of the points over the lower half", "ratio", experiment.Estimate{Value: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low}).
-			Of("ratio of means of %d", len(low)).Repeated(len(low))
+		below := reductionOf(saved(len(c.xs)-half, len(c.xs)), saved(0, half))
+		e := below.estimate()
+		row := below.rowOf(name, "absolute difference to FIFO, upper half of the points over the lower half", experiment.Estimate{Value: 1 - e.Value, Low: 1 - e.High, High: 1 - e.Low})
 		if c.liability {
 			row = row.Claims("it grows with the load", experiment.Above(1), "§V.B", "maybe-no-growth").As(methodOf(name, experiment.OfClaim))
 		} else {

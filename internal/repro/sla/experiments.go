@@ -45,7 +45,7 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "sla-search", Title: "SLA, a search for a world in which the claim holds in E1 and E2",
 			What:   "by what share the paper's loop and listing 1 by events reduce penalties in the middle of E1 and of E2, for each F₀, T₀, k and way in which processes come, of a grid",
-			Source: "not in the paper", Reps: 10, Run: runSLASearch,
+			Source: "not in the paper", Reps: 100, Run: runSLASearch,
 		},
 		{
 			Name: "sla-orders", Title: "SLA, our order among all",

@@ -258,21 +258,25 @@ func added(lists ...[]float64) []float64 {
 
 // A reduction is by what share the mean penalty with an order is below that
 // without, over repetitions on common random numbers: 1 − mean(with)/mean(without).
-// effects are what each repetition adds to it, in first order (the delta method).
+// A repetition in which nobody pays, with the order or without, tells nothing of it.
 type reduction struct {
-	value   float64
-	effects []float64
+	value   float64   // NaN: nobody pays without
+	effects []float64 // what each repetition adds in first order (the delta method); NaN: it tells nothing
+	reps    int       // how many tell something
 }
 
 func reductionOf(with, without []float64) reduction {
-	r := reduction{math.NaN(), make([]float64, len(with))}
+	r := reduction{value: math.NaN(), effects: make([]float64, len(with))}
 	base := stats.Mean(without)
 	ratio := stats.Mean(with) / base
 	if base > 0 {
 		r.value = 1 - ratio
 	}
 	for i := range with {
-		r.effects[i] = -(with[i] - ratio*without[i]) / base
+		if r.effects[i] = math.NaN(); with[i] != 0 || without[i] != 0 {
+			r.effects[i] = -(with[i] - ratio*without[i]) / base
+			r.reps++
+		}
 	}
 	return r
 }
@@ -282,21 +286,40 @@ func reduced(with, without []claimsRun) reduction {
 	return reductionOf(penalties(with), penalties(without))
 }
 
-// less is the difference of two reductions over the same repetitions.
+// less is the difference of two reductions over the same repetitions. No more of them
+// tell of it than of either.
 func (r reduction) less(o reduction) reduction {
-	d := reduction{r.value - o.value, slices.Clone(r.effects)}
-	for i := range d.effects {
-		d.effects[i] -= o.effects[i]
+	d := reduction{r.value - o.value, slices.Clone(r.effects), min(r.reps, o.reps)}
+	for i, e := range o.effects {
+		switch {
+		case math.IsNaN(d.effects[i]):
+			d.effects[i] = -e
+		case !math.IsNaN(e):
+			d.effects[i] -= e
+		}
 	}
 	return d
 }
 
+// estimate takes the interval from the repetitions that tell something. Effects are
+// shares of means over all repetitions, those that tell nothing among them.
 func (r reduction) estimate() experiment.Estimate {
-	half := stats.Summarise(r.effects).CI95
+	s := stats.Summarise(r.effects)
+	half := s.CI95 * float64(s.N) / float64(len(r.effects))
 	return experiment.Estimate{Value: r.value, Low: r.value - half, High: r.value + half}
 }
 
 // row is a row of it that has nothing to be compared with.
 func (r reduction) row(policy, metric string) experiment.Row {
-	return experiment.NewRow(policy, metric, "ratio", r.estimate()).Of("ratio of means of %d", len(r.effects)).Repeated(len(r.effects))
+	return r.rowOf(policy, metric, r.estimate())
+}
+
+// rowOf is a row of a figure that follows from it.
+func (r reduction) rowOf(policy, metric string, e experiment.Estimate) experiment.Row {
+	all := len(r.effects)
+	row := experiment.NewRow(policy, metric, "ratio", e).Of("ratio of means of %d", all).Repeated(experiment.Mean, r.reps)
+	if r.reps < all {
+		row = row.Of("ratio of means of %d of %d", r.reps, all)
+	}
+	return row
 }

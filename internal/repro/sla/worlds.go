@@ -101,7 +101,7 @@ func peopleWorlds() []peopleWorld {
 		{"steady, load 1.1, costs 2 and 20", steady(nine(staged(hour, 2), staged(hour, 20)), 1.1), false},
 		{"steady, load 1.1, three tenants, costs 2, 2 and 20", steady(tenants, 1.1), false},
 		{"steady, load 0.9, slow programs", steady(slow, 0.9), false},
-		{"one step, steady, load 1.1", steady(alone, 1.1), false},
+		{"one step, steady, load 1.1, due after 30 min and 2 h", steady(alone, 1.1), false},
 		{"5 at once, 2 people", chain(staged(30*minute, 2)), true},
 		{"5 at once, 2 people, costs 2 and 20", chain(staged(30*minute, 2), staged(30*minute, 20)), true},
 		{"5 at once, 2 people, once", chain(soon), true},
