@@ -118,6 +118,7 @@ var modules = map[string][]string{
 	"internal/kit/yamlfile":               {"go.yaml.in/yaml/v4"},
 	"internal/workflow":                   {"github.com/expr-lang/expr"},
 	"internal/workflow/sqlstep":           {"modernc.org/sqlite", "modernc.org/libc"},
+	"internal/server":                     {"golang.org/x/crypto/acme"},
 	"internal/server/auth":                {"golang.org/x/crypto/argon2"},
 	"internal/server/notify":              {"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"},
 	"internal/server/api":                 {"github.com/danielgtaylor/huma/v2"},

@@ -23,6 +23,14 @@ type Serve struct {
 	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better given in the environment, as it holds a password." env:"THRONG_MAIL"`
 	PushSubject string `placeholder:"URL" help:"Call people by web push, too; push services turn to this address (mailto:you@example.org) with complaints." env:"THRONG_PUSH_SUBJECT"`
 
+	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"Encrypt connections with this certificate, in PEM; read again when it changes." env:"THRONG_TLS_CERT"`
+	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"The private key of --tls-cert." env:"THRONG_TLS_KEY"`
+	ACME           []string `name:"acme" placeholder:"NAME" help:"Encrypt connections with a certificate for this name of the server, which is got and renewed by ACME (Let's Encrypt, whose terms are accepted by that); may be given often." env:"THRONG_ACME"`
+	ACMEDirectory  string   `name:"acme-directory" placeholder:"URL" help:"Another authority for --acme." env:"THRONG_ACME_DIRECTORY"`
+	ACMEEmail      string   `name:"acme-email" placeholder:"ADDRESS" help:"Where that authority writes if something is wrong." env:"THRONG_ACME_EMAIL"`
+	RedirectListen string   `placeholder:"ADDRESS" help:"Send requests without encryption on from this address, such as :80." env:"THRONG_REDIRECT_LISTEN"`
+	AllowHost      []string `placeholder:"NAME" help:"Answer only requests for this name of the server, with or without a port, and those for others given; without it, for any. May be given often." env:"THRONG_ALLOW_HOST"`
+
 	keyFlag
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
@@ -65,7 +73,8 @@ func (s *Serve) Run(c *Context) error {
 		return err
 	}
 	srv, err := server.Start(ctx, server.Config{
-		Keys: keys,
+		Keys: keys, Hosts: s.AllowHost,
+		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
 		Services: services, Log: log, Version: c.Version,

@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
@@ -38,6 +40,11 @@ type Config struct {
 	// TrustProxy believes X-Forwarded-Proto and X-Forwarded-For: the server stands
 	// behind a proxy that sets them.
 	TrustProxy bool
+	TLS        TLS
+	// Hosts are the names, with or without a port, by which this server may be asked
+	// for; requests that name another one are refused, but for those about its health.
+	// None: any.
+	Hosts []string
 	// PublicURL is where people reach the server: links in messages begin with it.
 	PublicURL   string
 	Mail        string         // mail server, as notify.ParseMail reads it; empty: no mail
@@ -57,7 +64,7 @@ type Server struct {
 	store   store.Store
 	streams *httpkit.Streams
 	http    *http.Server
-	metrics *http.Server // nil: none
+	beside  []*http.Server // on other addresses: metrics, requests without encryption
 	served  chan error
 }
 
@@ -111,6 +118,11 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		s.App.Close()
 		return nil, err
 	}
+	encryption, challenges, err := cfg.TLS.setup(cfg.Data, cfg.Log)
+	if err != nil {
+		s.App.Close()
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		s.App.Close()
@@ -119,6 +131,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	s.URL = "http://" + listener.Addr().String()
 	s.http = &http.Server{
 		Handler:           handler,
+		TLSConfig:         encryption,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       2 * time.Minute,
 		WriteTimeout:      2 * time.Minute, // streams lift it: see httpkit.Streaming
@@ -126,29 +139,48 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	if cfg.MetricsListen != "" {
-		if err := s.serveMetrics(cfg, figures); err != nil {
-			_ = listener.Close() // the first error is the one to tell
-			s.App.Close()
-			return nil, err
-		}
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", figures.Open())
+		s.MetricsURL, err = s.serveBeside("metrics", cfg.MetricsListen, mux, cfg.Log)
+		s.MetricsURL += "/metrics"
 	}
-	go func() { s.served <- s.http.Serve(listener) }()
+	if err == nil && cfg.TLS.Redirect != "" {
+		_, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg.PublicURL, listener.Addr().(*net.TCPAddr).Port)), cfg.Log)
+	}
+	if err != nil {
+		s.closeBeside()
+		_ = listener.Close() // the first error is the one to tell
+		s.App.Close()
+		return nil, err
+	}
+	serve := s.http.Serve
+	if encryption != nil {
+		s.URL = "https://" + listener.Addr().String()
+		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+	}
+	go func() { s.served <- serve(listener) }()
 	return s, nil
 }
 
-// serveMetrics serves them without a token, on an address of their own.
-func (s *Server) serveMetrics(cfg Config, m *metrics.Metrics) error {
-	listener, err := net.Listen("tcp", cfg.MetricsListen)
+// serveBeside serves something else on an address of its own, until closeBeside, and
+// returns its URL.
+func (s *Server) serveBeside(what, address string, h http.Handler, log *slog.Logger) (string, error) {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("listen for metrics: %w", err)
+		return "", fmt.Errorf("listen for %s: %w", what, err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", m.Open())
-	s.MetricsURL = "http://" + listener.Addr().String() + "/metrics"
-	s.metrics = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
-		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)}
-	go func() { _ = s.metrics.Serve(listener) }() // until Close
-	return nil
+	own := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	s.beside = append(s.beside, own)
+	go func() { _ = own.Serve(listener) }()
+	return "http://" + listener.Addr().String(), nil
+}
+
+func (s *Server) closeBeside() (err error) {
+	for _, own := range s.beside {
+		err = errors.Join(err, own.Close())
+	}
+	return err
 }
 
 // slowRequest is how long a request may take before it is logged as slow.
@@ -189,9 +221,27 @@ func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 	onPanic := func(w http.ResponseWriter, _ *http.Request, _ error) {
 		http.Error(w, "something went wrong on our side; it has been logged", http.StatusInternalServerError)
 	}
-	guarded := http.NewCrossOriginProtection().Handler(mux)
+	hosts, err := hostsOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	guarded := httpkit.OnlyHosts(hosts, []string{"/healthz", "/readyz"}, http.NewCrossOriginProtection().Handler(mux))
 	logged := httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(cfg.TrustProxy, guarded)))
 	return e.figures.Count(time.Now, e.streams.Pace(logged)), nil
+}
+
+// hostsOf returns the hosts by which a server may be asked for, that of its public URL
+// among them; none: any.
+func hostsOf(cfg Config) ([]string, error) {
+	for _, h := range cfg.Hosts {
+		if u, err := url.Parse("http://" + h); err != nil || u.Host != h || u.Hostname() == "" {
+			return nil, crowd.Fieldf("allow-host", "%q is not like throng.example.org or throng.example.org:8443", h)
+		}
+	}
+	if u, err := url.Parse(cfg.PublicURL); err == nil && u.Host != "" && len(cfg.Hosts) > 0 {
+		return append([]string{u.Host}, cfg.Hosts...), nil
+	}
+	return cfg.Hosts, nil
 }
 
 // Wait returns when the server has failed, or when ctx is done.
@@ -215,9 +265,7 @@ func (s *Server) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
-	if s.metrics != nil {
-		err = errors.Join(err, s.metrics.Close())
-	}
+	err = errors.Join(err, s.closeBeside())
 	s.App.Close()
 	return errors.Join(err, s.store.Close())
 }

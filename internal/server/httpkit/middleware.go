@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -119,3 +122,27 @@ func (w *recorder) Write(p []byte) (int, error) {
 
 // Unwrap lets http.ResponseController reach what is below.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// OnlyHosts refuses requests that ask for a host which is not in the list, but for those
+// at the paths given. A host without a port stands for every port of it. Empty: any.
+func OnlyHosts(hosts, open []string, next http.Handler) http.Handler {
+	if len(hosts) == 0 {
+		return next
+	}
+	known := make(map[string]bool, len(hosts))
+	for _, h := range hosts {
+		known[strings.ToLower(h)] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := strings.ToLower(r.Host)
+		name := asked
+		if host, _, err := net.SplitHostPort(asked); err == nil {
+			name = host
+		}
+		if !known[asked] && !known[strings.Trim(name, "[]")] && !slices.Contains(open, r.URL.Path) {
+			http.Error(w, "this server is not known by that name", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
