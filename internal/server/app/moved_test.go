@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,75 @@ func TestNobodyIsBetweenTwoPools(t *testing.T) {
 		must(w.Batches.Launch(w.ctx, w.admin, id, true))(t)
 		again.gets(t, id)
 	})
+}
+
+// leavingStore is a store that reads a person when it is let.
+type leavingStore struct {
+	store.Store
+	reads atomic.Int32 // until the one that waits
+	let   chan struct{}
+}
+
+func (s *leavingStore) User(ctx context.Context, id crowd.WorkerID) (store.User, error) {
+	if s.reads.Add(-1) == 0 {
+		<-s.let
+	}
+	return s.Store.User(ctx, id)
+}
+
+// TestWhoIsGivenATaskOnTheirWayOut finishes it and moves then, whether they were free when
+// the move began or had just finished something.
+func TestWhoIsGivenATaskOnTheirWayOut(t *testing.T) {
+	for name, holds := range map[string]bool{"free": false, "finishing": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 1, func(t *testing.T, w *world) {
+				s := &leavingStore{let: make(chan struct{})}
+				w.wrap = func(kept store.Store) store.Store { s.Store = kept; return s }
+				w.reopen()
+				other, p := w.other(), w.workers[0]
+				w.launch(4)
+				ctx, stop := context.WithCancel(w.ctx)
+				defer stop()
+				go w.Transfers.Run(ctx)
+				synctest.Wait()
+				there := make(chan bool, 1)
+				move := func() {
+					is, err := w.Transfers.Move(w.ctx, w.admin, p.User.ID, other)
+					if err != nil {
+						t.Error(err)
+					}
+					there <- is
+				}
+				if held := w.next(p); holds {
+					move()
+					<-there
+					s.reads.Store(1) // by the change
+					must(w.submit(p, held.Assignment, yes))(t)
+				} else {
+					must(w.submit(p, held.Assignment, yes))(t)
+					s.reads.Store(2)
+					go move()
+				}
+				synctest.Wait()
+				late := w.poll(w.ctx, p, time.Minute)
+				time.Sleep(10 * time.Second) // longer than whoever is moved is waited for
+				late.gets(t, 1)
+				close(s.let)
+				synctest.Wait()
+				if !holds && <-there {
+					t.Error("they are said to be there")
+				}
+				if u := w.as(p.User.ID).User; u.Pool != w.pool || u.MovesTo != other {
+					t.Errorf("with their task they are in %s, and move to %s", u.Pool, u.MovesTo)
+				}
+				must(w.submit(p, late.work.Assignment, yes))(t)
+				synctest.Wait()
+				if v := w.duty(w.as(p.User.ID)); !v.On || v.Pool.ID != other {
+					t.Errorf("then they are in %s, on duty %t", v.Pool.ID, v.On)
+				}
+			})
+		})
+	}
 }
 
 // TestWhoMovesIsGivenNoMore: an answer, or a task given back, is the last thing in a

@@ -242,13 +242,32 @@ func (t *Transfers) Transfer(ctx context.Context, m pool.Move) (there bool, err 
 		})
 		return true, err
 	}
-	r, err := t.cfg.Live.Get(m.From)
-	if err != nil {
-		return false, err
-	}
 	x := pendingMove{to: m.To, home: m.Home, was: t.cfg.OnCall.homeOf(id)}
 	defer t.cfg.OnCall.Depart(id)()
-	free, was := false, engine.OnCall{}
+	free, was, err := t.leave(ctx, m.From, id, x)
+	if err != nil || !free {
+		return false, err
+	}
+	if before, waited := t.take(id); waited && !before.off {
+		was.On = true // they went off duty to move somewhere else, and have not arrived
+	}
+	x.off = !was.On
+	if err = t.arrive(context.WithoutCancel(ctx), id, x); err != nil {
+		x.off = false // whoever asks for work comes on duty
+		if t.holdsAgain(ctx, err, m.From, id, x) {
+			return false, nil
+		}
+	}
+	return true, err
+}
+
+// leave takes a worker off duty, to move as x says, and reports whether they are free. Else
+// they hold a task, and move when they have finished it.
+func (t *Transfers) leave(ctx context.Context, from crowd.PoolID, id crowd.WorkerID, x pendingMove) (free bool, was engine.OnCall, err error) {
+	r, err := t.cfg.Live.Get(from)
+	if err != nil {
+		return false, was, err
+	}
 	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
 		was, _ = e.OnCall(now, id)
 		if free, err = e.EndDuty(now, id, engine.Moved); err == nil && !free {
@@ -256,20 +275,26 @@ func (t *Transfers) Transfer(ctx context.Context, m pool.Move) (there bool, err 
 		}
 		return err
 	})
-	if err != nil || !free {
+	switch {
+	case err != nil:
+		t.take(id)
 		t.cfg.OnCall.Signal(id)
-		if err != nil {
-			t.take(id)
-		} else {
-			t.keep(ctx, id, m.From, m.To, m.Home)
-		}
-		return false, err
+	case !free:
+		t.keep(ctx, id, from, x.to, x.home)
+		t.cfg.OnCall.Signal(id)
 	}
-	if before, waited := t.take(id); waited && !before.off {
-		was.On = true // they went off duty to move somewhere else, and have not arrived
+	return free, was, err
+}
+
+// holdsAgain reports whether err, by which somebody could not arrive, is that they hold a
+// task: a request of theirs came to the pool after they went off duty in it, and before
+// they were taken out of it. They finish it first, as if they had held it all along.
+func (t *Transfers) holdsAgain(ctx context.Context, err error, from crowd.PoolID, id crowd.WorkerID, x pendingMove) bool {
+	if crowd.CodeOf(err) != crowd.Conflict {
+		return false
 	}
-	x.off = !was.On
-	return true, t.arrive(context.WithoutCancel(ctx), id, x)
+	free, _, err := t.leave(ctx, from, id, x)
+	return err == nil && !free
 }
 
 // arrive brings somebody into a pool: they learn its work first, if they do not
@@ -310,7 +335,8 @@ func (t *Transfers) finish(ctx context.Context, id crowd.WorkerID) {
 		return
 	}
 	defer t.cfg.OnCall.Depart(id)()
-	if err := t.arrive(context.WithoutCancel(ctx), id, x); err != nil {
+	err := t.arrive(context.WithoutCancel(ctx), id, x)
+	if err != nil && (x.off || !t.holdsAgain(ctx, err, t.cfg.OnCall.PoolOf(id), id, x)) {
 		t.cfg.Log.Error("a move could not be finished", "worker", id.String(), "to", x.to.String(), "err", err)
 	}
 }
