@@ -49,6 +49,9 @@ func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	must(t, e.Resume(later, 1))
 	place(later, 1, 0, 0)
 	place(later.Add(time.Second), 1, 1, 2)
+	must(t, e.Pause(later.Add(time.Second), 2))
+	place(later, 1, 1, 1) // the clock was put back
+	must(t, e.Resume(later, 2))
 	q, placed, all := e.Queue(later, 10)
 	if len(q) != 2 || placed != 2 || all != 2 || q[0].Batch != 1 || q[0].Place != 1 || q[0].Running != 1 || q[0].Waiting != 4 || q[0].Reason != crowd.Eligible {
 		t.Errorf("the queue is %+v", q)

@@ -308,6 +308,27 @@ func TestALateReplyToADroppedCall(t *testing.T) {
 	w.want(id, "call", "1,new")
 }
 
+// TestADroppedCallIsNotTriedAgain: its run was paused while it waited for the next try.
+func TestADroppedCallIsNotTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	fails := true
+	w.service = failing(w.service, func() bool { return fails })
+	id := w.start(strings.Replace(oneCall, "HOLD", "hold", 1), "id\n1\n")
+	next := w.settle()
+	must(t, w.o.Pause(w.ctx, id))
+	w.now = next
+	if w.settle(); len(w.attempts) != 1 || next.IsZero() {
+		t.Errorf("a paused run has made %d calls, want 1", len(w.attempts))
+	}
+	fails = false
+	must(t, w.o.Resume(w.ctx, id))
+	w.play()
+	w.wantState(id, store.RunDone)
+	if len(w.attempts) != 2 {
+		t.Errorf("%d calls in all, want 2", len(w.attempts))
+	}
+}
+
 // TestCallsAreTriedAgain has a service fail twice: the call is tried again after
 // the backoff, and no more than the service takes are under way.
 func TestCallsAreTriedAgain(t *testing.T) {
