@@ -107,7 +107,7 @@ func TestWhoIsGivenATaskOnTheirWayOut(t *testing.T) {
 				}
 				synctest.Wait()
 				late := w.poll(w.ctx, p, time.Minute)
-				time.Sleep(10 * time.Second) // longer than whoever is moved is waited for
+				<-late.done // the move takes longer than is waited for
 				late.gets(t, 1)
 				close(s.let)
 				synctest.Wait()
