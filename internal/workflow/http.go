@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
@@ -153,26 +154,53 @@ const maxURL = 2048
 // maxPath is how long a path below a service may be, in characters.
 const maxPath = 1024
 
-// wrongPath explains why a text is no path below the address of a service.
+// wrongPath explains why a text is no path below the address of a service. What is sent
+// should be what is written, however often a server or a proxy on the way decodes it.
 func wrongPath(path string) string {
+	wrong := func(why string) string { return fmt.Sprintf("path %s %s", yamlfile.Quote(path), why) }
 	u, err := url.Parse("http://x/" + path)
 	switch {
 	case err != nil || strings.ContainsAny(path, `\`) || strings.Contains(path, "${"):
-		return fmt.Sprintf("%s is not a path like v1/score", yamlfile.Quote(path))
+		return wrong("is not a path like v1/score")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(path, "#"):
-		return "a path has no ? and no # part: columns are sent by themselves"
+		return wrong("has a ? or a # part, which a path has not: columns are sent by themselves")
 	case strings.HasPrefix(path, "/"):
-		return "a path begins below the address of the service: leave out the / before it"
+		return wrong("begins with a /: leave it out, as a path begins below the address of the service")
 	}
-	for _, part := range strings.Split(path, "/") {
-		plain, err := url.PathUnescape(part)
-		name, _, _ := strings.Cut(plain, ";") // servers that take ;… for parameters drop it
-		if err != nil || name == "." || name == ".." || strings.ContainsAny(plain, `/\`) {
-			return fmt.Sprintf("%s leads out of the service: a path stays below its address", yamlfile.Quote(path))
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if why := wrongPart(part, i == 0, i == len(parts)-1); why != "" {
+			return wrong(why)
 		}
 	}
 	return ""
 }
+
+// wrongPart explains why a text cannot stand between two slashes of a path.
+func wrongPart(part string, first, last bool) string {
+	plain, err := url.PathUnescape(part)
+	name, _, _ := strings.Cut(plain, ";") // servers that take ;… for parameters drop it
+	name = strings.TrimSpace(name)
+	switch {
+	case err != nil || name == "." || name == ".." || strings.ContainsAny(plain, `/\`):
+		return "leads out of the service: a path stays below its address"
+	case encoded.MatchString(plain):
+		return "is encoded twice: encode it once, or not at all"
+	case !utf8.ValidString(plain) || strings.ContainsFunc(plain, format.Disguises):
+		return "has a character that cannot be seen: leave it out"
+	case first && (strings.Contains(plain, "@") || beginsAddress.MatchString(plain)):
+		return "begins like an address: a path begins below that of the service, such as v1/score"
+	case name == "" && !last:
+		return "has nothing between two slashes: leave one of them out"
+	}
+	return ""
+}
+
+var (
+	encoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	// beginsAddress is a scheme. A colon within a name is none: images:annotate.
+	beginsAddress = regexp.MustCompile(`(?i)^https?:|:$`)
+)
 
 // Below returns a copy of the step's call to a service that is declared at an address.
 // It has an error if the address is none.
