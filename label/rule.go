@@ -52,7 +52,7 @@ func (r Rule) WithMedian(median bool) Rule {
 func small(n int) int32 { return int32(min(max(n, -1), MaxAnswers+1)) }
 
 // Validate checks that 1 ≤ k ≤ n ≤ MaxAnswers. The error is a *crowd.Error that
-// names the field: "count", "agree" or "of".
+// names the field: "count", "agree", "of", or "redundancy" for no rule.
 func (r Rule) Validate() error {
 	switch r.kind {
 	case countRule:
@@ -69,7 +69,7 @@ func (r Rule) Validate() error {
 		}
 		return nil
 	}
-	return crowd.Errorf(crowd.Invalid, "no redundancy rule is given: %s", ruleForms)
+	return crowd.Fieldf("redundancy", "no rule is given: %s", ruleForms)
 }
 
 func inRange(field string, n int32) error {

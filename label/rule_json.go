@@ -69,7 +69,7 @@ func readRule(data []byte) (has map[string]int, median bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, false, crowd.Errorf(crowd.Invalid, "this is no redundancy rule: %s", ruleForms)
+		return nil, false, crowd.Fieldf("redundancy", "this is no rule: %s", ruleForms)
 	}
 	has = make(map[string]int, 3)
 	for dec.More() {

@@ -210,7 +210,7 @@ func TestRuleRefuses(t *testing.T) {
 		rule  Rule
 		field string
 	}{
-		"no rule":                  {Rule{}, ""},
+		"no rule":                  {Rule{}, "redundancy"},
 		"no answers":               {Count(0), "count"},
 		"fewer than none":          {Count(-5), "count"},
 		"too many answers":         {Count(MaxAnswers + 1), "count"},
@@ -250,9 +250,9 @@ func TestRuleJSON(t *testing.T) {
 		`{"count":3}`:                    {want: Count(3)},
 		` { "of" : 3 , "agree" : 2 } `:   {want: Agree(2, 3)},
 		`null`:                           {},
-		`{}`:                             {err: "no redundancy rule is given: " + forms},
-		`3`:                              {err: "this is no redundancy rule: " + forms},
-		`[3]`:                            {err: "this is no redundancy rule: " + forms},
+		`{}`:                             {err: "redundancy: no rule is given: " + forms},
+		`3`:                              {err: "redundancy: this is no rule: " + forms},
+		`[3]`:                            {err: "redundancy: this is no rule: " + forms},
 		`{"count":3,"of":5}`:             {err: "count: goes alone: " + forms},
 		`{"agree":2}`:                    {err: "of: is missing: " + forms},
 		`{"of":2}`:                       {err: "agree: is missing: " + forms},

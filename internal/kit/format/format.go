@@ -81,8 +81,15 @@ func Group(number, separator string) string {
 	return whole
 }
 
-// Number is a number without an exponent.
-func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// Number is a number without an exponent, unless it is so large or so small that its digits
+// would be a long row of zeros.
+func Number(f float64) string {
+	form := byte('f')
+	if size := math.Abs(f); size >= 1e21 || size > 0 && size < 1e-9 {
+		form = 'g'
+	}
+	return strconv.FormatFloat(f, form, -1, 64)
+}
 
 // Bytes is a size in the greatest unit of which it is a whole number, such as "1 GiB".
 func Bytes(n int64) string {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,8 +65,9 @@ func problemOf(err error) *wire.Problem {
 	return p
 }
 
-// jsonNames are the fields whose names in JSON say their unit.
+// jsonNames are the fields whose names in JSON say their unit, or what they are part of.
 var jsonNames = map[string]string{
+	"agree": "redundancy.agree", "count": "redundancy.count", "of": "redundancy.of", "enough.spent": "enough.spent_micros",
 	"amount": "amount_micros", "budget": "budget_micros", "deposit": "deposit_micros", "lease": "lease_seconds", "life": "life_seconds",
 	"reward": "reward_micros", "task_time": "task_time_seconds", "time_limit": "time_limit_seconds", "wait": "wait_seconds",
 }
@@ -132,7 +134,7 @@ func detailNote(d *huma.ErrorDetail) wire.FieldNote {
 		return wire.FieldNote{Field: strings.TrimPrefix(n.Field+"."+m[1], "."), Message: "is missing"}
 	}
 	if m := ownError.FindStringSubmatch(d.Message); m != nil && n.Field == "" {
-		return wire.FieldNote{Field: m[1], Message: m[2]}
+		return wire.FieldNote{Field: cmp.Or(jsonNames[m[1]], m[1]), Message: m[2]}
 	}
 	return n
 }

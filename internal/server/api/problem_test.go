@@ -58,9 +58,17 @@ func TestBadInput(t *testing.T) {
 		"no date":                              {w.ann, "POST", "/v1/batches", batch(`, "deadline": "tomorrow"`), 422, "deadline"},
 		"a budget too small for one task":      {w.ann, "POST", "/v1/batches", batch(`, "budget_micros": 9999`), 402, "budget_micros"},
 		"a lease too long":                     {w.ann, "POST", "/v1/batches", batch(`, "lease_seconds": 99999999`), 422, "lease_seconds"},
-		"a redundancy of no kind":              {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"agree": 2}`), 422, "of"},
-		"a redundancy that cannot be":          {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"agree": 3, "of": 2}`), 422, "agree"},
-		"a redundancy of 5000":                 {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"count": 5000}`), 422, "count"},
+		"a redundancy of no kind":              {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"agree": 2}`), 422, "redundancy.of"},
+		"a redundancy that cannot be":          {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"agree": 3, "of": 2}`), 422, "redundancy.agree"},
+		"a redundancy of 5000":                 {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"count": 5000}`), 422, "redundancy.count"},
+		"an edit to a redundancy of none":      {w.ann, "PATCH", "/v1/batches/" + running, `{"redundancy": {"count": 0}}`, 422, "redundancy.count"},
+		"an edit to no redundancy":             {w.ann, "PATCH", "/v1/batches/" + running, `{"redundancy": {}}`, 422, "redundancy"},
+		"an edit to less than one answer":      {w.ann, "PATCH", "/v1/batches/" + running, `{"enough": {"spent_micros": 1}}`, 422, "enough.spent_micros"},
+		"enough of less than nothing":          {w.ann, "PATCH", "/v1/batches/" + running, `{"enough": {"spent_micros": -4}}`, 422, "enough.spent_micros"},
+		"an edit to a priority beyond all":     {w.ann, "PATCH", "/v1/batches/" + running, `{"priority": 1e308}`, 422, "priority"},
+		"a priority next to nothing":           {w.ann, "POST", "/v1/batches", batch(`, "priority": 1e-300`), 422, "priority"},
+		"a tenant's priority beyond all":       {w.admin, "PATCH", "/v1/tenants/" + w.a.String(), `{"max_priority": 1e308}`, 422, "max_priority"},
+		"a salary beyond all":                  {w.admin, "PATCH", "/v1/pools/p1", `{"control": {"target": {"salary": 1e308}}}`, 422, "control.target.salary"},
 		"a tenant's id of no kind":             {w.ann, "POST", "/v1/batches", batch(`, "tenant": "x"`), 422, "tenant"},
 		"another tenant":                       {w.ann, "POST", "/v1/batches", batch(`, "tenant": "` + w.b.String() + `"`), 404, "tenant"},
 		"a pool that is not there":             {w.ann, "POST", "/v1/batches", batch(`, "pool": "p99"`), 422, "pool"},
@@ -120,6 +128,9 @@ func TestBadInput(t *testing.T) {
 			}
 			if x.status == http.StatusRequestEntityTooLarge && p.Code != crowd.TooLarge {
 				t.Errorf("the code is %s", p.Code)
+			}
+			if len(p.Detail) > 1000 {
+				t.Errorf("it says %d bytes: %.200s…", len(p.Detail), p.Detail)
 			}
 			if x.field == "" {
 				return
