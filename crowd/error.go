@@ -3,6 +3,7 @@ package crowd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -86,6 +87,36 @@ func (list Errors) Err() error {
 		return list[0]
 	}
 	return list
+}
+
+// Refuse adds that a field is wrong, if it is and the list does not say so yet.
+func (list *Errors) Refuse(wrong bool, field, format string, args ...any) {
+	if wrong && !list.has(field) {
+		*list = append(*list, Fieldf(field, format, args...))
+	}
+}
+
+func (list Errors) has(field string) bool {
+	return field != "" && slices.ContainsFunc(list, func(e *Error) bool { return e.Field == field })
+}
+
+// Gather joins what several checks found wrong, in their order. Of a field that several of
+// them refuse it keeps what the first of these says. An error that is no Error comes alone.
+func Gather(checks ...error) error {
+	var list Errors
+	for _, err := range checks {
+		wrong := ErrorsOf(err)
+		if err != nil && len(wrong) == 0 {
+			return err
+		}
+		before := list
+		for _, e := range wrong {
+			if !before.has(e.Field) {
+				list = append(list, e)
+			}
+		}
+	}
+	return list.Err()
 }
 
 // ErrorsOf returns the single things that err says are wrong, or nil if it is of

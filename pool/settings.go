@@ -102,18 +102,14 @@ type compiled struct {
 }
 
 func compile(s *Settings) (c compiled, err error) {
-	if c.elastic, err = parseElasticity(s.Elasticity); err != nil {
-		return c, err
-	}
-	if c.stable, err = parseStability(s.Stability); err != nil {
-		return c, err
-	}
+	var elastic, stable, balancer, rules error
+	c.elastic, elastic = parseElasticity(s.Elasticity)
+	c.stable, stable = parseStability(s.Stability)
 	if s.Balancer != "" {
-		if c.balancer, err = parseBalancer("balancer", s.Balancer); err != nil {
-			return c, err
-		}
+		c.balancer, balancer = parseBalancer("balancer", s.Balancer)
 	}
-	if c.rules, err = compileRules(s.Rules, nil, false); err != nil {
+	c.rules, rules = compileRules(s.Rules, nil, false)
+	if err := crowd.Gather(elastic, stable, balancer, rules, s.numbers()); err != nil {
 		return c, err
 	}
 	switch c.elastic.law.Name {
@@ -128,7 +124,7 @@ func compile(s *Settings) (c compiled, err error) {
 	default:
 		c.rules = nil
 	}
-	return c, s.numbers()
+	return c, nil
 }
 
 // paperRules are the two rules of section 6.2, "Pool elasticity".
@@ -144,31 +140,20 @@ func paperRules(coming bool) []Rule {
 }
 
 func (s *Settings) numbers() error {
-	switch t := &s.Target; {
-	case s.Min < 0 || s.Min > MaxPeople:
-		return crowd.Fieldf("min", "must be 0 to %d people, not %d", MaxPeople, s.Min)
-	case s.Max < 0 || s.Max > MaxPeople:
-		return crowd.Fieldf("max", "must be 0 (no limit) to %d people, not %d", MaxPeople, s.Max)
-	case s.Max > 0 && s.Max < s.Min:
-		return crowd.Fieldf("max", "must be at least min, %d, not %d", s.Min, s.Max)
-	case s.Cooldown < 0 || s.Cooldown > MaxWindow:
-		return crowd.Fieldf("cooldown", "must be 0 to %s, not %s", MaxWindow, s.Cooldown)
-	case s.Window != 0 && (s.Window < time.Second || s.Window > MaxWindow):
-		return crowd.Fieldf("window", "must be 0 (%s) or %s to %s, not %s", DefaultWindow, time.Second, MaxWindow, s.Window)
-	case !(t.Eta >= 0 && t.Eta < 1):
-		return crowd.Fieldf("target.eta", "must be above 0 and below 1, or 0 for %g, not %g", DefaultEta, t.Eta)
-	case !(t.Salary >= 0 && t.Salary <= maxSalary):
-		return crowd.Fieldf("target.salary", "must be above 0 and at most %s a minute, or 0 for %g, not %s", format.Number(maxSalary), DefaultSalary, format.Number(t.Salary))
-	case t.Wait < 0 || t.Wait > MaxWindow:
-		return crowd.Fieldf("target.wait", "must be 0 (none) to %s, not %s", MaxWindow, t.Wait)
-	case !(t.Tail >= 0 && t.Tail < 1):
-		return crowd.Fieldf("target.tail", "must be 0 (the mean) or below 1, not %g", t.Tail)
-	case t.Tail > 0 && t.Wait == 0:
-		return crowd.Fieldf("target.tail", "needs target.wait: the share %g of answers that wait longer than what?", t.Tail)
-	case s.Expect.TaskTime < 0 || s.Expect.TaskTime > MaxWindow:
-		return crowd.Fieldf("expect.task_time", "must be 0 (not known) to %s, not %s", MaxWindow, s.Expect.TaskTime)
-	}
-	return nil
+	t := &s.Target
+	var list crowd.Errors
+	list.Refuse(s.Min < 0 || s.Min > MaxPeople, "min", "must be 0 to %d people, not %d", MaxPeople, s.Min)
+	list.Refuse(s.Max < 0 || s.Max > MaxPeople, "max", "must be 0 (no limit) to %d people, not %d", MaxPeople, s.Max)
+	list.Refuse(s.Max > 0 && s.Max < s.Min, "max", "must be at least min, %d, not %d", s.Min, s.Max)
+	list.Refuse(s.Cooldown < 0 || s.Cooldown > MaxWindow, "cooldown", "must be 0 to %s, not %s", MaxWindow, s.Cooldown)
+	list.Refuse(s.Window != 0 && (s.Window < time.Second || s.Window > MaxWindow), "window", "must be 0 (%s) or %s to %s, not %s", DefaultWindow, time.Second, MaxWindow, s.Window)
+	list.Refuse(!(t.Eta >= 0 && t.Eta < 1), "target.eta", "must be above 0 and below 1, or 0 for %g, not %g", DefaultEta, t.Eta)
+	list.Refuse(!(t.Salary >= 0 && t.Salary <= maxSalary), "target.salary", "must be above 0 and at most %s a minute, or 0 for %g, not %s", format.Number(maxSalary), DefaultSalary, format.Number(t.Salary))
+	list.Refuse(t.Wait < 0 || t.Wait > MaxWindow, "target.wait", "must be 0 (none) to %s, not %s", MaxWindow, t.Wait)
+	list.Refuse(!(t.Tail >= 0 && t.Tail < 1), "target.tail", "must be 0 (the mean) or below 1, not %g", t.Tail)
+	list.Refuse(t.Tail > 0 && t.Wait == 0, "target.tail", "needs target.wait: the share %g of answers that wait longer than what?", t.Tail)
+	list.Refuse(s.Expect.TaskTime < 0 || s.Expect.TaskTime > MaxWindow, "expect.task_time", "must be 0 (not known) to %s, not %s", MaxWindow, s.Expect.TaskTime)
+	return list.Err()
 }
 
 // maxSalary is money a minute, far above any.

@@ -63,11 +63,12 @@ func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 		return err
 	}
 	out, err := r.EditPool(c.Ctx, id, edit)
-	var e *crowd.Error
-	if err = asFlag(err); errors.As(err, &e) && e.Field == "rules" {
-		e.Message += "; throng pool rules set " + x.Pool + " FILE gives it some, and lets them decide"
-	}
-	if err != nil {
+	if err = asFlag(err); err != nil {
+		for _, e := range crowd.ErrorsOf(err) {
+			if e.Field == "rules" {
+				e.Message += "; throng pool rules set " + x.Pool + " FILE gives it some, and lets them decide"
+			}
+		}
 		return err
 	}
 	return x.print(c, out, func(w io.Writer) {

@@ -36,17 +36,12 @@ const (
 
 // Validate checks the figures.
 func (r *Retainer) Validate() error {
-	switch {
-	case r.Silence != 0 && (r.Silence < minSilence || r.Silence > maxSilence):
-		return crowd.Fieldf("silence", "%s is not between %s and %s", r.Silence, minSilence, maxSilence)
-	case r.Rate < 0 || r.Rate > MaxRate:
-		return crowd.Fieldf("rate", "%s is not a pay for a minute of waiting (at most %s)", r.Rate, MaxRate)
-	case r.Promise < 0 || r.Promise > maxSilence:
-		return crowd.Fieldf("promise", "%s is not between 0s and %s", r.Promise, maxSilence)
-	case r.Training < 0 || r.Training > MaxTraining:
-		return crowd.Fieldf("training", "%d is not a number of tasks (0 to %d)", r.Training, MaxTraining)
-	}
-	return nil
+	var list crowd.Errors
+	list.Refuse(r.Silence != 0 && (r.Silence < minSilence || r.Silence > maxSilence), "silence", "%s is not between %s and %s", r.Silence, minSilence, maxSilence)
+	list.Refuse(r.Rate < 0 || r.Rate > MaxRate, "rate", "%s is not a pay for a minute of waiting (at most %s)", r.Rate, MaxRate)
+	list.Refuse(r.Promise < 0 || r.Promise > maxSilence, "promise", "%s is not between 0s and %s", r.Promise, maxSilence)
+	list.Refuse(r.Training < 0 || r.Training > MaxTraining, "training", "%d is not a number of tasks (0 to %d)", r.Training, MaxTraining)
+	return list.Err()
 }
 
 // Departure says why somebody went off duty.

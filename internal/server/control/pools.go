@@ -203,24 +203,11 @@ func validPoolName(name string) error {
 // validPool checks the settings of a pool. What stays as it was is not checked
 // where that takes time, so that an emergency stop is quick.
 func (s *Pools) validPool(before, p *store.Pool) error {
-	if err := validPoolName(p.Name); err != nil {
-		return err
+	var rules error
+	if !slices.Equal(before.Control.Rules, p.Control.Rules) { // before Validate, which knows no pools
+		rules = s.validRules(p.Control.Rules)
 	}
-	if err := p.Retainer.Validate(); err != nil {
-		return err
-	}
-	if !slices.Equal(before.Control.Rules, p.Control.Rules) { // before Validate, which knows no pools: all that is wrong comes at once
-		if err := s.validRules(p.Control.Rules); err != nil {
-			return err
-		}
-	}
-	if err := p.Control.Validate(); err != nil {
-		return err
-	}
-	if err := validGate(before, p); err != nil {
-		return err
-	}
-	if err := recruit.ValidCalling(p.Calling); err != nil {
+	if err := crowd.Gather(validPoolName(p.Name), p.Retainer.Validate(), rules, p.Control.Validate(), validGate(before, p), recruit.ValidCalling(p.Calling)); err != nil {
 		return err
 	}
 	if before.Name == p.Name {

@@ -80,15 +80,11 @@ func DefaultCalling() store.Calling {
 
 // ValidCalling checks how a pool is to call people.
 func ValidCalling(c store.Calling) error {
-	switch {
-	case !(c.Ask >= 1 && c.Ask <= maxAsk):
-		return crowd.Fieldf("ask", "%g is not how many people are asked for one (1 to %d)", c.Ask, maxAsk)
-	case c.Answer < minCallAnswer || c.Answer > maxCallLife:
-		return crowd.Fieldf("answer", "%s is not between %s and %s", c.Answer, minCallAnswer, maxCallLife)
-	case c.Life < c.Answer || c.Life > maxCallLife:
-		return crowd.Fieldf("life", "%s is not between the time to answer, %s, and %s", c.Life, c.Answer, maxCallLife)
-	}
-	return nil
+	var list crowd.Errors
+	list.Refuse(!(c.Ask >= 1 && c.Ask <= maxAsk), "ask", "%g is not how many people are asked for one (1 to %d)", c.Ask, maxAsk)
+	list.Refuse(c.Answer < minCallAnswer || c.Answer > maxCallLife, "answer", "%s is not between %s and %s", c.Answer, minCallAnswer, maxCallLife)
+	list.Refuse(c.Life < c.Answer || c.Life > maxCallLife, "life", "%s is not between the time to answer, %s, and %s", c.Life, c.Answer, maxCallLife)
+	return list.Err()
 }
 
 // OpenCalls makes the recruiter, with the open calls that the store has.
