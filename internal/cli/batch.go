@@ -121,9 +121,13 @@ func (x *BatchWatch) Run(c *Context, r *remote) error {
 	bar := &gauge{w: c.Stderr}
 	defer bar.clear()
 	told, absent := "", ""
+	away := c.outage()
 	return every(c.Ctx, x.Every, func() (ended bool, err error) {
 		b, err := r.Batch(c.Ctx, x.ID)
-		if err != nil {
+		switch {
+		case away.again(err):
+			return false, nil
+		case err != nil:
 			return false, err
 		}
 		ended = b.State.Ended()

@@ -42,6 +42,8 @@ func (x *DutyStatus) Run(c *Context, r *remote) error {
 	}
 	ctx, stop := c.untilSignal()
 	defer stop()
+	away := c.outage()
+	away.reached = true
 	for told := ""; ; {
 		if d.Seen != told {
 			told = d.Seen
@@ -57,7 +59,10 @@ func (x *DutyStatus) Run(c *Context, r *remote) error {
 		if x.Until && (d.On || d.Place) {
 			return nil
 		}
-		if d, err = r.Duty(ctx, told, watchWait); err != nil {
+		if err = away.ask(ctx, func() (err error) {
+			d, err = r.Duty(ctx, told, watchWait)
+			return err
+		}); err != nil {
 			if ctx.Err() != nil && c.Ctx.Err() == nil {
 				return nil // interrupted: that is how it ends
 			}

@@ -38,9 +38,13 @@ func (x *PoolShow) Run(c *Context, r *remote, id crowd.PoolID) error {
 		return wrong("last", "%d is not a number of actions (0 to 1000)", x.Last)
 	}
 	told := ""
+	away := c.outage()
 	return every(c.Ctx, x.Every, func() (done bool, err error) {
 		p, err := x.look(c, r, id)
-		if err != nil {
+		switch {
+		case away.again(err):
+			return false, nil
+		case err != nil:
 			return false, err
 		}
 		var b strings.Builder

@@ -35,6 +35,7 @@ func (x *WorkerRun) Run(c *Context, r *remote) error {
 	defer stop()
 	w := &working{remote: r, ctx: ctx, wait: min(x.Wait.Duration, work.MaxWait), most: x.Max, out: c.Stdout}
 	w.in, w.over = lines(ctx, c.Stdin)
+	w.outage.tell = func(text string) { w.event("away", problem{Code: crowd.Unavailable, Message: text}, "%s\n", text) }
 	err := w.run()
 	if w.held != nil {
 		if back := r.Return(c.background(), w.held.Assignment); back == nil {
@@ -71,6 +72,7 @@ type working struct {
 	most    int
 	in      <-chan string
 	over    context.Context // done at the end of the input
+	outage  outage
 	out     io.Writer
 	pool    crowd.PoolID // in which they were last; 0: not known
 	held    *wire.Work
@@ -125,8 +127,16 @@ func (w *working) run() error {
 func (w *working) next() error {
 	told := ""
 	w.where()
+	ctx, cancel := context.WithCancel(w.ctx) // whoever can answer no task needs none
+	defer cancel()
+	defer context.AfterFunc(w.over, cancel)()
 	for {
-		work, why, err := w.request()
+		var work *wire.Work
+		var why map[string]int
+		err := w.outage.ask(ctx, func() (err error) {
+			work, why, err = w.request()
+			return err
+		})
 		if w.ctx.Err() != nil {
 			return errQuit
 		}
@@ -244,7 +254,12 @@ func (w *working) answer() error {
 		}
 		id := w.held.Assignment
 		more := w.most == 0 || w.answers+1 < w.most
-		outcome, next, err := w.Submit(w.ctx, id, raw, more, 0)
+		var outcome wire.Outcome
+		var next *wire.Work
+		err = w.outage.ask(w.ctx, func() (err error) { // a repeated answer is counted once
+			outcome, next, err = w.Submit(w.ctx, id, raw, more, 0)
+			return err
+		})
 		switch code := crowd.CodeOf(err); {
 		case err == nil:
 			w.answers++
@@ -405,8 +420,11 @@ func (w *working) command(text string, control *task.Control) error {
 	switch bare {
 	case "s":
 		skipped := w.held.Assignment
-		next, err := w.Skip(w.ctx, skipped, 0)
-		if err != nil {
+		var next *wire.Work
+		if err := w.outage.ask(w.ctx, func() (err error) {
+			next, err = w.Skip(w.ctx, skipped, 0)
+			return err
+		}); err != nil {
 			return err
 		}
 		w.held = next

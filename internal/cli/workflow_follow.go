@@ -122,6 +122,7 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 		return err
 	}
 	defer file.Close()
+	f.outage.reached = true // it has shown the run
 	g := &followedFile{file: file, form: f.form}
 	quiet, over := 0, false // looks without a row; whether the input takes no more
 	err = every(ctx, often, func() (done bool, err error) {
@@ -177,7 +178,7 @@ func quietLooks(often span) int {
 func (f *feeder) over(ctx context.Context) (bool, error) {
 	run, err := f.to.Run(ctx, f.run)
 	switch {
-	case f.again(err):
+	case f.outage.again(err):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -200,20 +201,6 @@ func (f *feeder) left(g *followedFile) error {
 	}
 	say(f.c.Stderr, "throng: the input %s of %s is sealed: %s is not followed any more\n", clean(f.input), f.run, clean(f.file))
 	return nil
-}
-
-// again reports whether what a request was for is tried again, as the server cannot be
-// reached. It says so once.
-func (f *feeder) again(err error) bool {
-	if code := crowd.CodeOf(err); code != crowd.Unavailable && code != crowd.TooMany {
-		f.away = false
-		return false
-	}
-	if !f.away {
-		say(f.c.Stderr, "throng: %s; it is tried again\n", clean(message(err)))
-	}
-	f.away = true
-	return true
 }
 
 // piece adds whole rows of the file.
@@ -242,7 +229,7 @@ func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines 
 				f.sent = before // the server passes over those that it has
 			}
 		}
-		if f.again(err) {
+		if f.outage.again(err) {
 			return false, nil
 		}
 		return err == nil, err

@@ -56,7 +56,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	if form == table.Auto {
 		form = table.FormatOf(x.File)
 	}
-	f := &feeder{c: c, to: r, run: run.ID, input: x.Input, file: x.File, form: form, feed: x.Feed}
+	f := &feeder{c: c, to: r, outage: c.outage(), run: run.ID, input: x.Input, file: x.File, form: form, feed: x.Feed}
 	if x.Follow {
 		ctx, stop := c.untilFirstSignal()
 		defer stop()
@@ -138,10 +138,10 @@ type feeder struct {
 	// watches has follow ask whether the input still takes rows while none comes.
 	watches bool
 
-	away  bool // the server could not be reached, which was said
-	group group
-	sent  int64 // rows of the file before the group
-	known int64 // rows of the feed that were there at the beginning
+	outage outage
+	group  group
+	sent   int64 // rows of the file before the group
+	known  int64 // rows of the feed that were there at the beginning
 }
 
 // sum is what became of the file's rows.

@@ -352,11 +352,18 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	bar := &gauge{w: c.Stderr}
 	defer bar.clear()
 	told, stuck, said := "", false, make(map[string]bool)
+	away := c.outage()
+	away.reached = true
 	err := every(ctx, x.Every, func() (done bool, err error) {
 		if told != "" {
-			if run, err = r.Run(ctx, run.ID); err != nil {
+			now, err := r.Run(ctx, id)
+			switch {
+			case ctx.Err() == nil && away.again(err):
+				return false, nil
+			case err != nil:
 				return false, err
 			}
+			run = now
 		}
 		words := progress(&run)
 		switch {
@@ -403,7 +410,7 @@ func (x *WorkflowRun) feed(until context.Context, c *Context, r *remote, id crow
 	ctx, end := context.WithCancelCause(until)
 	var feeding sync.WaitGroup
 	for _, in := range x.Follow {
-		f := &feeder{c: c, to: r, run: id, input: in.name, file: in.path, form: table.FormatOf(in.path)}
+		f := &feeder{c: c, to: r, outage: c.outage(), run: id, input: in.name, file: in.path, form: table.FormatOf(in.path)}
 		feeding.Go(func() {
 			if err := f.follow(ctx, x.Every); err != nil {
 				end(err)

@@ -123,11 +123,16 @@ func (c *Client) send(ctx context.Context, method, path, kind string, body io.Re
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		var p wire.Problem
 		if json.Unmarshal(data, &p) != nil || p.Code == "" {
+			if code := resp.StatusCode; code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout {
+				return crowd.Errorf(crowd.Unavailable, "no answer from %s: %s", c.URL, resp.Status) // a proxy's before it
+			}
 			return &crowd.Error{Code: crowd.Internal, Message: fmt.Sprintf("%s %s: %s", method, path, resp.Status)}
 		}
 		return errorOf(&p)
 	}
-	if err := read(resp.Body); err != nil {
+	if err := read(resp.Body); errors.Is(err, io.ErrUnexpectedEOF) {
+		return &crowd.Error{Code: crowd.Unavailable, Message: fmt.Sprintf("the answer from %s is cut off", c.URL), Cause: err}
+	} else if err != nil {
 		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
 	}
 	_, err = io.Copy(io.Discard, resp.Body)
