@@ -113,6 +113,7 @@ var notices = map[string]string{
 	"remade":    "The run is made again, without its files; the first one is cancelled.",
 	"loaded":    "The files are in.",
 	"rowsadded": "The rows are added.",
+	"rowsknown": "Rows of this file had been added before, from this page: they are not added again. To add them once more, choose the file anew on the page as it is now.",
 	"sealed":    "Sealed: no more rows come.",
 	"started":   "Started.",
 	"stepended": "The step ends, with the labels that there are.",

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"html/template"
 	"net/http"
 	"slices"
@@ -33,7 +34,7 @@ func (rq *request) run(id crowd.RunID) error {
 	}
 	l := rq.liveRun(d)
 	x := madeOf[loading](rq)
-	data := map[string]any{"V": l.V, "Live": l, "Files": x.Files, "Notes": x.Notes, "Methods": []string{"csv", "jsonl", "parquet"}}
+	data := map[string]any{"V": l.V, "Live": l, "Files": x.Files, "Notes": x.Notes, "Feed": rand.Text(), "Methods": []string{"csv", "jsonl", "parquet"}}
 	status := rq.form.status()
 	if len(x.Wrong) > 0 {
 		status, data["Wrong"] = http.StatusUnprocessableEntity, newCheckedFile(l.V.Text, nil, x.Wrong)

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"slices"
@@ -79,16 +81,34 @@ func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, e
 	return files, start && err == nil, err
 }
 
-// addRows adds the rows of files to open inputs, each file whole or not at all.
+// addRows adds the rows of files to open inputs, each file whole or not at all. What is sent
+// twice, as by a double click, is added once: the page has a name for what is sent from it.
 func (rq *request) addRows(id crowd.RunID) error {
 	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
-	files := 0
-	err := rq.eachInput(func(input, _ string, file table.Open) error {
+	files, feed, did := 0, "", "rowsadded"
+	err := rq.eachInput(func(input, name string, file table.Open) error {
 		files++
-		_, err := rq.App.Runs.AddRows(rq.ctx(), rq.p, id, orchestrator.NewRows{Input: input, File: file})
+		rows := orchestrator.NewRows{Input: input, File: file}
+		if feed != "" {
+			rows.Feed = fmt.Sprintf("page-%s-%x", feed, sha256.Sum256([]byte(name)))
+		}
+		added, err := rq.App.Runs.AddRows(rq.ctx(), rq.p, id, rows)
+		if added.Known > 0 {
+			did = "rowsknown"
+		}
 		return err
-	}, func(*multipart.Part) error { return nil })
+	}, func(part *multipart.Part) error {
+		if part.FormName() != "feed" {
+			return nil
+		}
+		text, err := io.ReadAll(io.LimitReader(part, 100))
+		feed = string(text)
+		if err != nil {
+			return bodyError(err)
+		}
+		return nil
+	})
 	if err == nil && files == 0 {
 		err = errFileless
 	}
@@ -96,7 +116,7 @@ func (rq *request) addRows(id crowd.RunID) error {
 		rq.form = f
 		return rq.run(id)
 	}
-	return rq.done(err, "/runs/"+id.String(), "rowsadded")
+	return rq.done(err, "/runs/"+id.String(), did)
 }
 
 // eachInput reads a form: it calls file with each file that it has for an input, and other

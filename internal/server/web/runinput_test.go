@@ -94,6 +94,25 @@ func TestOpenInputsOnThePage(t *testing.T) {
 	c.req.sendFiles(path+"/rows", "", "things", "t.csv", "n\n1\n").want(http.StatusConflict)
 }
 
+// TestRowsSentTwiceAreAddedOnce by a double click, and as often as somebody means it; an input
+// may be opened where the run is made.
+func TestRowsSentTwiceAreAddedOnce(t *testing.T) {
+	t.Parallel()
+	c, _, _ := flowCompany(t, 0)
+	const flow = "workflow: Cats\ninputs: {things: {columns: [{n: number}]}, more: {columns: [id]}}\nsteps: {names: {from: [things, more], sql: select count(*) as many from things}}\n"
+	make := c.req.get("/runs/new").form("/runs").set("text", flow)
+	make.set("open", "things, mroe").press("then", "make").send().want(http.StatusUnprocessableEntity, "has no input", "mroe")
+	path := make.set("open", "things, more").press("then", "make").send().want(200).URL.Path
+	c.req.sendInputs(path, "start").want(200, "Started.", "Seal things", "Seal more")
+	p := c.req.get(path)
+	p.form(path+"/rows").sendFile("t.csv", "n\n1\n2\n").want(200, "The rows are added.")
+	p.form(path+"/rows").sendFile("t.csv", "n\n1\n2\n").want(200, "had been added before")
+	c.req.becomes(path, "things input ▷ open 2 2 0 0")
+	p.form(path+"/rows").sendFile("other.csv", "n\n3\n").want(200, "The rows are added.")
+	c.req.get(path).form(path+"/rows").sendFile("t.csv", "n\n1\n2\n").want(200, "The rows are added.")
+	c.req.becomes(path, "things input ▷ open 5 5 0 0")
+}
+
 // sendInputs sends files of inputs to a run, by pairs input, file name, content.
 func (b *browser) sendInputs(path, then string, files ...string) *pageOf {
 	b.t.Helper()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -308,6 +309,7 @@ func readRunForm(r *http.Request) (url.Values, error) {
 func (rq *request) makeRun(values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from"), AskAgain: f.text("ask_again") != "", RenewAges: f.text("renew_ages") != ""}
+	n.Open = strings.FieldsFunc(f.text("open"), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	var err error
 	if n.Tenant, err = crowd.ParseTenantID(values.Get("tenant")); err != nil {
 		f.bad("tenant", "choose one")
