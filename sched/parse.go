@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -137,7 +138,17 @@ func (s spec) build() (func() Policy, error) {
 		}
 	}
 	names := lists.Map(policies(), func(p known) string { return nameOf(p.text) })
-	return nil, refuse("there is no policy %q%s", s.Name, similarity.DidYouMean(s.Name, names))
+	return nil, refuse("there is no policy %q%s", s.Name, cmp.Or(similarity.DidYouMean(s.Name, names), meant(s.Name)))
+}
+
+// meant says which policies look at what a name that is not known speaks of.
+func meant(name string) string {
+	for _, word := range []string{"strict", "priority", "reward", "price", "pay"} {
+		if strings.Contains(strings.ToLower(name), word) {
+			return "; strict-priority(P) hands out the highest priority first, and by-reward(P) takes the reward as the priority: P is the policy within, such as wfs; the priority itself is a setting of each batch"
+		}
+	}
+	return ""
 }
 
 func plain(by ranking) func(spec) (func() Policy, error) {
@@ -204,6 +215,9 @@ func (s spec) laxity() (func() Policy, error) {
 
 // within builds a policy around one other.
 func (s spec) within(fresh func(inner func() Policy) Policy) (func() Policy, error) {
+	if len(s.Inner) != 1 {
+		return nil, refuse("%s takes one inner policy, not %d: write %s(wfs), or another policy in place of wfs", s.Name, len(s.Inner), s.Name)
+	}
 	if _, err := s.finish(1, nil); err != nil {
 		return nil, err
 	}

@@ -31,20 +31,33 @@ type ServiceList struct{ Remote }
 // Run lists the services.
 func (x *ServiceList) Run(c *Context, r *remote) error {
 	list, err := r.Services(c.Ctx)
+	named := r.tenantNames()
 	return printTable(r, list, err, "NAME|URL|AT A TIME|RATE|TENANTS|UNDER WAY|WAITING|NEXT CALL", func(s wire.Service) []any {
-		return []any{s.Name, s.URL, s.Concurrency, cmp.Or(s.Rate, "-"), usersOf(s), s.UnderWay, s.Waiting, opens(s)}
+		return []any{s.Name, s.URL, s.Concurrency, cmp.Or(s.Rate, "-"), usersOf(s, named), s.UnderWay, s.Waiting, opens(s)}
 	})
 }
 
 // usersOf says which tenants may use a service.
-func usersOf(s wire.Service) string {
+func usersOf(s wire.Service, named func(crowd.TenantID) string) string {
 	switch {
 	case s.AllTenants:
 		return "all"
 	case len(s.Tenants) == 0:
 		return "none"
 	}
-	return joined(s.Tenants, crowd.TenantID.String)
+	return joined(s.Tenants, named)
+}
+
+// tenantNames names tenants for people: by their ids, where the names cannot be read.
+func (r *remote) tenantNames() func(crowd.TenantID) string {
+	names := make(map[crowd.TenantID]string)
+	if !r.json {
+		list, _ := r.tenants() // the ids will do
+		for _, t := range list {
+			names[t.ID] = t.Name
+		}
+	}
+	return func(id crowd.TenantID) string { return cmp.Or(names[id], id.String()) }
 }
 
 // opens says when a service takes its next call, if it takes none now.
@@ -61,19 +74,20 @@ type ServiceShow struct{ aService }
 // Run shows the service.
 func (x *ServiceShow) Run(c *Context, r *remote) error {
 	s, err := r.Service(c.Ctx, x.Name)
-	return r.print(s, err, func(w io.Writer) { showService(w, s) })
+	return r.print(s, err, func(w io.Writer) { r.showService(w, s) })
 }
 
-func showService(w io.Writer, s wire.Service) {
+func (r *remote) showService(w io.Writer, s wire.Service) {
+	named := r.tenantNames()
 	say(w, "%s at %s\n", clean(s.Name), clean(s.URL))
 	response := ""
 	if s.ResponseSeconds > 0 {
 		response = format.Duration(time.Duration(s.ResponseSeconds * float64(time.Second)))
 	}
-	pairs(w, "calls at a time", s.Concurrency, "rate", cmp.Or(s.Rate, "no limit"), "tenants", usersOf(s), "under way", s.UnderWay, "waiting", s.Waiting, "takes", response, "next call", opens(s), "warning", s.Warning)
+	pairs(w, "calls at a time", s.Concurrency, "rate", cmp.Or(s.Rate, "no limit"), "tenants", clean(usersOf(s, named)), "under way", s.UnderWay, "waiting", s.Waiting, "takes", response, "next call", opens(s), "warning", s.Warning)
 	if len(s.Load) > 0 {
 		say(w, "\n")
-		writeTable(w, s.Load, "TENANT|UNDER WAY|WAITING", func(n wire.ServiceShare) []any { return []any{n.Tenant, n.UnderWay, n.Waiting} })
+		writeTable(w, s.Load, "TENANT|UNDER WAY|WAITING", func(n wire.ServiceShare) []any { return []any{named(n.Tenant), n.UnderWay, n.Waiting} })
 	}
 }
 
@@ -107,7 +121,7 @@ func (x *ServiceSet) Run(c *Context, r *remote) error {
 		out, err = r.DeclareService(c.Ctx, wire.NewService{Name: x.Name, ServiceEdit: edit})
 	}
 	return r.print(out, err, func(w io.Writer) {
-		showService(w, out)
+		r.showService(w, out)
 		if !out.AllTenants && len(out.Tenants) == 0 {
 			say(w, "no tenant may use it yet: throng service set %s --tenants NAME,NAME\n", clean(out.Name))
 		}

@@ -119,10 +119,23 @@ type WorkflowRowsSeal struct {
 
 // Run seals.
 func (x *WorkflowRowsSeal) Run(c *Context, r *remote) error {
-	if x.Input == "" {
-		return r.printRun(r.MoveRun(c.Ctx, x.ID, "seal"))
+	before, err := r.Run(c.Ctx, x.ID)
+	if err != nil {
+		return err
 	}
-	return r.printRun(r.SealInput(c.Ctx, x.ID, x.Input))
+	sealed := openNames(&before)
+	var run wire.Run
+	if x.Input == "" {
+		run, err = r.MoveRun(c.Ctx, x.ID, "seal")
+	} else {
+		sealed = slices.DeleteFunc(sealed, func(name string) bool { return name != x.Input })
+		run, err = r.SealInput(c.Ctx, x.ID, x.Input)
+	}
+	what := "sealed " + clean(strings.Join(sealed, ", "))
+	if len(sealed) == 0 {
+		what = "no input was open, so none was sealed"
+	}
+	return r.tell(run, err, "%s %s: %s; %s\n", run.ID, clean(run.Name), run.State, what)
 }
 
 // feeder adds the rows of a file to an open input, in groups.

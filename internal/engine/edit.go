@@ -90,7 +90,11 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 // mayBecome checks what has changed from b's spec to next.
 func (e *Engine) mayBecome(now time.Time, b *batch, next *Spec, edit *Edit) error {
 	if next.Priority != b.spec.Priority {
-		if err := b.tenant.Allows(next.Priority); err != nil {
+		allowed := b.tenant.Tenant
+		if next.Priority < b.spec.Priority { // it may be beyond a bound that was set since
+			allowed.MaxPriority = 0
+		}
+		if err := allowed.Allows(next.Priority); err != nil {
 			return err
 		}
 	}

@@ -106,7 +106,7 @@ func (o *Outlook) Words(clock func(time.Time) string, open []string) (done, by s
 	case o.None():
 		return "", ""
 	case o.Why != "":
-		return "not known", o.Why
+		return "not known yet", o.Why
 	}
 	horizon := clock(o.Horizon)
 	at := func(t time.Time) string {
@@ -205,6 +205,9 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 			*at = ends[k]
 		}
 	}
+	if o.None() && len(v.OpenInputs()) == 0 { // which say for themselves what is waited for
+		o.Why = "no item is at a step yet"
+	}
 	return o
 }
 
@@ -230,9 +233,9 @@ func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Foreca
 	items := n.Waiting + n.Working()
 	switch {
 	case n.isCrowd() && n.Batch == nil:
-		return Forecast{Why: "it has not begun"}
+		return Forecast{Why: "its tasks are not handed out yet"}
 	case n.isCrowd() && n.Ahead == Forecast{}:
-		return Forecast{Why: "there is no forecast of its batch"}
+		return Forecast{Why: "the first forecast of its batch takes some seconds"}
 	case n.isCrowd():
 		return n.Ahead
 	case n.Step.HTTP() != nil:

@@ -38,7 +38,7 @@ func TestOutlook(t *testing.T) {
 	id := w.start(twoCrowds, "id\n1\n2\n3\n")
 	w.settle()
 	batch := w.node(id, "ask").Node.Batch
-	if o := w.view(id).Outlook; o.Why != "ask: there is no forecast of its batch" || !o.Median.IsZero() {
+	if o := w.view(id).Outlook; o.Why != "ask: the first forecast of its batch takes some seconds" || !o.Median.IsZero() {
 		t.Errorf("without a forecast: %+v", o)
 	}
 	at := func(d time.Duration) time.Time { return w.now.Add(d) }
@@ -186,7 +186,7 @@ func TestDoneWithOpenInputs(t *testing.T) {
 			return done + ", by " + by
 		}
 		must(t, w.o.Pause(w.ctx, id))
-		if got := words(); !strings.HasSuffix(got, "the run is paused") || strings.HasSuffix(got, ", by what is there: not known: the run is paused") != (len(c.open) > 0) {
+		if got := words(); !strings.HasSuffix(got, "the run is paused") || strings.HasSuffix(got, ", by what is there: not known yet: the run is paused") != (len(c.open) > 0) {
 			t.Errorf("open are %v, paused: %s", c.open, got)
 		}
 		must(t, w.o.Resume(w.ctx, id))

@@ -202,8 +202,16 @@ func (a axis) ticks(most int) []tick {
 	case a.Kind == Clock:
 		return a.clockTicks(most)
 	}
-	return a.evenTicks(a.lo, a.hi, most)
+	out := a.evenTicks(a.lo, a.hi, most)
+	for n := most + 1; len(out) < 2 && n <= most+enoughMore; n++ { // a single one says nothing of the scale
+		out = a.evenTicks(a.lo, a.hi, n)
+	}
+	return out
 }
+
+// enoughMore ticks than were asked for make two in any range, unless those may be at whole
+// numbers only: the distance of round numbers halves at least once by then.
+const enoughMore = 4
 
 func (a axis) evenTicks(lo, hi float64, most int) []tick {
 	step := niceStep((hi-lo)/a.unit, most, a.unit)

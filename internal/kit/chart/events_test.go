@@ -71,3 +71,19 @@ func TestEventsOnATimeline(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallPicturesHaveAScale: two ticks at least, wherever the figures lie.
+func TestSmallPicturesHaveAScale(t *testing.T) {
+	for _, height := range []float64{200, 220, 240, 260} {
+		for low := -100; low < 100; low += 7 {
+			for _, width := range []float64{3, 11, 26, 31, 34, 47, 60, 99, 140} {
+				lo, hi := float64(low)/100, (float64(low)+width)/100
+				p := draw(t, chart.Lines(chart.LinesSpec{Head: chart.Head{Size: chart.Size{Width: 360, Height: height}}, Y: chart.Axis{Label: "share", Kind: chart.Percent},
+					Series: []chart.Series{{X: []float64{0, 1}, Y: []float64{lo, hi}}}}))
+				if len(p.yTicks) < 2 {
+					t.Fatalf("from %g to %g in %g px: ticks %v", lo, hi, height, p.yTicks)
+				}
+			}
+		}
+	}
+}

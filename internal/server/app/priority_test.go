@@ -40,13 +40,14 @@ func TestThePriorityOfATenantIsBounded(t *testing.T) {
 	edit := func(priority float64) error {
 		return second(w.Batches.Change(w.ctx, w.ann, running, func(x *batches.RunningSettings) error { x.Priority = priority; return nil }))
 	}
-	refused(t, edit(49), crowd.Invalid)
+	refused(t, edit(51), crowd.Invalid)
+	ok(t, edit(49)) // which raises nothing
 	ok(t, second(w.Batches.Change(w.ctx, w.ann, running, func(x *batches.RunningSettings) error { // the priority as it is
 		x.Deadline = w.clock.now().Add(time.Hour)
 		return nil
 	})))
 	w.clock.advance(2 * time.Hour)
-	ok(t, edit(50)) // the deadline as it is, though it has passed
+	ok(t, edit(49)) // the deadline as it is, though it has passed
 	ok(t, edit(20))
 	refused(t, edit(50), crowd.Invalid)
 
