@@ -41,7 +41,7 @@ func TestThePriorityOfATenantIsBounded(t *testing.T) {
 		return second(w.Batches.Change(w.ctx, w.ann, running, func(x *batches.RunningSettings) error { x.Priority = priority; return nil }))
 	}
 	refused(t, edit(51), crowd.Invalid)
-	ok(t, edit(49)) // which raises nothing
+	ok(t, edit(49))                                                                               // which raises nothing
 	ok(t, second(w.Batches.Change(w.ctx, w.ann, running, func(x *batches.RunningSettings) error { // the priority as it is
 		x.Deadline = w.clock.now().Add(time.Hour)
 		return nil
