@@ -187,6 +187,18 @@ func (f *failingStore) DeleteExpiredTokens(ctx context.Context, now time.Time) e
 	return f.err(ctx, "DeleteExpiredTokens", func() error { return f.Store.DeleteExpiredTokens(ctx, now) })
 }
 
+func (f *failingStore) Request(ctx context.Context, key store.RequestKey) (store.Request, error) {
+	return fail1(f, ctx, "Request", func() (store.Request, error) { return f.Store.Request(ctx, key) })
+}
+
+func (f *failingStore) PutRequest(ctx context.Context, r store.Request) error {
+	return f.err(ctx, "PutRequest", func() error { return f.Store.PutRequest(ctx, r) })
+}
+
+func (f *failingStore) DropRequests(ctx context.Context, before time.Time, limit int) (int, error) {
+	return fail1(f, ctx, "DropRequests", func() (int, error) { return f.Store.DropRequests(ctx, before, limit) })
+}
+
 func (f *failingStore) CreatePool(ctx context.Context, p store.Pool) (crowd.PoolID, error) {
 	return fail1(f, ctx, "CreatePool", func() (crowd.PoolID, error) { return f.Store.CreatePool(ctx, p) })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // group is what one commit makes durable, and the commands that wait for it.
@@ -15,12 +16,24 @@ type group struct {
 	err     error
 }
 
+// context has the effects of the commands.
+func (g *group) context() context.Context {
+	var effects []*store.Effect
+	for _, o := range g.ops {
+		effects = append(effects, o.effects...)
+	}
+	if effects == nil {
+		return context.Background()
+	}
+	return store.WithEffects(context.Background(), effects...)
+}
+
 // commitAll is the committer.
 func (p *Pool) commitAll(in <-chan *group, out chan<- *group) {
 	for g := range in {
 		g.err = nil // of its last use
 		if !g.changes.Empty() {
-			g.err = p.cfg.Store.Commit(context.Background(), &g.changes)
+			g.err = p.cfg.Store.Commit(g.context(), &g.changes)
 		}
 		out <- g
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -42,6 +43,7 @@ type op struct {
 	gives   *waiter                          // leaves the waiters, if it still is among them
 	inspect func(map[crowd.WorkerID]*waiter) // if set, called with the waiters
 	number  *uint64                          // if set, becomes the number of the last event
+	effects []*store.Effect                  // that do had
 	err     error
 	done    chan struct{}
 }
@@ -91,10 +93,17 @@ func (p *Pool) Do(ctx context.Context, f func(e *engine.Engine, now time.Time)) 
 	return p.send(ctx, &op{do: f, done: make(chan struct{})})
 }
 
-// Command is Do for a command that may be refused.
+// Command is Do for a command that may be refused. What it changes is the effect of the
+// context.
 func (p *Pool) Command(ctx context.Context, f func(e *engine.Engine, now time.Time) error) error {
 	var refused error
-	if err := p.Do(ctx, func(e *engine.Engine, now time.Time) { refused = f(e, now) }); err != nil {
+	o, effects := &op{done: make(chan struct{})}, store.EffectsOf(ctx)
+	o.do = func(e *engine.Engine, now time.Time) {
+		if refused = f(e, now); refused == nil {
+			o.effects = effects
+		}
+	}
+	if err := p.send(ctx, o); err != nil {
 		return err
 	}
 	return refused

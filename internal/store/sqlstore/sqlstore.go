@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -229,9 +230,9 @@ func (tx transaction) QueryContext(ctx context.Context, text string, args ...any
 	return stmt.QueryContext(ctx, args...)
 }
 
-// change runs do in a transaction. The context limits the wait for the
-// connection only: what has begun is brought to its end, so that it is never
-// not known whether it happened.
+// change runs do in a transaction, which also keeps the effects of the context. The
+// context limits the wait for the connection only: what has begun is brought to its end,
+// so that it is never not known whether it happened.
 func (s *Store) change(ctx context.Context, op string, do func(context.Context, transaction) error) error {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
@@ -243,13 +244,21 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 	if err != nil {
 		return s.failed(op, err)
 	}
-	if err := do(ctx, transaction{tx, s.write}); err != nil {
+	pending := lists.Filter(store.EffectsOf(ctx), (*store.Effect).Pending)
+	err = do(ctx, transaction{tx, s.write})
+	if err == nil {
+		err = s.keepEffects(ctx, transaction{tx, s.write}, pending)
+	}
+	if err != nil {
 		_ = tx.Rollback() // the first error is the one to tell
 		return s.failed(op, err)
 	}
 	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()
 		return s.failed(op, err)
+	}
+	for _, e := range pending {
+		e.Keep()
 	}
 	if s.dialect.Written != nil {
 		s.dialect.Written()

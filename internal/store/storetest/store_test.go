@@ -61,7 +61,7 @@ var methods = map[string]func(*testing.T, *world){
 	"CreateService UpdateService DeleteService Service ListServices UseService": testServices,
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
-	"TokenByHash": testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
+	"TokenByHash": testTokenByHash, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
 	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
@@ -73,10 +73,12 @@ var methods = map[string]func(*testing.T, *world){
 	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose,
+	"Request PutRequest DropRequests": testRequests,
 }
 
 // together are the tests of several methods, and of what one does besides.
 var together = map[string]func(*testing.T, *world){
+	"an effect is kept with its transaction":        testEffects,
 	"a token is used up once":                       testDeleteToken,
 	"a call is kept with its notices":               testUpdateCall,
 	"a subscription replaces that of its endpoint":  testPutSubscription,

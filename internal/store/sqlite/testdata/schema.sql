@@ -219,6 +219,20 @@ CREATE TABLE removals (
     task       integer primary key,
     removed_at bigint not null
 );
+CREATE TABLE requests (
+    person       bigint not null references users (id),
+    tenant       bigint not null, -- of their token; 0: any
+    request_key  text not null,
+    digest       text not null, -- of what was asked
+    asked_at     bigint not null,
+    status       bigint not null, -- of the answer; 0: it had an effect, and no answer yet
+    withheld     text not null, -- why the answer is not kept
+    content_type text not null,
+    location     text not null,
+    body         text not null,
+    primary key (person, tenant, request_key)
+);
+CREATE INDEX requests_by_age on requests (asked_at);
 CREATE TABLE run_faults ( -- items that a node holds with an error
     run     bigint not null references runs (id),
     item    bigint not null,
@@ -385,7 +399,7 @@ CREATE TABLE tokens (
     name       text not null,
     created_at bigint not null,
     expires_at bigint not null
-, networks text not null default '', used_at bigint not null default 0);
+);
 CREATE INDEX tokens_by_user on tokens (user_id, id);
 CREATE TABLE user_blocks ( -- tenants who do not want the worker
     user_id bigint not null references users (id),
