@@ -93,7 +93,7 @@ var serverLayers = [][]string{
 	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/limits", "internal/server/notify"},
 	{"internal/server/notify/notifytest"}, // for tests
 	{"internal/server/access", "internal/server/live"},
-	{"internal/server/recruit"},
+	{"internal/server/recruit", "internal/server/repeats"},
 	{"internal/server/accounts", "internal/server/work"},
 	{"internal/server/batches", "internal/server/control", "internal/server/runs"},
 	{"internal/server/app"},

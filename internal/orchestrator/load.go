@@ -124,6 +124,7 @@ func (o *Orchestrator) recoverInputs(ctx context.Context, id crowd.RunID) error 
 // finishTakeOver copies what a run takes over from its parent, as far as that was not
 // done when the run was made.
 func (o *Orchestrator) finishTakeOver(ctx context.Context, id crowd.RunID) error {
+	ctx = store.Preparing(ctx)
 	run, _, err := o.loadingRun(ctx, id)
 	if err != nil || run.Parent == 0 {
 		return err

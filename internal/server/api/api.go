@@ -19,6 +19,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/server/repeats"
 )
 
 // Config sets up the API.
@@ -89,18 +90,16 @@ func Mount(mux *http.ServeMux, cfg Config) {
 // the use cases to decide.
 var signedIn = access.Operation{Who: access.Self}
 
-// accessKey is the key of an operation's access in its metadata.
-const accessKey = "access"
+// The keys of an operation's metadata.
+const (
+	accessKey = "access"
+	keyedKey  = "keyed" // its op, if it takes a key
+)
 
 type (
 	contextKey struct{} // of the principal
 	addressKey struct{} // of the address of a caller who is not authenticated
 )
-
-// authenticate returns the principal who sends a request.
-func (a *api) authenticate(ctx context.Context, r *http.Request) (*access.Principal, error) {
-	return a.app.Accounts.Authenticate(ctx, httpkit.Secret(r), httpkit.ClientAddress(r, a.proxied))
-}
 
 // identify authenticates the caller of an operation that is not open to all.
 func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
@@ -109,7 +108,7 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		next(huma.WithValue(ctx, addressKey{}, httpkit.ClientAddress(request, a.proxied)))
 		return
 	}
-	p, err := a.authenticate(ctx.Context(), request)
+	p, err := a.app.Accounts.Authenticate(ctx.Context(), httpkit.Secret(request))
 	var end func()
 	if err == nil {
 		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))
@@ -118,14 +117,23 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		end, err = a.bodies.StartBody(ctx.Context(), p.User.ID, p.Share(), request.ContentLength, ctx.Operation().MaxBodyBytes)
 	}
 	if err != nil {
-		problem := a.problem(ctx.Context(), err)
-		_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+		a.refuse(ctx, err)
 		return
 	}
 	defer end()
 	inner, answered := limits.WithEnds(context.WithValue(ctx.Context(), contextKey{}, p))
 	defer answered()
+	if keys := request.Header[repeats.Header]; keys != nil && ctx.Operation().Metadata[keyedKey] != nil {
+		a.once(huma.WithContext(ctx, inner), p, keys, next)
+		return
+	}
 	next(huma.WithContext(ctx, inner))
+}
+
+// refuse answers with an error what no handler has seen.
+func (a *api) refuse(ctx huma.Context, err error) {
+	problem := a.problem(ctx.Context(), err)
+	_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
 }
 
 // finite refuses what is not a number in the parameters that are: no bound holds for NaN.
@@ -135,8 +143,7 @@ func (a *api) finite(ctx huma.Context, next func(huma.Context)) {
 			continue
 		}
 		if x, err := strconv.ParseFloat(ctx.Query(p.Name), 64); err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			problem := a.problem(ctx.Context(), crowd.Fieldf(p.Name, "%q is not a number such as 1.5", ctx.Query(p.Name)))
-			_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+			a.refuse(ctx, crowd.Fieldf(p.Name, "%q is not a number such as 1.5", ctx.Query(p.Name)))
 			return
 		}
 	}
@@ -161,6 +168,11 @@ type op struct {
 	lean bool
 	// long is an answer that may be megabytes, in memory until it is taken.
 	long bool
+	// unkeyed is why a POST takes no key under which it may be sent again. Every other
+	// one takes it, if it is not open to all.
+	unkeyed string
+	secret  bool // the answer has a secret, which is told once
+	single  bool // what it does is one transaction, of which there is nothing to tell
 }
 
 // maxPublic bounds the body of an operation that anybody may call.
@@ -233,6 +245,11 @@ func (a *api) operation(o op, response reflect.Type) huma.Operation {
 	}
 	if o.method != http.MethodGet {
 		h.Errors = append(h.Errors, http.StatusConflict, http.StatusInsufficientStorage)
+	}
+	if o.keyed() {
+		h.Metadata[keyedKey] = &o
+		h.Parameters = append(h.Parameters, keyParameter)
+		h.Errors = append(h.Errors, http.StatusTooManyRequests)
 	}
 	if len(o.uploads) > 0 {
 		h.RequestBody = &huma.RequestBody{Required: true, Content: content(o.uploads)}

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -35,13 +36,13 @@ type DutyQuery struct {
 	Waiting
 	Seen string `query:"seen" maxLength:"64" doc:"of the state that you know: with wait_seconds, the reply waits for another one"`
 
-	request *http.Request
+	secret string
 }
 
 // Resolve implements huma.Resolver.
 func (q *DutyQuery) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
-	q.request = r
+	q.secret = httpkit.Secret(r)
 	return q.Waiting.Resolve(ctx)
 }
 
@@ -54,7 +55,7 @@ func (a *api) duty() {
 				return as(toDuty)(a.app.Duty.Get(ctx, p))
 			}
 			look := func() (v recruit.DutyView, err error) {
-				p, err := a.authenticate(ctx, in.request) // they may have moved to another pool meanwhile
+				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // they may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}

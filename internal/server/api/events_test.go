@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -15,7 +14,7 @@ func TestTooManyEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := must(w.ann.CreateBatch(w.ctx, definition()))(t)
-	p := must(w.app.Accounts.Authenticate(w.ctx, w.ann.Token, netip.Addr{}))(t)
+	p := must(w.app.Accounts.Authenticate(w.ctx, w.ann.Token))(t)
 	var stop func()
 	for range limits.MaxStreams {
 		var err error

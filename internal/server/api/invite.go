@@ -32,7 +32,7 @@ func toOffer(o accounts.Offer) wire.Offer {
 const inviteTag = "Invitations"
 
 func (a *api) invitations() {
-	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: access.InvitationsInvite, status: http.StatusCreated, maxBody: 4 << 20,
+	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: access.InvitationsInvite, secret: true, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Admins invite to any pool; requesters for a tenant of theirs. If an address is malformed nobody is invited, and each is named by its place in the list. " +
 			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
@@ -64,7 +64,7 @@ func (a *api) invitations() {
 		{http.MethodPost, "/withdraw", "Withdraw an invitation: its links work no longer", "", a.app.Invitations.Withdraw},
 	}
 	for _, o := range ofOne {
-		add(a, op{method: o.method, path: "/v1/invitations/{id}" + o.suffix, summary: o.summary, text: o.text, tag: inviteTag, access: signedIn},
+		add(a, op{method: o.method, path: "/v1/invitations/{id}" + o.suffix, summary: o.summary, text: o.text, tag: inviteTag, access: signedIn, secret: o.suffix == "/resend"},
 			of[InvitationPath](o.do, a.toInvitation))
 	}
 	a.invited()

@@ -36,7 +36,8 @@ type operation struct {
 	RequestBody *struct {
 		Content map[string]any
 	}
-	Responses map[string]any
+	Responses  map[string]any
+	Parameters []struct{ Name, In string }
 
 	method, path string
 }

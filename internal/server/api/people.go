@@ -35,7 +35,7 @@ func (a *api) people() {
 			}
 			return each(toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: access.AccountsCreateUser, status: http.StatusCreated},
+	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: access.AccountsCreateUser, secret: true, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewUser }) (out wire.MadeUser, err error) {
 			b := &in.Body
 			prefers, err := preferences(b.Prefers)
@@ -71,7 +71,7 @@ func (a *api) people() {
 				return err
 			}))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/users/{id}/setup-link", summary: "Give a person a new one-time link", tag: tag, access: signedIn, secret: true},
 		of[UserPath](a.app.Accounts.NewSetupLink, func(secret string) wire.SetupLink {
 			return wire.SetupLink{Token: secret, Link: a.setupLink(secret)}
 		}))

@@ -35,7 +35,7 @@ func (a *api) tenants() {
 		}) (wire.Tenant, error) {
 			return as(toTenant)(a.app.Tenants.Update(ctx, p, in.id, accounts.TenantEdit(in.Body)))
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account, or take it out", tag: tag, access: access.TenantsDeposit},
+	addAction(a, op{method: http.MethodPost, path: "/v1/tenants/{id}/deposits", summary: "Put money into a tenant's account, or take it out", tag: tag, access: access.TenantsDeposit, single: true},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TenantPath
 			Body wire.Deposit

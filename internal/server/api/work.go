@@ -62,14 +62,20 @@ func (w *Waiting) Resolve(ctx huma.Context) []error {
 
 func (w Waiting) wait() time.Duration { return ofSeconds(w.WaitSeconds) }
 
+// Why a worker's cycle takes no keys.
+const (
+	nextAgain     = "asked again, it gives the task that the worker holds"
+	oneAssignment = "an assignment has an id, and is answered or given back once"
+)
+
 func (a *api) work() {
 	const tag = "Work"
-	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext},
+	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext, unkeyed: nextAgain},
 		func(ctx context.Context, p *access.Principal, in *Waiting) (wire.Next, error) {
 			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, lean: true,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: oneAssignment, lean: true,
 		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
@@ -87,7 +93,7 @@ func (a *api) work() {
 			out.Work, err = toWork(w)
 			return out, err
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: access.WorkSkip},
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: access.WorkSkip, unkeyed: oneAssignment},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
@@ -95,11 +101,11 @@ func (a *api) work() {
 			w, err := a.app.Work.Skip(ctx, p, in.id, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn},
+	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, unkeyed: oneAssignment},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {
 			return a.app.Work.Return(ctx, p, in.id)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn, unkeyed: oneAssignment},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (wire.Lease, error) {
 			expires, err := a.app.Work.Heartbeat(ctx, p, in.id)
 			return wire.Lease{ExpiresAt: expires}, err

@@ -22,6 +22,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/wire"
@@ -38,6 +39,7 @@ type world struct {
 	server *http.Server
 	served chan error
 	log    bytes.Buffer
+	file   string // of the store
 
 	nobody, admin, ann, bob *client.Client
 	workers                 []*client.Client
@@ -45,8 +47,9 @@ type world struct {
 }
 
 type setup struct {
-	wrap   func(store.Store) store.Store // around the store
-	server http.Server
+	wrap    func(store.Store) store.Store // around the store
+	server  http.Server
+	senders recruit.Senders
 }
 
 func newWorld(t testing.TB, changes ...func(*setup)) *world {
@@ -55,14 +58,15 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 		c(&with)
 	}
 	w := &world{t: t, ctx: context.Background(), served: make(chan error, 1)}
-	w.store = must(sqlite.Open(w.ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
+	w.file = filepath.Join(t.TempDir(), "throng.db")
+	w.store = must(sqlite.Open(w.ctx, w.file, sqlite.Options{}))(t)
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
 	used := w.store
 	if with.wrap != nil {
 		used = with.wrap(used)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
-	w.app = must(app.Open(w.ctx, app.Config{Store: used, Log: log}))(t)
+	w.app = must(app.Open(w.ctx, app.Config{Store: used, Log: log, Senders: with.senders}))(t)
 	mux := http.NewServeMux()
 	api.Mount(mux, api.Config{App: w.app, Log: log, Version: "test"})
 	w.server = &with.server
@@ -73,7 +77,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 	t.Cleanup(w.close)
 
 	w.nobody = &client.Client{URL: "http://throng", HTTP: &http.Client{Transport: asDocumented{&http.Transport{DialContext: listener.dial}, t}}}
-	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &access.Principal{User: must(w.store.User(w.ctx, root))(t)}, accounts.NewToken{Name: "root", Life: accounts.Forever})
+	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &access.Principal{User: must(w.store.User(w.ctx, root))(t)}, accounts.NewToken{Name: "root"})
 	ok(t, err)
 	w.admin = w.nobody.As(secret)
 	w.a, w.ann = w.tenant("ants", "ann")
@@ -150,7 +154,7 @@ func (w *world) person(u wire.NewUser) *client.Client {
 	w.t.Helper()
 	made, err := w.admin.CreateUser(w.ctx, u)
 	ok(w.t, err)
-	return w.nobody.As(must(w.admin.CreateToken(w.ctx, wire.NewToken{Name: "test", For: made.ID, Forever: true}))(w.t))
+	return w.nobody.As(must(w.admin.CreateToken(w.ctx, wire.NewToken{Name: "test", For: made.ID}))(w.t))
 }
 
 const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`

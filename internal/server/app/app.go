@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/netip"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/server/repeats"
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
@@ -34,9 +35,8 @@ type Config struct {
 	// ControlEvery is how often the pools are sized and moves are finished; 0: only
 	// when Control.Step is called.
 	ControlEvery time.Duration
-	AdminFrom    []netip.Prefix // where admins act from; none: anywhere
-	Balance      pool.Balancer  // decides who comes to pools that have no balancer of their own; nil: nobody
-	Random       pool.Random    // for what controllers leave to chance; nil: a source of its own
+	Balance      pool.Balancer // decides who comes to pools that have no balancer of their own; nil: nobody
+	Random       pool.Random   // for what controllers leave to chance; nil: a source of its own
 
 	Senders   recruit.Senders // send messages to people who are off duty
 	PublicURL string          // where people reach the server: links for them begin with it
@@ -68,6 +68,7 @@ type App struct {
 
 	live       *live.Pools
 	onCall     *recruit.OnCall
+	repeats    *repeats.Repeats
 	lists      *limits.Slots      // answers that may be megabytes
 	stop       context.CancelFunc // ends the jobs
 	background sync.WaitGroup     // the jobs
@@ -89,7 +90,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"outbox", a.Outbox.CanMail() || a.Outbox.CanPush(), a.Outbox.Run},
 		{"runs of workflows", true, a.Runs.Run},
 		{"forecasts", true, a.Batches.RunForecasts},
-		{"uses of tokens", true, a.Accounts.KeepUses},
+		{"old answers", true, a.repeats.Run},
 	}
 }
 
@@ -128,10 +129,11 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 func compose(ctx context.Context, cfg Config) (*App, error) {
 	funds, streams, downloads := accounts.NewFunds(cfg.Store), &limits.Streams{}, limits.DownloadSlots()
 	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots(), PublicURL: strings.TrimRight(cfg.PublicURL, "/")}
+	a.repeats = repeats.New(cfg.Store, cfg.Now, cfg.Log)
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom})
+	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)
@@ -198,6 +200,11 @@ func (a *App) Ready(ctx context.Context) error { return a.live.Ready(ctx) }
 // is in memory until end is called.
 func (a *App) StartList(ctx context.Context, p *access.Principal) (end func(), err error) {
 	return a.lists.Start(ctx, p.User.ID, p.Share(), 1)
+}
+
+// ServeOnce answers a request that came under a key: see Serve of package repeats.
+func (a *App) ServeOnce(w http.ResponseWriter, r *http.Request, q repeats.Request, handle http.HandlerFunc) error {
+	return a.repeats.Serve(w, r, q, handle)
 }
 
 // StopWaiting ends long polls and watching, so that a server can close.

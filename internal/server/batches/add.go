@@ -40,20 +40,21 @@ func (s *Batches) AddTasks(ctx context.Context, p *access.Principal, id crowd.Ba
 		return UploadReport{}, err
 	}
 	defer end()
+	staging := store.Preparing(ctx)
 	u.keep = func(ctx context.Context, tasks []store.Task) error {
 		return s.store.StageTasks(ctx, b.Spec.Tenant, id, tasks)
 	}
 	if err := u.fit(&b); err != nil {
 		return UploadReport{}, err
 	}
-	if err := s.store.DropStaged(ctx, b.Spec.Tenant, id); err != nil { // of one that the server's end cut off
+	if err := s.store.DropStaged(staging, b.Spec.Tenant, id); err != nil { // of one that the server's end cut off
 		return UploadReport{}, err
 	}
-	if err = u.all(ctx); err == nil && u.report.Tasks > 0 {
+	if err = u.all(staging); err == nil && u.report.Tasks > 0 {
 		err = s.addStaged(ctx, p, &b, uint32(u.report.Tasks), how.AddBudget)
 	}
 	if err != nil { // whoever sent the file may have gone
-		err = errors.Join(err, s.store.DropStaged(context.WithoutCancel(ctx), b.Spec.Tenant, id))
+		err = errors.Join(err, s.store.DropStaged(context.WithoutCancel(staging), b.Spec.Tenant, id))
 		return UploadReport{Bad: u.report.Bad, Problems: u.report.Problems}, err
 	}
 	u.report.Columns = u.columns

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/repeats"
+)
+
+// keyed reports whether an operation takes a key under which it may be sent again. What
+// another method does is the same however often it is sent.
+func (o *op) keyed() bool {
+	return o.method == http.MethodPost && o.access != (access.Operation{}) && o.unkeyed == ""
+}
+
+var longestKey = repeats.MaxKey
+
+// keyParameter is the header of a key.
+var keyParameter = &huma.Param{
+	Name: repeats.Header, In: "header",
+	Description: "A key of your own, such as a UUID: a request that is sent again with it within 24 hours has no effect again and gets the same answer. See \"Sending again\" in docs/api.md.",
+	Schema:      &huma.Schema{Type: huma.TypeString, MaxLength: &longestKey},
+}
+
+// once answers a request that came under a key.
+func (a *api) once(ctx huma.Context, p *access.Principal, keys []string, next func(huma.Context)) {
+	operation := ctx.Operation()
+	o := operation.Metadata[keyedKey].(*op)
+	key, err := repeats.ParseKey(keys)
+	if err != nil {
+		a.refuse(ctx, err)
+		return
+	}
+	r, w := humago.Unwrap(ctx)
+	r = r.WithContext(ctx.Context())
+	q := repeats.Request{Who: p, Key: key, Address: r.URL.EscapedPath() + "?" + r.URL.Query().Encode(), Streams: len(o.uploads) > 0, Secret: o.secret}
+	if o.single {
+		q.Known = http.StatusNoContent
+	}
+	if !q.Streams {
+		httpkit.ReceivingForm(w, r)
+		sent, err := io.ReadAll(io.LimitReader(r.Body, operation.MaxBodyBytes+1))
+		if err != nil {
+			a.refuse(ctx, err)
+			return
+		}
+		// One that is too large is refused by what reads it next.
+		r.Body, q.Sent = io.NopCloser(bytes.NewReader(sent)), string(sent)
+	}
+	if err := a.app.ServeOnce(w, r, q, func(w http.ResponseWriter, r *http.Request) { next(humago.NewContext(operation, r, w)) }); err != nil {
+		a.refuse(ctx, err)
+	}
+}
