@@ -21,6 +21,7 @@ import (
 func funcs(a assets) template.FuncMap {
 	return template.FuncMap{
 		"static":   a.url,
+		"key":      newKey,
 		"when":     when,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" },

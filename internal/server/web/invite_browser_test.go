@@ -21,7 +21,7 @@ func TestInvitingInChromium(t *testing.T) {
 	rita.open("/invitations")
 	rita.do(chromedp.SendKeys(chromedp.ID("invite-addresses"), "eva@example.org\nbea@example.org"), chromedp.SendKeys(chromedp.ID("invite-note"), "We start on Monday.\nNo special knowledge is needed."))
 	rita.do(chromedp.SendKeys(chromedp.ID("invite-test"), "Birds"))
-	rita.do(chromedp.Click(chromedp.CSS(`form[action="/invitations"] button.primary`)))
+	rita.do(chromedp.Click(chromedp.CSS(`form[action^="/invitations?"] button.primary`)))
 	rita.says("2 people invited")
 	rita.tour("invitations-links")
 	link := eval[string](rita, `document.querySelector("dl.links code").textContent`)

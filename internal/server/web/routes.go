@@ -37,6 +37,7 @@ type route struct {
 	handle  handler
 	long    bool // the page may be megabytes, in memory until it is taken
 	upload  bool // the limit of its body is that of files, not of forms
+	once    bool // an action that makes or moves something each time: its form has a key, under which it does so once
 	// An action that may be refused names its form, in which $part is a part of the
 	// path, and the page of that form: it is shown again, with what was typed and
 	// what is wrong.
@@ -93,7 +94,7 @@ func routes() []route {
 		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*request).submitTry)},
 
 		{pattern: "GET /tokens", access: signedIn, handle: (*request).tokens},
-		{pattern: "POST /tokens", access: signedIn, handle: (*request).createToken, form: "token", page: (*request).tokens},
+		{pattern: "POST /tokens", access: signedIn, once: true, handle: (*request).createToken, form: "token", page: (*request).tokens},
 		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*request).revokeToken)},
 
 		{pattern: "GET /work", access: worker, handle: (*request).work},
@@ -117,7 +118,7 @@ func routes() []route {
 
 		{pattern: "GET /batches", access: requester, handle: (*request).batches},
 		{pattern: "GET /batches/new", access: requester, handle: (*request).newBatch},
-		{pattern: "POST /batches", access: requester, handle: (*request).createBatch, upload: true, form: "new", page: (*request).newBatch},
+		{pattern: "POST /batches", access: requester, once: true, handle: (*request).createBatch, upload: true, form: "new", page: (*request).newBatch},
 		{pattern: "GET /batches/{batch}", access: requester, handle: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: ofBatch((*request).previewFrame)},
 		{pattern: "GET /batches/{batch}/preview", access: requester, handle: ofBatch((*request).preview)},
@@ -127,18 +128,18 @@ func routes() []route {
 		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
 		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch(act("/batches/", batchActions))},
 		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/tasks", access: requester, handle: ofBatch((*request).addTasks), upload: true, form: "add", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/tasks", access: requester, once: true, handle: ofBatch((*request).addTasks), upload: true, form: "add", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/takeout", access: requester, handle: ofBatch((*request).takeOut), form: "takeout", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/topup", access: requester, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/topup", access: requester, once: true, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*request).events)},
 		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*request).quality)},
 		{pattern: "GET /runs", access: requester, handle: (*request).runs},
 		{pattern: "GET /runs/new", access: requester, handle: (*request).newRun},
-		{pattern: "POST /runs", access: requester, handle: (*request).createRun, form: "run", page: (*request).newRun, long: true},
+		{pattern: "POST /runs", access: requester, once: true, handle: (*request).createRun, form: "run", page: (*request).newRun, long: true},
 		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*request).run)},
 		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*request).loadRun), upload: true, form: "load", page: ofRun((*request).run)},
 		{pattern: "POST /runs/{run}/rows", access: requester, handle: ofRun((*request).addRows), upload: true, form: "rows", page: ofRun((*request).run)},
-		{pattern: "POST /runs/{run}/topup", access: requester, handle: ofRun(topUp("/runs/", allRuns, (*runs.Runs).TopUp)), form: "topup", page: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/topup", access: requester, once: true, handle: ofRun(topUp("/runs/", allRuns, (*runs.Runs).TopUp)), form: "topup", page: ofRun((*request).run)},
 		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*request).runEvents)},
 		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
 		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},
@@ -149,11 +150,11 @@ func routes() []route {
 		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).confirmSecret)},
 		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).deleteSecret)},
 		{pattern: "GET /invitations", access: requester, handle: (*request).invitations},
-		{pattern: "POST /invitations", access: requester, handle: (*request).invite, form: "invite", page: (*request).invitations},
-		{pattern: "POST /invitations/{invitation}/resend", access: requester, handle: numbered("invitation", (*request).resendInvitation)},
+		{pattern: "POST /invitations", access: requester, once: true, handle: (*request).invite, form: "invite", page: (*request).invitations},
+		{pattern: "POST /invitations/{invitation}/resend", access: requester, once: true, handle: numbered("invitation", (*request).resendInvitation)},
 		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: numbered("invitation", (*request).withdrawInvitation)},
 		{pattern: "GET /tests", access: requester, handle: (*request).tests},
-		{pattern: "POST /tests", access: requester, handle: (*request).createTest, upload: true, form: "test", page: (*request).tests},
+		{pattern: "POST /tests", access: requester, once: true, handle: (*request).createTest, upload: true, form: "test", page: (*request).tests},
 		{pattern: "GET /tests/{test}", access: requester, handle: numbered("test", (*request).test)},
 		{pattern: "POST /tests/{test}/retire", access: requester, handle: numbered("test", (*request).retireTest)},
 		{pattern: "GET /tenants/{tenant}", access: requester, handle: ofTenant((*request).tenant)},
@@ -162,29 +163,29 @@ func routes() []route {
 
 		{pattern: "GET /admin", access: admin, handle: (*request).admin},
 		{pattern: "POST /admin/stop", access: admin, handle: (*request).stopEverything},
-		{pattern: "POST /admin/tenants", access: admin, handle: (*request).createTenant, form: "tenant", page: (*request).admin},
+		{pattern: "POST /admin/tenants", access: admin, once: true, handle: (*request).createTenant, form: "tenant", page: (*request).admin},
 		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*request).editTenant), form: "tenant-$tenant", page: (*request).admin},
 		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: ofTenant((*request).stopTenantHere)},
-		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, handle: ofTenant((*request).deposit), form: "deposit-$tenant", page: (*request).admin},
-		{pattern: "POST /admin/pools", access: admin, handle: (*request).createPool, form: "pool", page: (*request).admin},
+		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, once: true, handle: ofTenant((*request).deposit), form: "deposit-$tenant", page: (*request).admin},
+		{pattern: "POST /admin/pools", access: admin, once: true, handle: (*request).createPool, form: "pool", page: (*request).admin},
 		{pattern: "GET /admin/pools/{pool}", access: admin, handle: ofPool((*request).pool)},
 		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: ofPool((*request).poolSettings)},
 		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*request).editPoolSettings), form: "control", page: ofPool((*request).poolSettings)},
-		{pattern: "POST /admin/pools/{pool}/fund", access: admin, handle: ofPool((*request).fundPool), form: "fund", page: ofPool((*request).pool)},
+		{pattern: "POST /admin/pools/{pool}/fund", access: admin, once: true, handle: ofPool((*request).fundPool), form: "fund", page: ofPool((*request).pool)},
 		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*request).transfer), form: "transfer", page: ofPool((*request).pool)},
 		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*request).editPool), form: "pool-$pool", page: (*request).admin},
 		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: ofPool((*request).stopPool)},
 		{pattern: "GET /admin/services", access: admin, handle: (*request).services},
-		{pattern: "POST /admin/services", access: admin, handle: (*request).declareService, form: "service", page: (*request).services},
+		{pattern: "POST /admin/services", access: admin, once: true, handle: (*request).declareService, form: "service", page: (*request).services},
 		{pattern: "POST /admin/services/{service}", access: admin, handle: (*request).editService, form: "service-$service", page: (*request).services},
 		{pattern: "GET /admin/services/{service}/remove", access: admin, handle: (*request).confirmService},
 		{pattern: "POST /admin/services/{service}/remove", access: admin, handle: (*request).removeService},
 		{pattern: "GET /admin/people", access: admin, handle: (*request).people},
-		{pattern: "POST /admin/people", access: admin, handle: (*request).createPerson, form: "person", page: (*request).people},
+		{pattern: "POST /admin/people", access: admin, once: true, handle: (*request).createPerson, form: "person", page: (*request).people},
 		{pattern: "GET /admin/people/{user}", access: admin, handle: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
-		{pattern: "POST /admin/people/{user}/link", access: admin, handle: ofPerson((*request).newLink)},
+		{pattern: "POST /admin/people/{user}/link", access: admin, once: true, handle: ofPerson((*request).newLink)},
 	}
 }
 
@@ -237,7 +238,7 @@ func (s *server) guard(rt route) http.Handler {
 		ctx, answered := limits.WithEnds(r.Context())
 		defer answered()
 		rq := &request{server: s, w: w, r: r.WithContext(ctx)}
-		p, err := rq.authenticate(r.Context(), sessionOf(r))
+		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
 		// Whoever may not do anything is nobody on a page for all: they may sign in by
 		// another name.
 		if code := crowd.CodeOf(err); err != nil && code != crowd.Unauthenticated && (code != crowd.Forbidden || rt.access != public) {
@@ -285,6 +286,14 @@ func (rt *route) serve(rq *request, limit int64) error {
 			return bodyError(err)
 		}
 	}
+	if keys := rq.r.URL.Query()[keyName]; rt.once && keys != nil && !rq.wantsJSON() {
+		return rt.answerOnce(rq, keys)
+	}
+	return rt.answer(rq)
+}
+
+// answer carries the request out; a form that is refused is shown again.
+func (rt *route) answer(rq *request) error {
 	err := rt.handle(rq)
 	if rt.page == nil || rq.wantsJSON() {
 		return err

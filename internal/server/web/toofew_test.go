@@ -51,7 +51,7 @@ func TestARunWhoseBudgetIsUsedUp(t *testing.T) {
 	c.req.becomes(path, "Ended 1")
 	b := c.req.becomes("/batches/b1", "2 waiting: 2 tasks not handed out: the run's budget is used up; add to the run's budget").
 		want(200, "No forecast: 2 tasks not handed out: the run's budget is used up.", "1 of 3", "It has no budget of its own: it spends that of its run").
-		without("Spent 0.10 of").without("ready in about").without(`action="/batches/b1/topup"`)
+		without("Spent 0.10 of").without("ready in about").without(`action="/batches/b1/topup`)
 	if !links(b)[path+"#budget-head"] {
 		t.Error("no link to the budget of the run")
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -36,6 +35,7 @@ type site struct {
 	app   *app.App
 	log   *bytes.Buffer
 	boot  string // the first admin's one-time link
+	file  string // of the store
 	ahead atomic.Int64
 }
 
@@ -56,9 +56,9 @@ func (b lockedBuffer) Write(p []byte) (int, error) {
 
 func newSite(t testing.TB, change ...func(*app.Config)) *site {
 	t.Helper()
-	s := &site{log: new(bytes.Buffer)}
+	s := &site{log: new(bytes.Buffer), file: filepath.Join(t.TempDir(), "throng.db")}
 	log := slog.New(slog.NewTextHandler(lockedBuffer{make(chan struct{}, 1), s.log}, nil))
-	db, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{})
+	db, err := sqlite.Open(context.Background(), s.file, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,13 +250,14 @@ type sheet struct {
 func (p *pageOf) form(action string) *sheet {
 	p.t.Helper()
 	for _, f := range p.all("form") {
-		if attr(f, "action") != action {
+		to := attr(f, "action")
+		if path, _, _ := strings.Cut(to, "?"); path != action {
 			continue
 		}
 		if attr(f, "method") != "post" {
 			p.t.Fatalf("the form to %s is not a post", action)
 		}
-		s := &sheet{p: p, action: action, files: attr(f, "enctype") == "multipart/form-data", values: url.Values{}, boxes: map[string][]string{}}
+		s := &sheet{p: p, action: to, files: attr(f, "enctype") == "multipart/form-data", values: url.Values{}, boxes: map[string][]string{}}
 		for x := range f.Descendants() {
 			if x.Type == html.ElementNode {
 				s.add(x)
@@ -451,7 +452,7 @@ func (b *browser) principal() *access.Principal {
 	u, _ := url.Parse(b.site.URL)
 	for _, c := range b.Jar.Cookies(u) {
 		if c.Name == httpkit.SessionCookie {
-			p, err := b.site.app.Accounts.Authenticate(b.t.Context(), c.Value, netip.Addr{})
+			p, err := b.site.app.Accounts.Authenticate(b.t.Context(), c.Value)
 			if err != nil {
 				b.t.Fatal(err)
 			}
