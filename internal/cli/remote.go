@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
 		}
 		c.signIn = r.signInAt(server)
 	}
-	return &remote{&client.Client{URL: server, Token: token}, c, r.JSON}, nil
+	return &remote{&client.Client{URL: server, Token: token, Key: rand.Text}, c, r.JSON}, nil
 }
 
 // login returns the token of the saved login at a server: of the profile, or, where

@@ -115,7 +115,8 @@ type TenantDeposit struct {
 	Amount amount `arg:"" help:"How much, such as 250 or 0.05."`
 	Note   string `help:"What for; it stands in the ledger."`
 
-	TakeOut bool `help:"Take it out instead of adding it; what batches have reserved stays."`
+	TakeOut bool   `help:"Take it out instead of adding it; what batches have reserved stays."`
+	Key     string `placeholder:"TEXT" help:"Do it once, however often the command is given with this key within 24 hours; default: another key each time."`
 	Remote
 }
 
@@ -128,7 +129,11 @@ func (t *TenantDeposit) Run(c *Context, r *remote, id crowd.TenantID) error {
 	if t.TakeOut {
 		by = -by
 	}
-	if err := r.Deposit(c.Ctx, id, by, t.Note); err != nil {
+	to := r.Client
+	if t.Key != "" {
+		to = to.WithKey(t.Key)
+	}
+	if err := to.Deposit(c.Ctx, id, by, t.Note); err != nil {
 		return err
 	}
 	balance, err := r.Balance(c.Ctx, id)

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"reflect"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
@@ -23,10 +25,24 @@ type Client struct {
 	URL   string       // http://host:port
 	Token string       // "" before signing in
 	HTTP  *http.Client // nil: http.DefaultClient
+	// Key, if set, makes the key of each request that makes or moves something. With it, a
+	// request is sent again whose connection was lost: it has its effect once.
+	Key func() string
 }
 
 // As returns a client of the same server with another token.
-func (c *Client) As(token string) *Client { return &Client{URL: c.URL, Token: token, HTTP: c.HTTP} }
+func (c *Client) As(token string) *Client {
+	other := *c
+	other.Token = token
+	return &other
+}
+
+// WithKey returns a client for one request with a key of the caller's.
+func (c *Client) WithKey(key string) *Client {
+	other := *c
+	other.Key = func() string { return key }
+	return &other
+}
 
 func errorOf(p *wire.Problem) error {
 	if len(p.Errors) == 0 {
@@ -96,12 +112,71 @@ func (c *Client) download(ctx context.Context, path string, w io.Writer) error {
 
 // send sends a body and hands the reply's to read.
 func (c *Client) send(ctx context.Context, method, path, kind string, body io.Reader, read func(io.Reader) error) error {
-	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
-	if err != nil {
-		return err
+	r := request{method: method, path: path, kind: kind, body: body}
+	if method == http.MethodPost && c.Key != nil {
+		r.key = c.Key()
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", kind)
+	for n := 0; ; n++ {
+		again, err := c.try(ctx, r, read)
+		if again == never || r.key == "" || again == lost && n > 0 || n == maxTries || !r.rewind() {
+			return err
+		}
+		timer := time.NewTimer(tryAgain)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+// With a key, a request is sent again once after its connection was lost, and a few times
+// while the first one is still being carried out.
+const (
+	tryAgain = time.Second
+	maxTries = 30
+)
+
+// request is a request as it is sent, maybe more than once.
+type request struct {
+	method, path, kind, key string
+	body                    io.Reader
+}
+
+// rewind reports whether the body can be sent again, from its beginning.
+func (r *request) rewind() bool {
+	if r.body == nil {
+		return true
+	}
+	s, can := r.body.(io.Seeker)
+	if can {
+		_, err := s.Seek(0, io.SeekStart)
+		can = err == nil
+	}
+	return can
+}
+
+// again is why a request with a key may be sent again.
+type again int
+
+const (
+	never again = iota
+	lost        // the connection, before the answer was there
+	going       // the first one is being carried out
+)
+
+// try sends a request once.
+func (c *Client) try(ctx context.Context, r request, read func(io.Reader) error) (again, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.URL+r.path, r.body)
+	if err != nil {
+		return never, err
+	}
+	if r.body != nil {
+		req.Header.Set("Content-Type", r.kind)
+	}
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
 	}
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
@@ -116,27 +191,40 @@ func (c *Client) send(ctx context.Context, method, path, kind string, body io.Re
 		if errors.As(err, &u) {
 			err = u.Err // the method and URL are said below
 		}
-		return &crowd.Error{Code: crowd.Unavailable, Message: fmt.Sprintf("no answer from %s", c.URL), Cause: err}
+		why := lost
+		var dialled *net.OpError
+		if ctx.Err() != nil || errors.As(err, &dialled) && dialled.Op == "dial" {
+			why = never
+		}
+		return why, &crowd.Error{Code: crowd.Unavailable, Message: fmt.Sprintf("no answer from %s", c.URL), Cause: err}
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 {
+		why := never
+		if resp.StatusCode == http.StatusConflict && resp.Header.Get("Retry-After") != "" {
+			why = going
+		}
 		data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		var p wire.Problem
 		if json.Unmarshal(data, &p) != nil || p.Code == "" {
 			if code := resp.StatusCode; code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout {
-				return crowd.Errorf(crowd.Unavailable, "no answer from %s: %s", c.URL, resp.Status) // a proxy's before it
+				return lost, crowd.Errorf(crowd.Unavailable, "no answer from %s: %s", c.URL, resp.Status) // a proxy's before it
 			}
-			return &crowd.Error{Code: crowd.Internal, Message: fmt.Sprintf("%s %s: %s", method, path, resp.Status)}
+			return why, &crowd.Error{Code: crowd.Internal, Message: fmt.Sprintf("%s %s: %s", r.method, r.path, resp.Status)}
 		}
-		return errorOf(&p)
+		return why, errorOf(&p)
 	}
-	if err := read(resp.Body); errors.Is(err, io.ErrUnexpectedEOF) {
-		return &crowd.Error{Code: crowd.Unavailable, Message: fmt.Sprintf("the answer from %s is cut off", c.URL), Cause: err}
-	} else if err != nil {
-		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+	err = read(resp.Body)
+	if err == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
 	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return lost, &crowd.Error{Code: crowd.Unavailable, Message: fmt.Sprintf("the answer from %s is cut off", c.URL), Cause: err}
+	}
+	if err != nil {
+		return lost, fmt.Errorf("read the answer to %s %s: %w", r.method, r.path, err)
+	}
+	return never, nil
 }
 
 // query is a query of names and values; those that are zero are left out.

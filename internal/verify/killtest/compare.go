@@ -87,7 +87,7 @@ func (c *comparison) gather() {
 		c.problem("%s", p)
 	}
 	c.RunsCompared, c.RunMoves = t.planner.looked, t.planner.moves
-	c.Moves, c.States = t.requester.moves, t.requester.states
+	c.Moves, c.States, c.PaidAgain = t.requester.moves, t.requester.states, t.payer.resent
 }
 
 // integrity has SQLite check the file.
@@ -273,7 +273,7 @@ func (c *comparison) money(ctx context.Context) error {
 // adds them up.
 func (c *comparison) deposits(ctx context.Context, tenant crowd.TenantID) (sum crowd.Money, err error) {
 	list, err := c.store.Entries(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)}, 0, all)
-	booked, r := make(map[string]bool), c.clients.requester
+	booked, r, p := make(map[string]bool), c.clients.requester, c.clients.payer
 	for _, e := range list {
 		if e.Kind != engine.Deposit {
 			continue
@@ -281,13 +281,15 @@ func (c *comparison) deposits(ctx context.Context, tenant crowd.TenantID) (sum c
 		sum += e.Amount
 		c.must(e.Amount == deposit, "%s to %s is of %s", e.Note, tenant, e.Amount)
 		c.must(!booked[e.Note], "%s to %s was booked more than once", e.Note, tenant)
-		c.must(r.paidIn[e.Note] == tenant || r.paidX[e.Note] == tenant, "%s to %s is booked, and nobody made it", e.Note, tenant)
+		c.must(r.paidIn[e.Note] == tenant || r.paidX[e.Note] == tenant || p.paidIn[e.Note] == tenant || p.next == e.Note && p.into == tenant, "%s to %s is booked, and nobody made it", e.Note, tenant)
 		booked[e.Note] = true
 	}
-	for note, of := range r.paidIn {
-		if of == tenant {
-			c.Deposits++
-			c.must(booked[note], "%s to %s was acknowledged and is lost", note, tenant)
+	for _, paidIn := range []map[string]crowd.TenantID{r.paidIn, p.paidIn} {
+		for note, of := range paidIn {
+			if of == tenant {
+				c.Deposits++
+				c.must(booked[note], "%s to %s was acknowledged and is lost", note, tenant)
+			}
 		}
 	}
 	return sum, err

@@ -49,6 +49,7 @@ type Report struct {
 	Counted      int `json:"counted"`
 	Batches      int `json:"batches"`
 	Deposits     int `json:"deposits"`
+	PaidAgain    int `json:"deposits_sent_again"` // under the same key, because the reply was lost
 	Moves        int `json:"moves"`           // launches, pauses, resumes, top-ups and ends that were acknowledged
 	States       int `json:"states_compared"` // of batches, after restarts
 	Runs         int `json:"runs"`            // of workflows
@@ -107,6 +108,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		return t.report, err
 	}
 	t.report.must(t.report.Unknown > 0, "no kill caught an answer on its way: the test proved nothing")
+	t.report.must(t.report.PaidAgain > 0, "no kill caught a deposit on its way: the test proved nothing of keys")
 	t.report.must(t.report.RunsKilled > 0, "no run of a workflow was going when the server was killed: the test proved nothing")
 	return t.report, nil
 }
@@ -120,6 +122,7 @@ type test struct {
 
 	workers   []*worker
 	requester *requester
+	payer     *payer
 	planner   *planner
 	scores    *scores
 }
@@ -141,7 +144,7 @@ func newTest(o Options) (*test, error) {
 	} else {
 		err = os.MkdirAll(o.Dir, 0o700)
 	}
-	return &test{Options: o, report: &Report{Problems: []string{}}, gate: newGate(o.Workers + 2)}, err
+	return &test{Options: o, report: &Report{Problems: []string{}}, gate: newGate(o.Workers + 3)}, err
 }
 
 // database is the path of the server's database.
@@ -198,6 +201,9 @@ func (t *test) round(ctx context.Context, after time.Duration) (err error) {
 	load.Sleep(ctx, after)
 	for waited := time.Duration(0); t.report.RunsKilled == 0 && !t.planner.going.Load() && waited < longestBegin; waited += look {
 		load.Sleep(ctx, look) // on a busy machine the first run begins late
+	}
+	for waited := time.Duration(0); !t.payer.under.Load() && waited < longestBegin; waited += look {
+		load.Sleep(ctx, look)
 	}
 	if t.planner.going.Load() {
 		t.report.RunsKilled++
@@ -274,6 +280,7 @@ func (t *test) setUp(ctx context.Context) error {
 		t.requester.tenants = append(t.requester.tenants, tenant)
 		t.requester.paidIn[note] = tenant
 	}
+	t.payer = newPayer(t.gate, token, rand.New(rand.NewPCG(t.Seed, 1002)), t.requester.tenants)
 	t.gate.open(t.server.URL)
 	t.planner = &planner{gate: t.gate, client: t.gate.client(token), random: rand.New(rand.NewPCG(t.Seed, 1001)), tenant: t.requester.tenants[0], service: t.scores.URL + "/score"}
 	if err := t.planner.begin(ctx); err != nil {
@@ -296,6 +303,7 @@ func (t *test) start(ctx context.Context) *load.Crew {
 		crew.Go(func() error { return w.work(crew.Quit()) })
 	}
 	crew.Go(func() error { return t.requester.work(crew.Quit()) })
+	crew.Go(func() error { return t.payer.work(crew.Quit()) })
 	crew.Go(func() error { return t.planner.work(crew.Quit()) })
 	return crew
 }
@@ -308,9 +316,9 @@ func (t *test) acknowledged() int {
 func (r *Report) Write(to io.Writer) {
 	_, _ = fmt.Fprintf(to, `%d kills, %d of them with requests under way; longest restart %.2f s
 answers: %d acknowledged, %d stored, %d counted; %d replies were lost, of which %d had been kept, %d were sent again; %d duplicates refused
-%d batches, %d moves and %d deposits acknowledged; %d states compared after restarts
+%d batches, %d moves and %d deposits acknowledged, %d of these sent again under their key; %d states compared after restarts
 %d runs of workflows, %d kills while one was going, looked at %d times after a restart, %d moves; %d rows compared; %d calls of their service, %d of them again
-`, r.Rounds, r.KillsCaught, r.LongestRestartS, r.Acknowledged, r.Stored, r.Counted, r.Unknown, r.Kept, r.Resent, r.Duplicates, r.Batches, r.Moves, r.Deposits, r.States,
+`, r.Rounds, r.KillsCaught, r.LongestRestartS, r.Acknowledged, r.Stored, r.Counted, r.Unknown, r.Kept, r.Resent, r.Duplicates, r.Batches, r.Moves, r.Deposits, r.PaidAgain, r.States,
 		r.Runs, r.RunsKilled, r.RunsCompared, r.RunMoves, r.Rows, r.Calls, r.CallsAgain)
 	for _, p := range r.Problems {
 		_, _ = fmt.Fprintln(to, p)

@@ -34,7 +34,7 @@ func TestKill(t *testing.T) {
 		t.Error(p)
 	}
 	if report.Rounds != rounds || report.Acknowledged < rounds || report.Stored < report.Acknowledged ||
-		report.Batches == 0 || report.Deposits == 0 || report.Moves == 0 || report.States == 0 || report.KillsCaught == 0 ||
+		report.Batches == 0 || report.Deposits == 0 || report.PaidAgain == 0 || report.Moves == 0 || report.States == 0 || report.KillsCaught == 0 ||
 		report.Runs == 0 || report.RunsKilled == 0 || report.RunsCompared == 0 || report.RunMoves == 0 || report.Rows == 0 || report.Calls == 0 {
 		t.Errorf("too little was looked at: %+v", *report)
 	}
