@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"log/slog"
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -54,7 +53,7 @@ func TestMessagesAreSent(t *testing.T) {
 	check(t, err)
 	secret, err = s.App.Accounts.Setup(t.Context(), made.SetupToken, "another password of a few words")
 	check(t, err)
-	p, err := s.App.Accounts.Authenticate(t.Context(), secret, netip.Addr{})
+	p, err := s.App.Accounts.Authenticate(t.Context(), secret)
 	check(t, err)
 	to := notifytest.NewBrowser(t).Target("https://push.example.org/1")
 	browser := store.Subscription{Endpoint: to.Endpoint, P256dh: to.P256dh, Auth: to.Auth}

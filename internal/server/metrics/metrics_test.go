@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -52,7 +51,7 @@ func newWorld(t *testing.T) *world {
 		w.Close()
 		ok(t, w.store.Close())
 	})
-	w.metrics = metrics.New(w.App, log, false)
+	w.metrics = metrics.New(w.App, log)
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
 	w.admin = &access.Principal{User: must(w.store.User(w.ctx, root))(t)}
 	w.admin = w.as("root", root)
@@ -71,7 +70,7 @@ func (w *world) as(name string, id crowd.WorkerID) *access.Principal {
 	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: name, For: id})
 	ok(w.t, err)
 	w.secret[name] = secret
-	return must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
 }
 
 var sampleForm = regexp.MustCompile(`^([a-z0-9_]+)(?:\{(.*)\})? (\S+)$`)
