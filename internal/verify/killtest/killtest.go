@@ -50,15 +50,15 @@ type Report struct {
 	Batches      int `json:"batches"`
 	Deposits     int `json:"deposits"`
 	PaidAgain    int `json:"deposits_sent_again"` // under the same key, because the reply was lost
-	Moves        int `json:"moves"`           // launches, pauses, resumes, top-ups and ends that were acknowledged
-	States       int `json:"states_compared"` // of batches, after restarts
-	Runs         int `json:"runs"`            // of workflows
-	RunsKilled   int `json:"runs_killed"`     // kills that came while a run was going
-	RunsCompared int `json:"runs_compared"`   // looks at a run after a restart
-	RunMoves     int `json:"run_moves"`       // starts, pauses and resumes of runs that were acknowledged
-	Rows         int `json:"run_rows"`        // of runs that are done, compared one by one
-	Calls        int `json:"service_calls"`   // that came to the service
-	CallsAgain   int `json:"service_repeats"` // of those, under a key that it had answered or refused before
+	Moves        int `json:"moves"`               // launches, pauses, resumes, top-ups and ends that were acknowledged
+	States       int `json:"states_compared"`     // of batches, after restarts
+	Runs         int `json:"runs"`                // of workflows
+	RunsKilled   int `json:"runs_killed"`         // kills that came while a run was going
+	RunsCompared int `json:"runs_compared"`       // looks at a run after a restart
+	RunMoves     int `json:"run_moves"`           // starts, pauses and resumes of runs that were acknowledged
+	Rows         int `json:"run_rows"`            // of runs that are done, compared one by one
+	Calls        int `json:"service_calls"`       // that came to the service
+	CallsAgain   int `json:"service_repeats"`     // of those, under a key that it had answered or refused before
 	// LongestRestartS is the longest time from restarting a killed server until it
 	// listened.
 	LongestRestartS float64  `json:"longest_restart_s"`

@@ -48,7 +48,9 @@ func (p *payer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return p.gate.RoundTrip(request)
 }
 
-func (p *payer) work(ctx context.Context) error { return repeat(ctx, "payer", time.Millisecond, p.step) }
+func (p *payer) work(ctx context.Context) error {
+	return repeat(ctx, "payer", time.Millisecond, p.step)
+}
 
 func (p *payer) step(ctx context.Context) error {
 	if p.next == "" {
