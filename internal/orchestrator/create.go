@@ -9,6 +9,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -86,7 +88,7 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	for _, name := range n.Open {
 		i := slices.IndexFunc(w.Inputs, func(in workflow.Input) bool { return in.Name == name })
 		if i < 0 {
-			return Created{}, crowd.Fieldf("open", "the workflow has no input %q", name)
+			return Created{}, crowd.Fieldf("open", "the workflow has no input %q%s", name, similarity.DidYouMean(name, lists.Map(w.Inputs, func(in workflow.Input) string { return in.Name })))
 		}
 		nodes[i].Open = true
 	}

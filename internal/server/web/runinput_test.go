@@ -101,7 +101,7 @@ func TestRowsSentTwiceAreAddedOnce(t *testing.T) {
 	c, _, _ := flowCompany(t, 0)
 	const flow = "workflow: Cats\ninputs: {things: {columns: [{n: number}]}, more: {columns: [id]}}\nsteps: {names: {from: [things, more], sql: select count(*) as many from things}}\n"
 	make := c.req.get("/runs/new").form("/runs").set("text", flow)
-	make.set("open", "things, mroe").press("then", "make").send().want(http.StatusUnprocessableEntity, "has no input", "mroe")
+	make.set("open", "things, mroe").press("then", "make").send().want(http.StatusUnprocessableEntity, "has no input", "mroe", "did you mean", "more")
 	path := make.set("open", "things, more").press("then", "make").send().want(200).URL.Path
 	c.req.sendInputs(path, "start").want(200, "Started.", "Seal things", "Seal more")
 	p := c.req.get(path)

@@ -98,6 +98,8 @@ func TestRunPagesInChromium(t *testing.T) {
 	held := c.req.sendRun("", wide, "make").want(200).URL.Path
 	c.req.sendInputs(held, "start", "pets", "pets.csv", petRows(4)).want(200, "Started.")
 	c.req.becomes(held, "risk : 4 items")
+	open := c.req.sendRun("", "workflow: Cats\ninputs: {things: {columns: [{n: number}], open: true}, more: {columns: [id], open: true}}\nsteps: {names: {from: [things, more], sql: select count(*) as many from things}}\n", "make").want(200).URL.Path
+	c.req.sendInputs(open, "start").want(200, "Started.", "Seal things", "Seal more")
 	c.ahead.Store(int64(7 * time.Minute))
 
 	for _, page := range []struct {
@@ -113,6 +115,7 @@ func TestRunPagesInChromium(t *testing.T) {
 		{"run-done", rita, done},
 		{"run-busy", rita, busy},
 		{"run-held", rita, held},
+		{"run-open", rita, open},
 		{"run-step", rita, busy + "/steps/kind"},
 		{"run-item", rita, busy + "/items/1"},
 		{"run-item-held", rita, held + "/items/2"},
