@@ -29,15 +29,23 @@ func (x *PoolActions) Run(c *Context, r *remote, id crowd.PoolID) error {
 			say(w, "nothing was done yet\n")
 			return
 		}
-		actions(w, list)
+		actions(w, id, list)
 	})
 }
 
-// actions writes a log.
-func actions(w io.Writer, list []wire.PoolAction) {
+// moved says of a transfer which side of it a pool is.
+func moved(id crowd.PoolID, a *wire.PoolAction) string {
+	if a.To == id {
+		return fmt.Sprintf(": %s comes from %s", a.Worker, a.From)
+	}
+	return fmt.Sprintf(": %s goes to %s", a.Worker, a.To)
+}
+
+// actions writes a pool's log.
+func actions(w io.Writer, id crowd.PoolID, list []wire.PoolAction) {
 	for _, a := range list {
 		who := cmp.Or(when(a.By != 0, a.By.String()), "controller")
-		what := a.Kind + when(a.N > 0, fmt.Sprintf(" %d", a.N)) + when(a.Worker != 0, fmt.Sprintf(": %s to %s", a.Worker, a.To)) + when(a.Advice, " (advice only)")
+		what := a.Kind + when(a.N > 0, fmt.Sprintf(" %d", a.N)) + when(a.Worker != 0, moved(id, &a)) + when(a.Advice, " (advice only)")
 		say(w, "%d  %s  %s: %s\n", a.ID, stamp(a.At), who, what)
 		if a.Failed != "" {
 			say(w, "     failed: %s\n", clean(a.Failed))
@@ -46,7 +54,7 @@ func actions(w io.Writer, list []wire.PoolAction) {
 			say(w, "     %s\n", clean(strings.ReplaceAll(why, "\n", " ")))
 		}
 		if m := a.Saw; m != nil {
-			say(w, "     saw %d on duty (%d busy, %d idle), %d coming, c* %s, queue %d\n", m.Workers, m.Busy, m.Idle, m.Coming, orUnknown(m.CStar), m.Queue)
+			say(w, "     %ssaw %d on duty (%d busy, %d idle), %d coming, c* %s, queue %d\n", when(a.To == id, fmt.Sprintf("in %s, ", a.From)), m.Workers, m.Busy, m.Idle, m.Coming, orUnknown(m.CStar), m.Queue)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func (p shownPool) show(w io.Writer) {
 	}
 	if len(p.Actions) > 0 {
 		say(w, "\nlatest actions:\n")
-		actions(w, p.Actions)
+		actions(w, p.ID, p.Actions)
 	}
 	if len(p.People) > 0 {
 		say(w, "\n")

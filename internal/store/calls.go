@@ -202,8 +202,8 @@ type PoolState struct {
 // learnt of it.
 type PoolHistory interface {
 	AddActions(ctx context.Context, list []Action) error
-	// ListActions returns up to limit actions of a pool with ids below before
-	// (0: all), newest first.
+	// ListActions returns up to limit entries of a pool's log with ids below before
+	// (0: all), newest first: the actions of the pool, and the transfers to it.
 	ListActions(ctx context.Context, pool crowd.PoolID, before int64, limit int) ([]Action, error)
 	// AddSamples keeps samples; one of the same pool and moment is replaced.
 	AddSamples(ctx context.Context, list []Sample) error

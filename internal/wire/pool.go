@@ -186,10 +186,11 @@ type PoolAction struct {
 	Kind   string         `json:"kind" enum:"recruit,withdraw,release,transfer,set"`
 	N      int            `json:"n" doc:"people"`
 	Worker crowd.WorkerID `json:"worker,omitempty" doc:"of a transfer"`
+	From   crowd.PoolID   `json:"from,omitempty" doc:"of a transfer, which stands in the logs of both pools"`
 	To     crowd.PoolID   `json:"to,omitempty" doc:"of a transfer"`
 	Advice bool           `json:"advice" doc:"decided, and not done"`
 	Why    []string       `json:"why"`
-	Saw    *PoolMetrics   `json:"saw,omitempty" doc:"what the controller saw"`
+	Saw    *PoolMetrics   `json:"saw,omitempty" doc:"what the controller saw; of a transfer, of the pool that lends"`
 	Failed string         `json:"failed,omitempty" doc:"why it could not be done"`
 }
 

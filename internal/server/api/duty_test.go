@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,34 +262,18 @@ func TestATransferWithTraining(t *testing.T) {
 		if d := w.duty(one); d.Training != 0 {
 			t.Errorf("after the training: %+v", d)
 		}
-		if list := must(w.admin.PoolActions(w.ctx, main, 0, 1))(t); list[0].Kind != "transfer" || list[0].Worker != id || list[0].To != night || list[0].By == 0 {
+		list := must(w.admin.PoolActions(w.ctx, main, 0, 1))(t)
+		if list[0].Kind != "transfer" || list[0].Worker != id || list[0].From != main || list[0].To != night || list[0].By == 0 {
 			t.Errorf("the log: %+v", list)
+		}
+		if there := must(w.admin.PoolActions(w.ctx, night, 0, 1))(t); !reflect.DeepEqual(there, list) {
+			t.Errorf("the log of the other pool: %+v", there)
+		}
+		if older := must(w.admin.PoolActions(w.ctx, night, list[0].ID, 1))(t); len(older) != 1 || older[0].Kind != "set" || older[0].From != 0 {
+			t.Errorf("before it: %+v", older)
 		}
 		w.close()
 	})
-}
-
-// TestAdviceOnly: what a pool would do is logged, and not done.
-func TestAdviceOnly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.set(`{"retainer": {"called": true}, "control": {"min": 1, "advise": true}}`)
-	w.step()
-	list := must(w.admin.PoolActions(w.ctx, main, 0, 1))(t)
-	if len(list) != 1 || list[0].Kind != "recruit" || !list[0].Advice || list[0].N != 1 {
-		t.Errorf("the log: %+v", list)
-	}
-	if calls := must(w.admin.PoolCalls(w.ctx, main))(t); len(calls) != 0 {
-		t.Errorf("people are called: %+v", calls)
-	}
-	if p := must(w.admin.Pools(w.ctx))(t)[0]; !p.Advises || p.Coming != 0 || !p.Called {
-		t.Errorf("the pool: %+v", p)
-	}
-	w.set(`{"control": {"advise": false}}`)
-	w.step()
-	if calls := must(w.admin.PoolCalls(w.ctx, main))(t); len(calls) != 1 {
-		t.Errorf("calls: %+v", calls)
-	}
 }
 
 // TestAPartOfTheSettings: what is left out of a change stays.

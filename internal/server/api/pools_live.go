@@ -72,6 +72,9 @@ func toSample(s store.Sample) wire.PoolSample {
 func toAction(x store.Action) wire.PoolAction {
 	out := wire.PoolAction{ID: x.ID, At: x.At, By: x.By, Kind: string(x.Kind), N: x.N, Worker: x.Worker, To: x.To, Advice: x.Advice,
 		Why: some(x.Why), Failed: x.Failed}
+	if x.Kind == store.ActionTransfer {
+		out.From = x.Pool
+	}
 	if x.By == 0 {
 		saw := toMetrics(&x.Saw)
 		out.Saw = &saw

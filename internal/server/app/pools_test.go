@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -391,6 +392,13 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(a[0].Why, "\n"), "rule 1") {
 		t.Errorf("the log of the pool that gives does not say why: %q", a[0].Why)
+	}
+	got := must(w.Pools.Actions(w.ctx, w.admin, other.ID, 0, 100))(t)
+	if len(got) != 2 || !reflect.DeepEqual(got[0], a[0]) || got[1].Kind != store.ActionSet {
+		t.Errorf("the log of the pool that takes: %+v", got)
+	}
+	if older := must(w.Pools.Actions(w.ctx, w.admin, other.ID, got[0].ID, 100))(t); !reflect.DeepEqual(older, got[1:]) {
+		t.Errorf("before the move: %+v", older)
 	}
 	name := "elsewhere"
 	_, err := w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Name = name; return nil })

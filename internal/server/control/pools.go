@@ -371,8 +371,8 @@ func (s *Pools) RecentSamples(ctx context.Context, p *access.Principal, id crowd
 	return s.Samples(ctx, p, id, s.cfg.Clock.Time().Add(-back))
 }
 
-// Actions returns what was done to a pool and why: up to limit entries with
-// ids below before (0: all), newest first. Admins only.
+// Actions returns what was done to a pool and why, and who came to it from other
+// pools: up to limit entries with ids below before (0: all), newest first. Admins only.
 func (s *Pools) Actions(ctx context.Context, p *access.Principal, id crowd.PoolID, before int64, limit int) ([]store.Action, error) {
 	if _, err := s.find(p, access.PoolsActions, id); err != nil {
 		return nil, err

@@ -178,6 +178,12 @@ func TestTheScrapeIsTheState(t *testing.T) {
 			must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error { now.Control = settings; return nil }))(t)
 		}
 		w.want(map[string]float64{`pool_actions_total{advice="false",kind="set"}`: 62})
+		night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t)
+		must(w.Transfers.Move(w.ctx, w.admin, two.User.ID, night.ID))(t)
+		w.want(map[string]float64{`pool_actions_total{advice="false",kind="transfer"}`: 1}) // counted where they left
+		if n := w.scrape()[`pool_actions_total{advice="false",kind="transfer",name="night",pool="p2"}`]; n != 0 {
+			t.Errorf("the pool that they came to counts %g transfers", n)
+		}
 		w.Close()
 	})
 }

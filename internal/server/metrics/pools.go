@@ -38,7 +38,7 @@ func newPools(s *app.App) *pools {
 	return &pools{
 		app:      s,
 		messages: prometheus.NewDesc("throng_messages", "Messages that wait to be sent, and those that failed for good within the last day.", []string{"state"}, nil),
-		actions:  prometheus.NewDesc("throng_pool_actions_total", "What was decided or set, as the pool's log has it.", []string{"pool", "name", "kind", "advice"}, nil),
+		actions:  prometheus.NewDesc("throng_pool_actions_total", "What was decided or set, as the pool's log has it; a transfer counts in the pool that lends.", []string{"pool", "name", "kind", "advice"}, nil),
 		seen:     make(map[crowd.PoolID]int64), counted: make(map[counted]float64),
 	}
 }
@@ -198,6 +198,9 @@ func (c *pools) Collect(out chan<- prometheus.Metric) {
 			c.seen[v.ID] = list[0].ID
 		}
 		for _, a := range list {
+			if a.Pool != v.ID { // the pool that people came from counts the move
+				continue
+			}
 			c.counted[counted{v.ID, a.Kind, a.Advice}]++
 		}
 		for key, n := range c.counted {

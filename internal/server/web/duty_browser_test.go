@@ -303,6 +303,8 @@ func (c *company) aDay(st store.Store) {
 		switch i {
 		case 100:
 			actions = append(actions, store.Action{Pool: 1, At: at, Kind: store.ActionTransfer, N: 1, Worker: 3, To: 2, Why: []string{"search: 1 to night"}})
+		case 330:
+			actions = append(actions, store.Action{Pool: 2, At: at, Kind: store.ActionTransfer, N: 1, Worker: 3, To: 1, Why: []string{"search: 1 to main"}, Saw: m})
 		case 140:
 			actions = append(actions, store.Action{Pool: 1, At: at, Kind: store.ActionWithdraw, N: 2, Why: []string{"max 9: 2 fewer are wanted"}})
 		case 200, 210, 230:
@@ -339,6 +341,7 @@ func TestPoolPagesInChromium(t *testing.T) {
 	}
 	w.open("/admin/pools/p1")
 	w.says("connection refused")
+	w.says("Take in w1, who comes from night shift.")
 	w.tour("pool")
 	w.open("/admin/pools/p1?span=24h")
 	w.says("24 hours")

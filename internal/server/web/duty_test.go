@@ -241,6 +241,8 @@ func TestWhoIsMovedIsTold(t *testing.T) {
 	task := b.get("/work").want(200, "1.png a cat?").without("another pool", "Training")
 	c.boss.get("/admin/pools/p1").want(200, "w1", "w2").form("/admin/pools/p1/transfer").set("worker", "u3").set("to", "p2").send().
 		want(200, "They move when they have finished their task.", "moves after it", "Move w1 to night").at("/admin/pools/p1")
+	c.boss.get("/admin/pools/p1").want(200, "move away").without("comes from", "come in")
+	c.boss.get("/admin/pools/p2").want(200, "Take in w1, who comes from main", "who finishes their task first", "come in").without("Move w1", "move away")
 	b.get("/work").want(200, "When this task is done, you move to another pool.", "1.png a cat?")
 	task.form("/work/submit").set("s.label", "yes").send().want(200, "Your answer is in. You are in another pool now: night. You learn its work first.", "Learn 1.png", "Training 1 of 2").at("/work")
 	next := b.get("/work").want(200, "Training 1 of 2").without("another pool")

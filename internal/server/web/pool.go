@@ -164,7 +164,11 @@ var actionSigns = map[store.ActionKind]string{
 	store.ActionRecruit: "▲", store.ActionRelease: "▼", store.ActionTransfer: "◆", store.ActionWithdraw: "■", store.ActionSet: "⚙",
 }
 
-func (b *nameBook) action(a store.Action) poolAction {
+// receivedSign marks a transfer in the log of the pool that receives.
+const receivedSign = "●"
+
+// action is an entry of the log of the pool of.
+func (b *nameBook) action(of crowd.PoolID, a store.Action) poolAction {
 	x := poolAction{Action: a, Sign: actionSigns[a.Kind], Who: "controller"}
 	if a.By != 0 {
 		x.Who = b.Person(a.By)
@@ -178,6 +182,9 @@ func (b *nameBook) action(a store.Action) poolAction {
 		x.What = "withdraw the call for " + plural(a.N, "person")
 	case store.ActionTransfer:
 		x.What = "move " + b.Person(a.Worker) + " to " + b.Pool(a.To)
+		if a.Pool != of {
+			x.Sign, x.What = receivedSign, "take in "+b.Person(a.Worker)+", who comes from "+b.Pool(a.Pool)
+		}
 	case store.ActionSet:
 		x.What = "settings changed"
 	default:
@@ -252,7 +259,7 @@ func (rq *request) poolData(id crowd.PoolID) *poolData {
 	actions, err := rq.App.Pools.Actions(rq.ctx(), rq.p, id, d.Before, actionsShown)
 	rq.check(err)
 	for _, a := range actions {
-		d.Actions = append(d.Actions, d.Names.action(a))
+		d.Actions = append(d.Actions, d.Names.action(id, a))
 	}
 	if len(actions) == actionsShown {
 		d.Older = actions[len(actions)-1].ID

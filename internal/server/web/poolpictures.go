@@ -40,6 +40,7 @@ var smallSize = chart.Size{Width: 372, Height: 210}
 
 // past is what is known of a pool over a span of time.
 type past struct {
+	pool     crowd.PoolID
 	from, to time.Time
 	samples  []store.Sample
 	actions  []store.Action // oldest first
@@ -48,7 +49,7 @@ type past struct {
 
 func (rq *request) poolPictures(id crowd.PoolID, back poolSpan, fair *control.FairnessView) ([]drawing, error) {
 	now := rq.Now().UTC()
-	h := past{from: now.Add(-back.Back), to: now, fair: *fair}
+	h := past{pool: id, from: now.Add(-back.Back), to: now, fair: *fair}
 	var err error
 	if h.samples, err = rq.App.Pools.Samples(rq.ctx(), rq.p, id, h.from); err != nil {
 		return nil, err
@@ -141,14 +142,16 @@ func (h *past) sizeAt(t time.Time) float64 {
 
 // actionLooks are the marks of actions: the shapes follow from the inks.
 var actionLooks = []struct {
-	kind store.ActionKind
-	name string
-	ink  int
+	kind     store.ActionKind
+	received bool // a transfer to the pool
+	name     string
+	ink      int
 }{
-	{store.ActionRecruit, "call", 3},       // ▲
-	{store.ActionRelease, "let go", 5},     // ▼
-	{store.ActionTransfer, "move away", 4}, // ◆
-	{store.ActionWithdraw, "withdraw", 2},  // ■
+	{store.ActionRecruit, false, "call", 3},       // ▲
+	{store.ActionRelease, false, "let go", 5},     // ▼
+	{store.ActionTransfer, false, "move away", 4}, // ◆
+	{store.ActionTransfer, true, "come in", 9},    // ●
+	{store.ActionWithdraw, false, "withdraw", 2},  // ■
 }
 
 // size is the pool's size against the best one, with what was done.
@@ -163,7 +166,7 @@ func (h *past) size(size chart.Size) chart.Chart {
 				marks.Name += " (advice)"
 			}
 			for _, a := range h.actions {
-				if a.Kind == look.kind && a.Advice == advice && a.Failed == "" {
+				if a.Kind == look.kind && look.received == (a.Pool != h.pool) && a.Advice == advice && a.Failed == "" {
 					marks.X, marks.Y = append(marks.X, at(a.At)), append(marks.Y, h.sizeAt(a.At))
 				}
 			}

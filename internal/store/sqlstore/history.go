@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -19,6 +21,11 @@ var (
 		return []any{&x.Pool, instant{&x.At}, encoded{&x.State}}
 	}).orReplace(1)
 )
+
+// loggedIds are the ids of the newest actions of a pool and of the newest transfers
+// to it, each read from the end of its index, however long the log is.
+const loggedIds = `select id from (select id from pool_actions where pool = $1 and id < $2 order by id desc limit $3) own
+	union select id from (select id from pool_actions where to_pool = $1 and to_pool <> 0 and id < $2 order by id desc limit $3) received`
 
 // PutStates implements store.PoolHistory.
 func (s *Store) PutStates(ctx context.Context, list []store.PoolState) error {
@@ -58,7 +65,7 @@ func (s *Store) AddActions(ctx context.Context, list []store.Action) error {
 
 // ListActions implements store.PoolHistory.
 func (s *Store) ListActions(ctx context.Context, pool crowd.PoolID, before int64, limit int) ([]store.Action, error) {
-	return paged(ctx, s, actions, page{column: "a.pool", of: int64(pool), before: before, limit: limit})
+	return listed(ctx, s, actions, `where a.id in (`+loggedIds+`) order by a.id desc limit $3`, pool, cmp.Or(before, math.MaxInt64), limit)
 }
 
 // AddSamples implements store.PoolHistory.

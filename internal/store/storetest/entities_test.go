@@ -217,7 +217,7 @@ func testActions(t *testing.T, w *world) {
 		},
 		list:   pages(w, -1, w.ListActions),
 		of:     []int64{int64(w.pool), int64(second), 99},
-		within: func(x store.Action, of int64) bool { return x.Pool == crowd.PoolID(of) },
+		within: func(x store.Action, of int64) bool { return crowd.PoolID(of) == x.Pool || crowd.PoolID(of) == x.To },
 		badNew: map[string]spoiled[store.Action]{
 			"in no pool":     {func(x *store.Action) { x.Pool = 99 }, crowd.NotFound},
 			"with no number": {func(x *store.Action) { x.Saw.Lambda = math.NaN() }, crowd.Internal},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,51 @@ func testAddActions(t *testing.T, w *world) {
 	ok(t, w.AddActions(w.ctx, []store.Action{w.action(6)}))
 	if id := must(w.ListActions(w.ctx, w.pool, 0, 1))(t)[0].ID; id != 3 {
 		t.Errorf("the third action is %d", id)
+	}
+}
+
+// testTransfersLogged: a transfer stands in the logs of both pools, once in one log, in its place.
+func testTransfersLogged(t *testing.T, w *world) {
+	second := must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t)
+	third := must(w.CreatePool(w.ctx, store.Pool{Name: "third"}))(t)
+	var there, here, within, elsewhere, alone []store.Action
+	for i := range 3 {
+		move := func(from, to crowd.PoolID) store.Action {
+			x := w.action(i)
+			x.Pool, x.To = from, to
+			return x
+		}
+		there = append(there, move(w.pool, second))
+		here = append(here, move(second, w.pool))
+		within = append(within, move(w.pool, w.pool))
+		elsewhere = append(elsewhere, move(second, third))
+		alone = append(alone, store.Action{Pool: w.pool, At: w.now, Kind: store.ActionRecruit, N: i, Why: []string{}})
+	}
+	var all []store.Action
+	for i := range 3 {
+		all = append(all, there[i], here[i], within[i], elsewhere[i], alone[i])
+	}
+	ok(t, w.AddActions(w.ctx, all))
+	for i := range all {
+		all[i].ID = int64(i + 1)
+	}
+	for _, id := range []crowd.PoolID{w.pool, second, third, 99} {
+		var want []store.Action
+		for _, x := range slices.Backward(all) {
+			if x.Pool == id || x.To == id {
+				want = append(want, x)
+			}
+		}
+		for limit := 1; limit <= len(all)+1; limit++ {
+			var got []store.Action
+			for before := int64(0); ; before = got[len(got)-1].ID {
+				page := must(w.ListActions(w.ctx, id, before, limit))(t)
+				if got = append(got, page...); len(page) < limit {
+					break
+				}
+			}
+			same(t, fmt.Sprintf("of %s, %d at a time", id, limit), got, want)
+		}
 	}
 }
 

@@ -83,6 +83,7 @@ var together = map[string]func(*testing.T, *world){
 	"a call is kept with its notices":               testUpdateCall,
 	"a subscription replaces that of its endpoint":  testPutSubscription,
 	"actions are kept all or none":                  testAddActions,
+	"a transfer is in the logs of both pools":       testTransfersLogged,
 	"a draft begins without tasks":                  testCreateBatch,
 	"a draft is changed, but not its tasks":         testUpdateDraft,
 	"a running batch":                               testBatch,

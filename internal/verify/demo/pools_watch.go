@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,11 +134,13 @@ func (s *poolScene) entries(ctx context.Context, id crowd.PoolID) (balance crowd
 	return balance, list, err
 }
 
-// actions reads all of a pool's log, newest first.
+// actions reads all of a pool's log, newest first, but for the transfers to it, which
+// stand in the log of the pool that lends, too.
 func (s *poolScene) actions(ctx context.Context, id crowd.PoolID) ([]wire.PoolAction, error) {
-	return pages.List(page, func(before int64, limit int) ([]wire.PoolAction, error) {
+	log, err := pages.List(page, func(before int64, limit int) ([]wire.PoolAction, error) {
 		return s.Admin.PoolActions(ctx, id, before, limit)
 	}, func(a *wire.PoolAction) int64 { return a.ID })
+	return slices.DeleteFunc(log, func(a wire.PoolAction) bool { return a.To == id }), err
 }
 
 var poolMetric = regexp.MustCompile(`(?m)^throng_pool_(\w+)_total\{name="[^"]*",pool="(\w+)"\} (\S+)$`)

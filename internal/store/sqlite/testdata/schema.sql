@@ -167,6 +167,7 @@ CREATE TABLE pool_actions (
     failed   text not null
 );
 CREATE INDEX pool_actions_by_pool on pool_actions (pool, id);
+CREATE INDEX pool_actions_by_receiver on pool_actions (to_pool, id) where to_pool <> 0;
 CREATE TABLE pool_samples (
     pool     bigint not null references pools (id),
     taken_at bigint not null,
