@@ -20,6 +20,8 @@ const (
 	NotInTraining     // the batch trains newcomers, or the worker is one and has to be trained first
 	NotQualified      // the worker lacks a qualification that the batch asks for
 	WorkerBlocked     // the tenant blocked the worker
+	OwnStaff          // the worker acts for the tenant, and does not do its tasks
+	ServesOthers      // the worker serves other tenants only
 	NotInvited        // the tasks left are meant for other people
 	AlreadyDid        // the worker has already held every task that is left
 	AnsweredElsewhere // the worker answered what is left in another step
@@ -47,6 +49,8 @@ var reasonText = [reasonEnd][2]string{
 	NotInTraining:     {"not_in_training", "the batch is for newcomers in training, or the worker is still in training"},
 	NotQualified:      {"not_qualified", "a qualification is missing"},
 	WorkerBlocked:     {"worker_blocked", "the tenant has blocked this worker"},
+	OwnStaff:          {"own_staff", "who acts for the tenant does not do its tasks"},
+	ServesOthers:      {"serves_others", "this worker serves other tenants only"},
 	NotInvited:        {"not_invited", "the tasks left are meant for other people"},
 	AlreadyDid:        {"already_did", "every task left was already given to this worker"},
 	AnsweredElsewhere: {"answered_elsewhere", "what is left was answered by this worker in another step, and is for others"},

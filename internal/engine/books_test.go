@@ -168,6 +168,10 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 		return "ended"
 	case slices.Contains(who.BlockedBy, b.spec.Tenant):
 		return "blocked"
+	case slices.Contains(who.StaffOf, b.spec.Tenant):
+		return "their own tenant's"
+	case len(who.Serves) > 0 && !slices.Contains(who.Serves, b.spec.Tenant):
+		return "for others than they serve"
 	case b.spec.Training != (k.person(w).training > 0):
 		return "in training, or not"
 	case k.promised(b)+b.spec.Reward > k.accounts[b.account()]:

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -95,7 +94,7 @@ func (b *batch) leastMore() int {
 
 // mayDo reports whether w may do what a tenant asks for these qualifications.
 func (w *worker) mayDo(tenant crowd.TenantID, requires []Requirement) bool {
-	return !w.suspended && !slices.Contains(w.blockedBy, tenant) && w.meets(tenant, requires)
+	return !w.suspended && w.forWhom.bars(tenant) == crowd.Eligible && w.meets(tenant, requires)
 }
 
 // hadByAll returns how many tasks are left of b if everybody in the pool who may do it
@@ -159,7 +158,7 @@ func (e *Engine) Able(tenant crowd.TenantID, wanted int, requires []Requirement)
 	for _, w := range e.workers {
 		switch {
 		case !w.meets(tenant, requires):
-		case w.suspended || slices.Contains(w.blockedBy, tenant):
+		case w.suspended || w.forWhom.bars(tenant) != crowd.Eligible:
 			barred = true
 		default:
 			c.People++

@@ -109,10 +109,8 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 	case !w.meets(b.spec.Tenant, e.classes.list[b.class].requires):
 		return crowd.NotQualified
 	}
-	for _, t := range w.blockedBy {
-		if t == b.spec.Tenant {
-			return crowd.WorkerBlocked
-		}
+	if r := w.forWhom.bars(b.spec.Tenant); r != crowd.Eligible {
+		return r
 	}
 	if !b.backlog.shared {
 		if _, ok := b.backlog.invited.lists[w.id]; !ok {

@@ -182,6 +182,9 @@ func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
 		return out, nil
 	}
 	for _, b := range e.batches {
+		if w.forWhom.bars(b.spec.Tenant) == crowd.ServesOthers {
+			continue // these are not for them to know of
+		}
 		r := e.hindrance(b)
 		if r == crowd.Eligible {
 			r = e.mayEver(w, b)
@@ -193,6 +196,9 @@ func (e *Engine) WhyWorker(id crowd.WorkerID) (map[crowd.Reason]int, error) {
 			r = w.refusal(b)
 		}
 		out[r]++
+	}
+	if len(out) == 0 {
+		out[crowd.NoOpenBatch] = 1
 	}
 	return out, nil
 }

@@ -376,7 +376,7 @@ func (s *script) newGate(word []string) engine.Gate {
 	return g
 }
 
-// newWorker reads "u1 english=80 blocked=n1 suspended".
+// newWorker reads "u1 english=80 blocked=n1 staff=n2 serves=n3 suspended".
 func (s *script) newWorker(word []string) engine.Worker {
 	w := engine.Worker{ID: parse(s, crowd.ParseWorkerID, word[0]), Qualifications: make(map[string]int)}
 	for _, x := range word[1:] {
@@ -386,6 +386,10 @@ func (s *script) newWorker(word []string) engine.Worker {
 			w.Suspended = true
 		case "blocked":
 			w.BlockedBy = append(w.BlockedBy, parse(s, crowd.ParseTenantID, value))
+		case "staff":
+			w.StaffOf = append(w.StaffOf, parse(s, crowd.ParseTenantID, value))
+		case "serves":
+			w.Serves = append(w.Serves, parse(s, crowd.ParseTenantID, value))
 		default:
 			w.Qualifications[key] = parse(s, strconv.Atoi, value)
 		}

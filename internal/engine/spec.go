@@ -291,4 +291,6 @@ type Worker struct {
 	Granted        []Grant        // count besides Qualifications, each for its tenant
 	Suspended      bool           // by an admin: gets nothing
 	BlockedBy      []crowd.TenantID
+	StaffOf        []crowd.TenantID // acts for these tenants, and does none of their tasks
+	Serves         []crowd.TenantID // does tasks of these only; empty: of every tenant
 }

@@ -20,7 +20,7 @@ type worker struct {
 	classes   []int8 // by class: 0 not known yet, 1 meets it, -1 does not
 	waiting   bool
 	suspended bool
-	blockedBy []crowd.TenantID
+	forWhom   *forWhom             // nil: they work for every tenant
 	again     []crowd.AssignmentID // of tasks that may come back to them: see remember
 
 	duty
@@ -92,11 +92,32 @@ func (w *worker) refusal(b *batch) crowd.Reason {
 
 // barred says why w gets nothing of b whatever is left of it, or Eligible.
 func (w *worker) barred(b *batch) crowd.Reason {
-	switch {
-	case len(w.blockedBy) > 0 && slices.Contains(w.blockedBy, b.spec.Tenant):
-		return crowd.WorkerBlocked
-	case b.gave != nil && b.gave[w.id] >= b.spec.PerWorker:
+	if r := w.forWhom.bars(b.spec.Tenant); r != crowd.Eligible {
+		return r
+	}
+	if b.gave != nil && b.gave[w.id] >= b.spec.PerWorker {
 		return crowd.AnsweredEnough
+	}
+	return crowd.Eligible
+}
+
+// forWhom says for which tenants somebody does not work.
+type forWhom struct {
+	blockedBy, staffOf []crowd.TenantID
+	serves             []crowd.TenantID // no others; empty: all but those
+}
+
+// bars says why somebody does not work for a tenant, or Eligible.
+func (f *forWhom) bars(tenant crowd.TenantID) crowd.Reason {
+	switch {
+	case f == nil:
+		return crowd.Eligible
+	case len(f.serves) > 0 && !slices.Contains(f.serves, tenant):
+		return crowd.ServesOthers
+	case slices.Contains(f.staffOf, tenant):
+		return crowd.OwnStaff
+	case slices.Contains(f.blockedBy, tenant):
+		return crowd.WorkerBlocked
 	}
 	return crowd.Eligible
 }
@@ -116,7 +137,10 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 		w = e.newWorker(in.ID)
 		e.workers[in.ID] = w
 	}
-	w.quals, w.granted, w.suspended, w.blockedBy, w.classes = in.Qualifications, in.Granted, in.Suspended, in.BlockedBy, nil
+	w.quals, w.granted, w.suspended, w.forWhom, w.classes = in.Qualifications, in.Granted, in.Suspended, nil, nil
+	if len(in.BlockedBy)+len(in.StaffOf)+len(in.Serves) > 0 {
+		w.forWhom = &forWhom{in.BlockedBy, in.StaffOf, in.Serves}
+	}
 	switch {
 	case w.suspended && w.holds == nil:
 		e.goOff(now, w, Released)

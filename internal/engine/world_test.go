@@ -140,6 +140,12 @@ func (w *world) randomWorker(id crowd.WorkerID, r *rand.Rand) engine.Worker {
 	if r.IntN(6) == 0 {
 		x.BlockedBy = []crowd.TenantID{crowd.TenantID(1 + r.IntN(3))}
 	}
+	switch r.IntN(12) {
+	case 0:
+		x.StaffOf = []crowd.TenantID{crowd.TenantID(1 + r.IntN(3))}
+	case 1:
+		x.Serves = []crowd.TenantID{crowd.TenantID(1 + r.IntN(3))}
+	}
 	return x
 }
 

@@ -33,6 +33,8 @@ var workerReasons = map[crowd.Reason]string{
 	crowd.NoWorkerReady: "at work on a task",
 	crowd.NotQualified:  "without a qualification that it asks for",
 	crowd.WorkerBlocked: "blocked by the tenant",
+	crowd.OwnStaff:      "act for the tenant themselves",
+	crowd.ServesOthers:  "serve other tenants only",
 	crowd.NotInvited:    "not named for the tasks that are left",
 	crowd.PoolFull:      "without a place inside: the pool is full",
 	crowd.AlreadyDid:    "had every task that is left already",
