@@ -190,7 +190,7 @@ func (s *step) move(person *Person, from, to int) bool {
 		s.pools[home].d.Release--
 		t.d.Recruit--
 	}
-	ok := !s.moved[person.ID] && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], lent, forGood) && t.takes(&s.readings[to], forGood)
+	ok := !s.moved[person.ID] && !person.Stays && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], lent, forGood) && t.takes(&s.readings[to], forGood)
 	if exchange {
 		s.pools[home].d.Release++
 		t.d.Recruit++
@@ -347,7 +347,7 @@ func (s *step) view(i int) BalanceView {
 	if r.TrainingTime > 0 {
 		v.TrainingRate = 1 / r.TrainingTime.Seconds()
 	}
-	v.Idle = lists.Filter(r.Idle, func(person Person) bool { return !s.moved[person.ID] })
+	v.Idle = lists.Filter(r.Idle, func(person Person) bool { return !s.moved[person.ID] && !person.Stays })
 	return v
 }
 

@@ -88,6 +88,8 @@ type Person struct {
 	// Knows says, in the same order, for which pools they need no training;
 	// nil: for their own only.
 	Knows []bool
+	// Stays says that the control does not move them: their work is in this pool only.
+	Stays bool
 }
 
 // Move takes a person from one pool to another. From and To are the same where

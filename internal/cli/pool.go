@@ -16,6 +16,8 @@ type Pool struct {
 	Show     PoolShow     `cmd:"" help:"Show how a pool stands, and what was done to it and why."`
 	Create   PoolCreate   `cmd:"" help:"Add a pool."`
 	Set      PoolSet      `cmd:"" help:"Change how a pool keeps, sizes and calls its people."`
+	Grant    PoolGrant    `cmd:"" help:"Grant a pool to a tenant: its tasks may be done there."`
+	Revoke   PoolRevoke   `cmd:"" help:"Take the grant of a pool back."`
 	Fund     PoolFund     `cmd:"" help:"Add to a pool's money for waiting, or take out of it."`
 	Transfer PoolTransfer `cmd:"" help:"Move a worker to another pool."`
 	Rules    PoolRules    `cmd:"" help:"Show, try and set the rules by which a pool grows and shrinks."`

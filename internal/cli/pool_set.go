@@ -42,8 +42,7 @@ type PoolSet struct {
 	Answer *span    `group:"calls" placeholder:"DURATION" help:"After so long without an answer others are asked."`
 	Life   *span    `group:"calls" placeholder:"DURATION" help:"How long a call stays open."`
 
-	RequestersInvite *bool   `negatable:"" help:"Requesters may invite people to it; else only admins."`
-	Name             *string `placeholder:"TEXT" help:"Another name for the pool."`
+	Name *string `placeholder:"TEXT" help:"Another name for the pool."`
 	Remote
 }
 
@@ -82,7 +81,7 @@ func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 }
 
 func (x *PoolSet) edit() (e wire.PoolEdit, err error) {
-	e.Name, e.RequestersInvite = x.Name, x.RequestersInvite
+	e.Name = x.Name
 	if x.Called != nil || x.Silence != nil || x.Rate != nil || x.Promise != nil || x.Training != nil {
 		e.Retainer = &wire.Retainer{Called: x.Called, SilenceSeconds: x.Silence.seconds(), PromiseSeconds: x.Promise.seconds(), Training: x.Training}
 		if x.Rate != nil {

@@ -205,11 +205,7 @@ func (p *shownPool) settings() []any {
 	if val(r.Called) {
 		calls = fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))
 	}
-	invites := "admins only"
-	if val(p.RequestersInvite) {
-		invites = "admins and requesters"
-	}
-	return []any{"keeps", keeps, "sizes", sizes, "calls", calls, "who invites", invites}
+	return []any{"keeps", keeps, "sizes", sizes, "calls", calls, "tenants", grants(p.Grants)}
 }
 
 // val is the value, or none.

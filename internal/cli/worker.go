@@ -20,6 +20,7 @@ type Worker struct {
 	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`
 	List    WorkerList    `cmd:"" help:"List the workers."`
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
+	Open    WorkerOpen    `cmd:"" help:"Let a worker get the tasks of every tenant, or of some."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
 	Suspend WorkerSuspend `cmd:"" help:"Keep a worker from signing in and working."`
 	Restore WorkerSuspend `cmd:"" help:"Lift a worker's suspension."`
@@ -74,8 +75,8 @@ func (l *WorkerList) Run(c *Context, r *remote) error {
 			list = append(list, u)
 		}
 	}
-	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|QUALIFICATIONS|STATE", func(u wire.User) []any {
-		return []any{u.ID, u.Name, u.FullName, u.Pool, skills(u), suspended(u)}
+	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|SERVES|QUALIFICATIONS|STATE", func(u wire.User) []any {
+		return []any{u.ID, u.Name, u.FullName, u.Pool, cmp.Or(joined(u.Serves, crowd.TenantID.String), "all"), skills(u), suspended(u)}
 	})
 }
 
@@ -115,6 +116,26 @@ func (l *WorkerLink) Run(c *Context, r *remote, id crowd.WorkerID) error {
 	made, err := r.SetupLink(c.Ctx, id)
 	link := r.setupLink(made.Link, made.Token)
 	return r.tell(map[string]string{"id": id.String(), "setup_link": link, "setup_token": made.Token}, err, "one-time link, good for seven days: %s\n", link)
+}
+
+// WorkerOpen is "throng worker open".
+type WorkerOpen struct {
+	aWorker
+	To string `placeholder:"TENANTS" help:"Of these tenants only, separated by commas; else of all."`
+	Remote
+}
+
+// Run opens the worker.
+func (x *WorkerOpen) Run(c *Context, r *remote, id crowd.WorkerID) error {
+	if x.To == "none" {
+		return wrong("to", "name a tenant at least; to keep somebody from all tasks: throng worker suspend")
+	}
+	_, list, err := r.users(cmp.Or(x.To, "all"))
+	if err != nil {
+		return err
+	}
+	u, err := r.EditUser(c.Ctx, id, wire.UserEdit{Serves: &list})
+	return r.tell(u, err, "%s %s gets the tasks of %s\n", u.ID, clean(u.Name), cmp.Or(joined(u.Serves, crowd.TenantID.String), "every tenant"))
 }
 
 // WorkerQualify is "throng worker qualify".

@@ -38,6 +38,23 @@ func (c *Client) EditPool(ctx context.Context, id crowd.PoolID, e wire.PoolEdit)
 	return call[wire.PoolDetail](ctx, c, http.MethodPatch, path("pools", id), e)
 }
 
+// GrantPool grants a pool to a tenant; 0: to every tenant.
+func (c *Client) GrantPool(ctx context.Context, id crowd.PoolID, tenant crowd.TenantID, invite bool) (wire.Pool, error) {
+	return call[wire.Pool](ctx, c, http.MethodPut, path("pools", id, "grants", grantedTo(tenant)), wire.MayInvite{Invite: invite})
+}
+
+// RevokePool takes back what GrantPool has granted.
+func (c *Client) RevokePool(ctx context.Context, id crowd.PoolID, tenant crowd.TenantID) (wire.Pool, error) {
+	return call[wire.Pool](ctx, c, http.MethodDelete, path("pools", id, "grants", grantedTo(tenant)), nil)
+}
+
+func grantedTo(tenant crowd.TenantID) string {
+	if tenant == 0 {
+		return "all"
+	}
+	return tenant.String()
+}
+
 // StopEverything is the emergency stop of all pools, and its lifting.
 func (c *Client) StopEverything(ctx context.Context, stopped bool) error {
 	return c.call(ctx, http.MethodPost, "/v1/stop", wire.Stop{Stopped: stopped}, nil)

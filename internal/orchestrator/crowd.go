@@ -237,7 +237,7 @@ func (s *crowdRunner) begin(ctx context.Context) (*store.Batch, error) {
 // createBatch makes the step's batch.
 func (s *crowdRunner) createBatch(ctx context.Context) error {
 	r, n, spec := s.run, s.node, s.spec
-	pool, err := r.o.cfg.Crowd.Pool(ctx, spec.Pool)
+	pool, err := r.o.cfg.Crowd.Pool(ctx, r.kept.Tenant, spec.Pool)
 	if err != nil {
 		return s.failIfPermanent(ctx, err)
 	}

@@ -31,8 +31,9 @@ import (
 // Crowd is where crowd steps have their tasks done. To repeat a command is no error,
 // nor is any command to a batch that has ended.
 type Crowd interface {
-	// Pool returns the pool of that name; "" is the first.
-	Pool(ctx context.Context, name string) (crowd.PoolID, error)
+	// Pool returns the pool of that name, if it is granted to the tenant; "" is the first
+	// that is.
+	Pool(ctx context.Context, tenant crowd.TenantID, name string) (crowd.PoolID, error)
 	// Able compares, for each of these steps of a tenant, the people whose answers it
 	// wants with those of the pool who may give them.
 	Able(ctx context.Context, pool crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error)

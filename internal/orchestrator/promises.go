@@ -3,19 +3,27 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/sched"
 )
 
 // Unkept has a sentence for each pool of a workflow with an SLA whose policy does not look
-// at the SLA when it chooses between batches. A pool that does not exist is left out: the
-// step that names it fails, which says more.
-func (o *Orchestrator) Unkept(ctx context.Context, w *workflow.Workflow) ([]string, error) {
+// at the SLA when it chooses between batches. Of pools that are not known, or do not
+// exist, it says nothing: the step that names one fails, which says more.
+func (o *Orchestrator) Unkept(ctx context.Context, w *workflow.Workflow, known func(*store.Pool) bool) ([]string, error) {
 	if w == nil || w.SLA == nil {
 		return nil, nil
 	}
+	pools, err := o.cfg.Store.ListPools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pools = lists.Filter(pools, func(p store.Pool) bool { return known(&p) })
 	var list []string
 	said := make(map[crowd.PoolID]bool)
 	for i := range w.Steps {
@@ -23,15 +31,12 @@ func (o *Orchestrator) Unkept(ctx context.Context, w *workflow.Workflow) ([]stri
 		if c == nil {
 			continue
 		}
-		id, err := o.cfg.Crowd.Pool(ctx, c.Pool)
-		if err != nil || said[id] {
+		at := slices.IndexFunc(pools, func(p store.Pool) bool { return c.Pool == "" || c.Pool == p.Name })
+		if at < 0 || said[pools[at].ID] {
 			continue
 		}
-		said[id] = true
-		pool, err := o.cfg.Store.Pool(ctx, id)
-		if err != nil {
-			return nil, err
-		}
+		pool := &pools[at]
+		said[pool.ID] = true
 		if !sched.KeepsPromises(pool.Policy) {
 			list = append(list, fmt.Sprintf("the policy of the pool %s, %s, does not look at the sla when it chooses between batches; one with penalty does, as %s", pool.Name, pool.Policy, sched.Default))
 		}

@@ -101,7 +101,7 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	if r.flow.SLA == nil || r.kept.State.Ended() {
 		return v, nil
 	}
-	unkept, err := o.Unkept(ctx, r.flow)
+	unkept, err := o.Unkept(ctx, r.flow, func(p *store.Pool) bool { return p.Allows(r.kept.Tenant) })
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +154,30 @@ func (r *run) viewCrowds(ctx context.Context, v *View) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(byPool)) {
-		pool, err := r.o.cfg.Crowd.Pool(ctx, name)
-		if err == nil {
+		pool, err := r.o.cfg.Crowd.Pool(ctx, r.kept.Tenant, name)
+		if crowd.CodeOf(err) == crowd.Invalid {
+			pool, err = r.poolBefore(ctx, byPool[name])
+		}
+		if err == nil && pool != 0 {
 			err = r.viewPool(ctx, pool, byPool[name])
 		}
-		if err != nil && crowd.CodeOf(err) != crowd.Invalid {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// poolBefore returns the pool that steps have a batch in, which has got another name since
+// or is not granted any more; 0: they have none.
+func (r *run) poolBefore(ctx context.Context, nodes []*NodeView) (crowd.PoolID, error) {
+	for _, n := range nodes {
+		if n.Node.Batch != 0 {
+			b, err := r.o.cfg.Store.Batch(ctx, r.kept.Tenant, n.Node.Batch)
+			return b.Pool, err
+		}
+	}
+	return 0, nil
 }
 
 // viewPool fills in the people of crowd steps of a pool.

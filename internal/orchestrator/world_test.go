@@ -167,7 +167,7 @@ func (w *world) command(id crowd.BatchID, f func() error) error {
 	return w.commit()
 }
 
-func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
+func (w *world) Pool(_ context.Context, _ crowd.TenantID, name string) (crowd.PoolID, error) {
 	if name != "" && name != "main" {
 		return 0, crowd.Fieldf("pool", "there is no pool %q", name)
 	}

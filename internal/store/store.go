@@ -108,6 +108,7 @@ type User struct {
 	Qualifications map[string]int
 	Granted        []engine.Grant   // by tests of tenants, by tenant and name
 	BlockedBy      []crowd.TenantID // tenants who do not want this worker, ascending
+	Serves         []crowd.TenantID // only these tenants' tasks are for this worker, ascending; empty: every tenant's
 
 	Prefers map[crowd.PoolID]float64 // how much they like each pool's work, from 0 to 1; others: 0.5
 	Away    bool                     // does not want to be called
@@ -185,8 +186,8 @@ type Pool struct {
 	Control  pool.Settings   // who decides how many
 	Calling  Calling         // how they are called
 
-	RequestersInvite bool // requesters may invite people to it
-	Gate             bool // Control.Min and Control.Max say how many are served: see GateSettings
+	Grants []PoolGrant // to whom it is granted, ascending by tenant
+	Gate   bool        // Control.Min and Control.Max say how many are served: see GateSettings
 }
 
 // GateSettings is the gate that the pool's settings ask for. Whether it is open is kept with

@@ -68,6 +68,7 @@ type User struct {
 	Tenants        []crowd.TenantID   `json:"tenants" doc:"requester of these"`
 	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
 	Suspended      bool               `json:"suspended"`
+	Serves         []crowd.TenantID   `json:"serves" doc:"a worker gets the tasks of these tenants only, those that have invited them; empty: of every tenant"`
 	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100; they count for every tenant's batches"`
 	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"how much they like each pool's work, from 0 to 1, as they have said; others: 0.5"`
 	Granted        []Grant            `json:"granted,omitempty" doc:"by tests of tenants; each counts for its tenant's batches only, and a requester sees those of their tenants"`
@@ -114,6 +115,7 @@ type UserEdit struct {
 	Tenants        *[]crowd.TenantID `json:"tenants,omitempty"`
 	Pool           *string           `json:"pool,omitempty" doc:"a pool's id, or empty: not a worker"`
 	Suspended      *bool             `json:"suspended,omitempty"`
+	Serves         *[]crowd.TenantID `json:"serves,omitempty" doc:"the worker gets the tasks of these tenants only; empty: of every tenant"`
 	Qualifications *map[string]int   `json:"qualifications,omitempty"`
 	Granted        *[]Grant          `json:"granted,omitempty" doc:"all that count for one tenant only"`
 }

@@ -25,8 +25,21 @@ type Pool struct {
 
 	Gate *Gate `json:"gate,omitempty" doc:"left out: the pool has none"`
 
+	Grants []PoolGrant `json:"grants" doc:"the tenants that may have tasks done there; to requesters, of those that are theirs"`
+
 	ControlledBy string `json:"controlled_by,omitempty" doc:"what decides its size; for admins"`
 	Advises      bool   `json:"advises,omitempty" doc:"it decides and does nothing; for admins"`
+}
+
+// PoolGrant lets a tenant have its tasks done in a pool.
+type PoolGrant struct {
+	Tenant crowd.TenantID `json:"tenant,omitempty" doc:"left out: every tenant"`
+	Invite bool           `json:"invite" doc:"it may invite people to the pool, too"`
+}
+
+// MayInvite says what a tenant may do in a pool besides having its tasks done there.
+type MayInvite struct {
+	Invite bool `json:"invite,omitempty" doc:"it may invite people to the pool, too"`
 }
 
 // Gate is a pool's gate as it stands.
@@ -98,8 +111,6 @@ type PoolSettings struct {
 	Retainer *Retainer `json:"retainer,omitempty"`
 	Control  *Control  `json:"control,omitempty"`
 	Calling  *Calling  `json:"calling,omitempty"`
-
-	RequestersInvite *bool `json:"requesters_invite,omitempty" doc:"requesters may invite people to it; admins always may"`
 }
 
 // PoolEdit changes a pool; what is left out stays, also within a group.

@@ -98,6 +98,12 @@ func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (crowd.TenantID
 	return id, err
 }
 
+// Knows reports whether p may know of a pool as somebody who has tasks done: an admin of
+// each, a requester of those granted to a tenant of theirs.
+func (p *Principal) Knows(pool *store.Pool) bool {
+	return p.Is(Admin) || p.Is(Requester) && slices.ContainsFunc(p.Tenants(), pool.Allows)
+}
+
 // ErrWhichTenant is the error about a tenant that has to be named.
 var ErrWhichTenant = &crowd.Error{Code: crowd.Invalid, Field: "tenant", Message: "say for which tenant"}
 

@@ -35,6 +35,7 @@ func op(name string, who Who) Operation {
 // Who may do what.
 var (
 	BatchesCreate         = op("Batches.Create", Tenant)
+	BatchesEveryPool      = op("Batches.Create: told of pools that are not granted", Admins)
 	BatchesEditDraft      = op("Batches.EditDraft", Tenant)
 	BatchesUpload         = op("Batches.Upload", Tenant)
 	BatchesLaunch         = op("Batches.Launch", Tenant)
@@ -165,8 +166,9 @@ var (
 
 	PoolsCreate         = op("Pools.Create", Admins)
 	PoolsChange         = op("Pools.Change", Admins)
+	PoolsGrant          = op("Pools.Grant", Admins)
+	PoolsRevoke         = op("Pools.Revoke", Admins)
 	PoolsList           = op("Pools.List", Members)
-	PoolsListOthers     = op("Pools.List: to which p is not moved", Requesters)
 	PoolsListWhole      = op("Pools.List: with control and money", Admins)
 	PoolsGet            = op("Pools.Get", Admins)
 	PoolsStopEverything = op("Pools.StopEverything", Admins)

@@ -109,7 +109,8 @@ func SplitAddresses(text string) (addresses []string, lines []int) {
 
 // Invite invites people by their e-mail addresses to become workers of a pool.
 // Admins invite to any pool; requesters for a tenant of theirs, to pools that are
-// open to that. Whoever is
+// granted to it for that. Who comes by a tenant's invitation serves that tenant alone,
+// until an admin opens them. Whoever is
 // invited already, or (as far as an admin asks) works there, is skipped. If an
 // address is malformed, nobody is invited, and every such line is named.
 func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvitations) (InviteReport, error) {
@@ -176,8 +177,10 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 		return pool, nil, err
 	}
 	switch {
-	case !found:
+	case !found || !p.Is(access.Admin) && !pool.Allows(n.Tenant):
 		return pool, nil, crowd.Fieldf("pool", "no such pool")
+	case n.Tenant != 0 && !pool.Allows(n.Tenant):
+		return pool, nil, crowd.Fieldf("pool", "%s is not granted to %s: grant it first (throng pool grant %s --tenant %s)", pool.Name, n.Tenant, pool.ID, n.Tenant)
 	case n.Life < time.Hour || n.Life > MaxInviteFor:
 		return pool, nil, crowd.Fieldf("life", "%s is not between an hour and 30 days", format.Duration(n.Life))
 	case len(n.Addresses) == 0:
@@ -185,7 +188,7 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 	case len(n.Addresses) > MaxInvitations:
 		return pool, nil, &crowd.Error{Code: crowd.TooLarge, Field: "addresses", Message: fmt.Sprintf("%d are too many at once (at most %d)", len(n.Addresses), MaxInvitations)}
 	}
-	if err := MayInviteTo(p, &pool); err != nil {
+	if err := MayInviteTo(p, &pool, n.Tenant); err != nil {
 		return pool, nil, err
 	}
 	if n.Test != 0 {
@@ -395,7 +398,7 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 		return InvitationView{}, crowd.Errorf(crowd.Conflict, "its mail is still on its way")
 	}
 	pool, _ := s.live.Settings(i.Pool)
-	if err := MayInviteTo(p, &pool); err != nil {
+	if err := MayInviteTo(p, &pool, i.Tenant); err != nil {
 		return InvitationView{}, err
 	}
 	i.ExpiresAt = now.Add(DefaultInviteFor)

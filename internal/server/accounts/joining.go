@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ var (
 	errGone   = crowd.Errorf(crowd.Conflict, "this invitation was withdrawn")
 	errUsed   = crowd.Errorf(crowd.Conflict, "this invitation was accepted already: sign in with the account that was made")
 	errClosed = crowd.Errorf(crowd.Conflict, "this invitation is to a pool to which requesters do not invite any more; ask whoever invited you")
+	errStaff  = crowd.Errorf(crowd.Conflict, "you are an administrator or a requester with this account, and cannot become a worker with it: sign out, and join with an account of its own, invited by another address")
 	errRefuse = crowd.Errorf(crowd.Conflict, "this invitation was declined; ask whoever invited you for a new one")
 )
 
@@ -93,7 +95,7 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 		return Offer{}, err
 	}
 	o := Offer{Invitation: i}
-	if asks := s.live.Reachable(i.Pool); len(asks) > 1 {
+	if asks := s.live.ReachableBy(&store.User{Pool: i.Pool, Serves: serving(&store.User{}, &i)}); len(asks) > 1 {
 		o.Asks = asks
 	}
 	o.Pool, _ = s.live.Settings(i.Pool)
@@ -149,8 +151,9 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
 	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
+	u.Serves = serving(&u, &i)
 	var wrong crowd.Errors
-	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), s.accounts.validPrefers(nil, n.Prefers, i.Pool), auth.ValidPassword(n.Password)} {
+	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), s.accounts.validPrefers(nil, &store.User{Pool: i.Pool, Prefers: n.Prefers, Serves: u.Serves}), auth.ValidPassword(n.Password)} {
 		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those three make it
 			wrong = append(wrong, e)
 		} else if err != nil {
@@ -190,10 +193,14 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 	if err != nil {
 		return u, err
 	}
+	if isStaff(&u) && u.Pool == 0 {
+		return u, errStaff
+	}
 	if u.Pool != 0 && u.Pool != i.Pool {
 		at, _ := s.live.Settings(u.Pool)
 		return u, crowd.Errorf(crowd.Conflict, "you work in another pool, %s, and can be in one only; ask an administrator to move you first", at.Name)
 	}
+	u.Serves = serving(&u, &i)
 	if len(prefers) > 0 {
 		said := u.Prefers
 		u.Prefers = maps.Clone(prefers)
@@ -202,11 +209,30 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 				u.Prefers[id] = x
 			}
 		}
-		if err := s.accounts.validPrefers(said, u.Prefers, i.Pool, u.Home); err != nil {
+		would := u
+		would.Pool = i.Pool
+		if err := s.accounts.validPrefers(said, &would); err != nil {
 			return u, err
 		}
 	}
 	return s.accept(ctx, i, u)
+}
+
+// isStaff reports whether somebody runs the installation or acts for a tenant. They
+// become a worker only if an admin makes them one: whoever invites could let themselves
+// do other tenants' tasks.
+func isStaff(u *store.User) bool { return u.Admin || len(u.Tenants) > 0 }
+
+// serving returns whom somebody serves who accepts an invitation: User.Serves. A tenant
+// brings people for itself; who serves every tenant already goes on to, and so does
+// whoever is invited for no tenant.
+func serving(u *store.User, i *store.Invitation) []crowd.TenantID {
+	if i.Tenant == 0 || u.Pool != 0 && len(u.Serves) == 0 {
+		return nil
+	}
+	list := append(slices.Clone(u.Serves), i.Tenant)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // accept keeps that u has accepted, and lets them work unless a test comes first.

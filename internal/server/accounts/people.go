@@ -267,23 +267,30 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return err
 		}
 	}
-	if err := s.validPrefers(before.Prefers, u.Prefers, u.Pool, u.Home); err != nil {
+	u.Serves = slices.Compact(slices.Sorted(slices.Values(u.Serves)))
+	for _, t := range u.Serves {
+		if _, err := s.store.Tenant(ctx, t); crowd.CodeOf(err) == crowd.NotFound {
+			return crowd.Fieldf("serves", "there is no tenant %s", t)
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := s.validPrefers(before.Prefers, u); err != nil {
 		return err
 	}
 	return s.validQualifications(ctx, &before, u)
 }
 
-// validPrefers checks preferences that were not there before of somebody who works in some
-// pools. Of a pool to which they are not moved it says the same whether it exists or not.
-func (s *Accounts) validPrefers(before, now map[crowd.PoolID]float64, works ...crowd.PoolID) error {
+// validPrefers checks the preferences of somebody that were not there before. Of a pool to which they are not moved it says the same whether it exists or not.
+func (s *Accounts) validPrefers(before map[crowd.PoolID]float64, u *store.User) error {
 	var reach []store.Pool
-	for _, id := range slices.Sorted(maps.Keys(now)) {
-		x := now[id]
+	for _, id := range slices.Sorted(maps.Keys(u.Prefers)) {
+		x := u.Prefers[id]
 		if was, said := before[id]; said && was == x {
 			continue
 		}
 		if reach == nil {
-			reach = s.live.Reachable(works...)
+			reach = s.live.ReachableBy(u)
 		}
 		if !slices.ContainsFunc(reach, func(p store.Pool) bool { return p.ID == id }) {
 			known := lists.Map(reach, func(p store.Pool) string { return fmt.Sprintf("%s (%s)", p.ID, p.Name) })
@@ -376,7 +383,8 @@ func (s *Accounts) tellPool(u store.User, newcomer bool) error {
 		return err
 	}
 	set := func(e *engine.Engine, now time.Time) error {
-		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy})
+		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended,
+			BlockedBy: u.BlockedBy, StaffOf: u.Tenants, Serves: u.Serves})
 	}
 	p, _ := s.live.Settings(u.Pool)
 	if !newcomer || p.Retainer.Training == 0 || s.onCall.Knows(u.ID, u.Pool) {
@@ -436,6 +444,18 @@ func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.Worke
 	return s.store.User(ctx, id)
 }
 
+// hidePools leaves out of a colleague the pools that p does not know, and whom they serve.
+func (s *Accounts) hidePools(p *access.Principal, u *store.User) {
+	unknown := func(id crowd.PoolID) bool {
+		pool, _ := s.live.Settings(id)
+		return !p.Knows(&pool)
+	}
+	if u.Serves = nil; unknown(u.Pool) {
+		u.Pool = 0
+	}
+	maps.DeleteFunc(u.Prefers, func(id crowd.PoolID, _ float64) bool { return unknown(id) })
+}
+
 // Users lists people with ids above after. Admins see everybody, requesters the
 // requesters of a tenant of theirs.
 func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
@@ -449,6 +469,7 @@ func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.
 			others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
 			list[i].Tenants = slices.DeleteFunc(list[i].Tenants, others)
 			list[i].Granted = slices.DeleteFunc(list[i].Granted, func(g engine.Grant) bool { return others(g.Tenant) })
+			s.hidePools(p, &list[i])
 		}
 	}
 	return list, err

@@ -69,20 +69,20 @@ func grant(u *store.User, t *store.Test, score int) {
 	u.Granted[i].Score = max(u.Granted[i].Score, score)
 }
 
-// MayInviteTo returns nil if p may invite people to a pool: admins to any,
-// requesters to those that an admin has opened to that.
-func MayInviteTo(p *access.Principal, pool *store.Pool) error {
-	if pool.RequestersInvite || p.May(access.InvitationsAnywhere) == nil {
+// MayInviteTo returns nil if p may invite people to a pool that they know: admins to any,
+// requesters to those that are granted for that to the tenant for which they invite.
+func MayInviteTo(p *access.Principal, pool *store.Pool, tenant crowd.TenantID) error {
+	if p.May(access.InvitationsAnywhere) == nil || pool.AllowsInvite(tenant) {
 		return nil
 	}
-	return crowd.Errorf(crowd.Forbidden, "the pool %s is not open to requesters' invitations: ask an administrator to invite, or to open it (throng pool set %s --requesters-invite)",
-		pool.Name, pool.ID)
+	return crowd.Errorf(crowd.Forbidden, "the pool %s is not granted to your tenant for inviting: ask an administrator to invite, or to allow it (throng pool grant %s --tenant %s --invite)",
+		pool.Name, pool.ID, tenant)
 }
 
-// closed reports whether an invitation is a requester's to a pool that is not, or no
-// longer, open to requesters' invitations.
+// closed reports whether an invitation is a requester's to a pool to which their tenant
+// may not, or no longer, invite.
 func (s *Accounts) closed(ctx context.Context, i *store.Invitation) (bool, error) {
-	if pool, _ := s.live.Settings(i.Pool); i.Tenant == 0 || pool.RequestersInvite {
+	if pool, _ := s.live.Settings(i.Pool); i.Tenant == 0 || pool.AllowsInvite(i.Tenant) {
 		return false, nil
 	}
 	by, err := s.store.User(ctx, i.InvitedBy)

@@ -94,7 +94,7 @@ func (s *Tests) mayTake(ctx context.Context, p *access.Principal, t *store.Test)
 			offers = append(offers, i.Pool)
 		}
 	}
-	if !invited && !(t.Open && !t.Retired && p.May(access.TestsTakeOpen) == nil) {
+	if !invited && !(t.Open && !t.Retired && p.May(access.TestsTakeOpen) == nil && p.User.IsFor(t.Tenant)) {
 		return nil, errTest
 	}
 	return offers, nil
@@ -345,7 +345,7 @@ func (s *Tests) finish(ctx context.Context, id crowd.WorkerID, v *TestView, try 
 	}
 	before := u
 	grant(&u, &v.Test, try.Score)
-	newcomer := u.Pool == 0 && len(v.offers) > 0
+	newcomer := u.Pool == 0 && len(v.offers) > 0 && !isStaff(&u)
 	if newcomer {
 		u.Pool = v.offers[0]
 	}

@@ -198,6 +198,7 @@ func TestATransferWithTraining(t *testing.T) {
 		one := w.workers[0]
 		id := must(one.Me(w.ctx))(t).ID
 		night := must(w.admin.CreatePool(w.ctx, "night", ""))(t).ID
+		must(w.admin.GrantPool(w.ctx, night, 0, false))(t)
 		owl := must(w.person(wire.NewUser{Name: "owl", Pool: night}).Me(w.ctx))(t).ID
 		w.setPool(night, `{"retainer": {"training": 1}}`)
 		w.launch("thing\na dog\n")

@@ -154,7 +154,11 @@ func TestInvitedByTheAPI(t *testing.T) {
 	if got := into[map[string]any](t, w.send(w.ann, http.MethodPost, path+"resend", "")); got["token"] == "" {
 		t.Errorf("%v", got)
 	}
-	into[map[string]any](t, w.send(w.bob, http.MethodPost, "/v1/invitation/accept", fmt.Sprintf(`{"token": %q}`, third.Token)))
+	accept := fmt.Sprintf(`{"token": %q}`, third.Token)
+	if a := w.send(w.bob, http.MethodPost, "/v1/invitation/accept", accept); a.StatusCode != http.StatusConflict || !strings.Contains(string(a.body), "requester") {
+		t.Errorf("a requester accepts: %d %s", a.StatusCode, a.body)
+	}
+	into[map[string]any](t, w.send(w.workers[0], http.MethodPost, "/v1/invitation/accept", accept))
 	if a := w.send(w.ann, http.MethodPost, path+"withdraw", ""); a.StatusCode != http.StatusConflict {
 		t.Errorf("accepted, and withdrawn: %d", a.StatusCode)
 	}
@@ -208,7 +212,7 @@ func TestPreferencesOnJoining(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ask := func(address string) (string, []any) {
-		token := w.invite(w.ann, address, "").Invited[0].Token
+		token := w.invite(w.admin, address).Invited[0].Token // for no tenant
 		offer := into[map[string]any](t, w.send(w.nobody, http.MethodGet, "/v1/invitation?token="+token, ""))
 		list, _ := offer["asks"].([]any)
 		return token, list

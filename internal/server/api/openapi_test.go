@@ -102,23 +102,24 @@ var inRuns = []string{"{step}", "alive", "{input}", "things", "{item}", "1", "{o
 // bodies has a body that fits for each operation that has one and names
 // something by its id.
 var bodies = map[string]string{
-	"PUT /v1/batches/{id}":             `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
-	"PATCH /v1/batches/{id}":           `{"priority": 2}`,
-	"PUT /v1/batches/{id}/tasks":       "thing\na dog\n",
-	"POST /v1/batches/{id}/tasks":      "thing\na dog\n",
-	"POST /v1/batches/{id}/top-up":     `{"amount_micros": 1}`,
-	"POST /v1/runs/{id}/top-up":        `{"amount_micros": 1}`,
-	"PATCH /v1/tenants/{id}":           `{"stopped": true}`,
-	"POST /v1/tenants/{id}/deposits":   `{"amount_micros": 1}`,
-	"PATCH /v1/pools/{id}":             `{"stopped": true}`,
-	"POST /v1/pools/{id}/funds":        `{"amount_micros": 1}`,
-	"POST /v1/pools/{id}/rules/test":   `{"rules": []}`,
-	"POST /v1/pools/{id}/transfers":    `{"worker": "u1", "to": "p1"}`,
-	"PATCH /v1/users/{id}":             `{"full_name": "x"}`,
-	"PATCH /v1/services/{name}":        `{"concurrency": 2}`,
-	"POST /v1/tests/{id}/retire":       `{"retired": true}`,
-	"POST /v1/my-tests/{id}/submit":    `{"try": 1, "answers": {}}`,
-	"PUT /v1/runs/{id}/inputs/{input}": "id,thing\n1,a dog\n",
+	"PUT /v1/batches/{id}":               `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
+	"PATCH /v1/batches/{id}":             `{"priority": 2}`,
+	"PUT /v1/batches/{id}/tasks":         "thing\na dog\n",
+	"POST /v1/batches/{id}/tasks":        "thing\na dog\n",
+	"POST /v1/batches/{id}/top-up":       `{"amount_micros": 1}`,
+	"POST /v1/runs/{id}/top-up":          `{"amount_micros": 1}`,
+	"PATCH /v1/tenants/{id}":             `{"stopped": true}`,
+	"POST /v1/tenants/{id}/deposits":     `{"amount_micros": 1}`,
+	"PATCH /v1/pools/{id}":               `{"stopped": true}`,
+	"POST /v1/pools/{id}/funds":          `{"amount_micros": 1}`,
+	"PUT /v1/pools/{id}/grants/{tenant}": `{"invite": true}`,
+	"POST /v1/pools/{id}/rules/test":     `{"rules": []}`,
+	"POST /v1/pools/{id}/transfers":      `{"worker": "u1", "to": "p1"}`,
+	"PATCH /v1/users/{id}":               `{"full_name": "x"}`,
+	"PATCH /v1/services/{name}":          `{"concurrency": 2}`,
+	"POST /v1/tests/{id}/retire":         `{"retired": true}`,
+	"POST /v1/my-tests/{id}/submit":      `{"try": 1, "answers": {}}`,
+	"PUT /v1/runs/{id}/inputs/{input}":   "id,thing\n1,a dog\n",
 
 	"POST /v1/runs/{id}/inputs/{input}/rows": "id,thing\n1,a dog\n",
 
@@ -136,6 +137,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	held := w.next(w.workers[0]).Assignment.String()
 	kept := strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
 	ok(t, w.store.CreateService(w.ctx, store.Service{Name: "theirs", URL: "https://x.example", Concurrency: 1, Tenants: []crowd.TenantID{w.b}}))
+	must(w.admin.GrantPool(w.ctx, must(w.admin.CreatePool(w.ctx, "theirs", ""))(t).ID, w.b, true))(t) // p2
 	w.test()
 	w.invite(w.ann, "somebody@example.org")
 	loading, going := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
@@ -176,7 +178,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			if strings.HasSuffix(o.path, "/fairness") { // of which requesters see their own, of a pool that they may know
 				who = w.workers[0]
 			}
-			pairs = []pair{{who, []string{"{id}", "p1"}, []string{"{id}", "p999"}}}
+			pairs = []pair{{who, []string{"{id}", "p1"}, []string{"{id}", "p999"}}, {w.ann, []string{"{id}", "p2"}, []string{"{id}", "p999"}}}
 		case "tokens":
 			pairs = []pair{{w.bob, []string{"{id}", "2"}, []string{"{id}", "999"}}}
 		case "invitations":
@@ -199,7 +201,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 		}
 		for _, x := range pairs {
 			cases++
-			rest := append([]string{"{worker}", one, "{n}", "1"}, inRuns...)
+			rest := append([]string{"{worker}", one, "{n}", "1", "{tenant}", "n1"}, inRuns...)
 			theirs := w.send(x.who, o.method, strings.NewReplacer(append(x.theirs, rest...)...).Replace(o.path), body)
 			none := w.send(x.who, o.method, strings.NewReplacer(append(x.none, rest...)...).Replace(o.path), body)
 			if x.who != w.nobody && theirs.StatusCode != http.StatusNotFound && theirs.StatusCode != http.StatusForbidden || x.who == w.nobody && theirs.StatusCode != http.StatusUnauthorized {

@@ -17,7 +17,7 @@ import (
 func toUser(u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
 		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications, Prefers: toPrefers(u.Prefers),
-		Granted: lists.Map(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), CreatedAt: u.CreatedAt}
+		Granted: lists.Map(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), Serves: some(u.Serves), CreatedAt: u.CreatedAt}
 }
 
 func (a *api) people() {
@@ -61,6 +61,7 @@ func (a *api) people() {
 				input.Set(&u.Admin, b.Admin)
 				input.Set(&u.Tenants, b.Tenants)
 				input.Set(&u.Suspended, b.Suspended)
+				input.Set(&u.Serves, b.Serves)
 				input.Set(&u.Qualifications, b.Qualifications)
 				if b.Granted != nil {
 					u.Granted = lists.Map(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -20,7 +24,7 @@ import (
 func toPool(p control.PoolView) wire.Pool {
 	out := wire.Pool{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Called: p.Retainer.Called, Workers: p.Workers, OnDuty: p.OnDuty,
 		Coming: p.Coming, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches, Queue: p.Status.Queue,
-		ControlledBy: controlText(&p.Control), Advises: p.Control.Advise}
+		Grants: lists.Map(p.Grants, toGrant), ControlledBy: controlText(&p.Control), Advises: p.Control.Advise}
 	if g := p.GateNow; g.On {
 		out.Gate = &wire.Gate{Open: g.Open, Min: g.Min, Max: g.Max, Inside: g.Inside, Outside: g.Outside, Text: g.String()}
 	}
@@ -29,6 +33,8 @@ func toPool(p control.PoolView) wire.Pool {
 	}
 	return out
 }
+
+func toGrant(g store.PoolGrant) wire.PoolGrant { return wire.PoolGrant(g) }
 
 // controlText says in short what decides a pool's size; "" is nothing.
 func controlText(c *pool.Settings) string {
@@ -56,8 +62,6 @@ func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 			Min:    &c.Min, Max: &c.Max, Gate: &p.Gate, CooldownSeconds: inSeconds(c.Cooldown), WindowSeconds: inSeconds(c.Window), Advise: &c.Advise,
 		},
 		Calling: &wire.Calling{Ask: &k.Ask, AnswerSeconds: inSeconds(k.Answer), LifeSeconds: inSeconds(k.Life)},
-
-		RequestersInvite: &p.RequestersInvite,
 	}
 }
 
@@ -66,7 +70,6 @@ func editPool(s *wire.PoolEdit, p *store.Pool) {
 	input.Set(&p.Name, s.Name)
 	input.Set(&p.Policy, s.Policy)
 	input.Set(&p.Stopped, s.Stopped)
-	input.Set(&p.RequestersInvite, s.RequestersInvite)
 	if in := s.Retainer; in != nil {
 		r := &p.Retainer
 		input.Set(&r.Called, in.Called)
@@ -136,9 +139,41 @@ var poolFields = map[string]string{
 
 const poolTag = "Pools"
 
+// GrantPath is the tenant to which a pool is granted.
+type GrantPath struct {
+	PoolPath
+	Tenant string `path:"tenant" example:"n3" doc:"a tenant's id, or all: every tenant"`
+
+	to crowd.TenantID
+}
+
+// Resolve implements huma.Resolver.
+func (x *GrantPath) Resolve(c huma.Context) []error {
+	if wrong := x.PoolPath.Resolve(c); wrong != nil || x.Tenant == "all" {
+		return wrong
+	}
+	return parse(&x.to, x.Tenant, crowd.ParseTenantID)
+}
+
+func (a *api) poolGrants() {
+	add(a, op{method: http.MethodPut, path: "/v1/pools/{id}/grants/{tenant}", summary: "Grant a pool to a tenant, or to all of them", tag: poolTag, access: access.PoolsGrant,
+		text: "Its batches and the steps of its workflows may be done there from then on. Granted again, it may invite or not, as said last."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			GrantPath
+			Body wire.MayInvite
+		}) (wire.Pool, error) {
+			return as(toPool)(a.app.Pools.Grant(ctx, p, in.id, store.PoolGrant{Tenant: in.to, Invite: in.Body.Invite}))
+		})
+	add(a, op{method: http.MethodDelete, path: "/v1/pools/{id}/grants/{tenant}", summary: "Take the grant of a pool back", tag: poolTag, access: access.PoolsRevoke,
+		text: "Nothing of the tenant is launched there any more, and nobody comes by its invitations. What was launched goes on to its end, and people stay."},
+		func(ctx context.Context, p *access.Principal, in *GrantPath) (wire.Pool, error) {
+			return as(toPool)(a.app.Pools.Revoke(ctx, p, in.id, in.to))
+		})
+}
+
 func (a *api) pools() {
 	const tag = poolTag
-	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools; to a worker, their own and those to which its people are moved", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodGet, path: "/v1/pools", summary: "List the pools; to a requester, those granted to their tenants, to a worker, their own and those to which they are moved", tag: tag, access: signedIn},
 		own(a.app.Pools.List, all(toPool)))
 	add(a, op{method: http.MethodPost, path: "/v1/pools", summary: "Add a pool", tag: tag, access: access.PoolsCreate, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPool }) (wire.Pool, error) {
@@ -157,6 +192,7 @@ func (a *api) pools() {
 			}
 			return as(toPoolDetail)(a.app.Pools.Get(ctx, p, in.id))
 		})
+	a.poolGrants()
 	a.fairPools()
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
 		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +

@@ -90,7 +90,7 @@ func TestWhatANewPoolIsLike(t *testing.T) {
 	if want := (engine.Retainer{Silence: time.Minute, Promise: 10 * time.Minute}); v.Retainer != want {
 		t.Errorf("it keeps people with %+v, want %+v", v.Retainer, want)
 	}
-	if v.Name != "new" || v.Policy != sched.Default || v.RequestersInvite || v.CreatedAt.IsZero() {
+	if v.Name != "new" || v.Policy != sched.Default || len(v.Grants) > 0 || v.CreatedAt.IsZero() {
 		t.Errorf("it is %+v", v.Pool)
 	}
 }

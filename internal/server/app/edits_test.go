@@ -30,12 +30,12 @@ type refusedEdit struct {
 func TestABadEditIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID
+	night := w.newPool("night", "fifo").ID
 	must(w.Pools.Change(w.ctx, w.admin, night, func(p *store.Pool) error {
 		p.Control = pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "queue > 1", Do: "transfer 1 from main"}}}
 		return nil
 	}))(t)
-	must(w.Pools.Create(w.ctx, w.admin, "dawn", "fifo"))(t)
+	w.newPool("dawn", "fifo")
 	e := edits{w, w.draft(2), w.launch(2)}
 	subjects := []struct {
 		what string

@@ -109,7 +109,7 @@ func newTown(t *testing.T, seed uint64) *town {
 	w.onCall(pool.Settings{Min: 2})
 	c.pools = []crowd.PoolID{w.pool}
 	for _, name := range []string{"second", "third"} {
-		p := must(w.Pools.Create(w.ctx, w.admin, name, "fifo"))(t)
+		p := w.newPool(name, "fifo")
 		c.pools = append(c.pools, p.ID)
 		must(w.Pools.Fund(w.ctx, w.admin, p.ID, crowd.Unit))(t)
 		c.do("settings", func() error { return c.settings(p.ID) })

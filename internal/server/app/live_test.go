@@ -107,7 +107,7 @@ func (w *world) works(p *access.Principal, tenant crowd.TenantID) {
 
 func (w *world) other(change ...func(now *store.Pool)) crowd.PoolID {
 	w.t.Helper()
-	p := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(w.t)
+	p := w.newPool("other", "fifo")
 	for _, f := range change {
 		must(w.Pools.Change(w.ctx, w.admin, p.ID, func(now *store.Pool) error { f(now); return nil }))(w.t)
 	}

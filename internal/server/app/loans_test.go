@@ -90,7 +90,7 @@ func TestALoanCallsNobody(t *testing.T) {
 func TestWhoIsLentMovesForGood(t *testing.T) {
 	t.Parallel()
 	w, other, lent := lending(t)
-	third := must(w.Pools.Create(w.ctx, w.admin, "third", "fifo"))(t).ID
+	third := w.newPool("third", "fifo").ID
 	must(w.Transfers.Move(w.ctx, w.admin, lent.User.ID, third))(t)
 	w.step(time.Second)
 	if u := w.as(lent.User.ID).User; u.Pool != third || u.Home != 0 {

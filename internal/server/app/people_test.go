@@ -281,7 +281,7 @@ func TestWhomARequesterMayAdd(t *testing.T) {
 func TestAWorkerMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t)
+	night := w.newPool("night", "fifo")
 	id := w.launch(1)
 	held := w.next(w.workers[0])
 	me := w.workers[0].User.ID

@@ -260,7 +260,7 @@ func TestAdviceIsNotCarriedOut(t *testing.T) {
 
 func TestMovingFinishesFirstAndTrains(t *testing.T) {
 	w := newWorld(t, 2)
-	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
+	other := w.newPool("other", "fifo")
 	must(w.Pools.Change(w.ctx, w.admin, other.ID, func(now *store.Pool) error {
 		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Training: 1}
 		return nil
@@ -316,7 +316,7 @@ func TestMovingFinishesFirstAndTrains(t *testing.T) {
 func TestIdlePeopleMoveWhereWorkWaits(t *testing.T) {
 	w := newWorld(t, 4)
 	w.balancedBy(pool.MustParseBalance("search"))
-	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
+	other := w.newPool("other", "fifo")
 	balanced := pool.Settings{Balance: true, Expect: pool.Expect{TaskTime: 10 * time.Second}}
 	for _, id := range []crowd.PoolID{w.pool, other.ID} {
 		must(w.Pools.Change(w.ctx, w.admin, id, func(now *store.Pool) error { now.Control = balanced; return nil }))(t)
@@ -372,7 +372,7 @@ func TestRulesAreTriedOnTheLastHour(t *testing.T) {
 
 func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 	w := newWorld(t, 3)
-	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
+	other := w.newPool("other", "fifo")
 	rules := pool.Settings{Elasticity: "rules", Rules: []pool.Rule{{When: "workers < 1", Do: "transfer 1 from main"}}}
 	for _, p := range w.workers {
 		must(w.Duty.Start(w.ctx, p))(t)
@@ -445,7 +445,7 @@ func TestSharesFollowUse(t *testing.T) {
 
 func TestARestartForgetsNoMove(t *testing.T) {
 	w := newWorld(t, 2)
-	other := must(w.Pools.Create(w.ctx, w.admin, "other", "fifo"))(t)
+	other := w.newPool("other", "fifo")
 	w.launch(2)
 	p, q := w.workers[0], w.workers[1]
 	task, more := w.next(p), w.next(q)

@@ -384,17 +384,18 @@ func TestInvitedWithATestTheyHavePassed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	test := w.test()
-	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.bob.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"alive": 80}; return nil }))(t)
+	bob, ann := w.person(accounts.NewUser{Name: "robert"}), w.person(accounts.NewUser{Name: "anna"})
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, bob.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"alive": 80}; return nil }))(t)
 	accept := func(p *access.Principal) store.User {
 		t.Helper()
 		r := w.invite(func(n *accounts.NewInvitations) { n.Test = test.ID }, p.User.Name+"@example.org")
 		return must(w.Invitations.Accept(w.ctx, p, r.Invited[0].Token, nil))(t)
 	}
-	if u := accept(w.bob); u.Pool != w.pool {
+	if u := accept(bob); u.Pool != w.pool {
 		t.Errorf("bob is %+v", u)
 	}
-	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"alive": 79}; return nil }))(t)
-	if u := accept(w.ann); u.Pool != 0 {
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, ann.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"alive": 79}; return nil }))(t)
+	if u := accept(ann); u.Pool != 0 {
 		t.Errorf("ann is %+v", u)
 	}
 	if u := accept(w.workers[0]); u.Pool != w.pool { // they work there already, and may qualify
@@ -406,10 +407,10 @@ func TestInvitedWithATestTheyHavePassed(t *testing.T) {
 		t.Errorf("they are %+v", u)
 	}
 	// A better score that they hold already stays.
-	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"alive": 90, "other": 1}; return nil }))(t)
-	v = must(w.Tests.StartTry(w.ctx, w.ann, test.ID))(t)
-	must(w.Tests.SubmitTry(w.ctx, w.ann, test.ID, 1, answersTo(v, 5), false))(t)
-	if u := must(w.Accounts.User(w.ctx, w.admin, w.ann.User.ID))(t); u.Qualifications["alive"] != 90 || u.Qualifications["other"] != 1 || u.Pool != w.pool {
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, ann.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"alive": 90, "other": 1}; return nil }))(t)
+	v = must(w.Tests.StartTry(w.ctx, ann, test.ID))(t)
+	must(w.Tests.SubmitTry(w.ctx, ann, test.ID, 1, answersTo(v, 5), false))(t)
+	if u := must(w.Accounts.User(w.ctx, w.admin, ann.User.ID))(t); u.Qualifications["alive"] != 90 || u.Qualifications["other"] != 1 || u.Pool != w.pool {
 		t.Errorf("ann is %+v", u)
 	}
 }

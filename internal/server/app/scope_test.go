@@ -42,16 +42,18 @@ func clearedOnly(tenant crowd.TenantID, pool crowd.PoolID) func(*batches.NewBatc
 	}
 }
 
-// newPool makes a pool.
-func (w *world) newPool(name string) control.PoolView {
+// newPool makes a pool that is granted to every tenant.
+func (w *world) newPool(name, policy string) control.PoolView {
 	w.t.Helper()
-	return must(w.Pools.Create(w.ctx, w.admin, name, sched.Default))(w.t)
+	v := must(w.Pools.Create(w.ctx, w.admin, name, policy))(w.t)
+	w.grant(v.ID, 0, false)
+	return v
 }
 
-// requestersInvite opens a pool to requesters' invitations, or closes it.
-func (w *world) requestersInvite(id crowd.PoolID, yes bool) {
+// grant grants a pool to a tenant, with the right to invite or without.
+func (w *world) grant(id crowd.PoolID, tenant crowd.TenantID, invite bool) {
 	w.t.Helper()
-	must(w.Pools.Change(w.ctx, w.admin, id, func(now *store.Pool) error { now.RequestersInvite = yes; return nil }))(w.t)
+	must(w.Pools.Grant(w.ctx, w.admin, id, store.PoolGrant{Tenant: tenant, Invite: invite}))(w.t)
 }
 
 // TestOwnTestOpensNoOtherTenantsTasks: what a requester's easy test grants opens
@@ -113,22 +115,22 @@ func TestTestOfInstallationCountsForAll(t *testing.T) {
 func TestRequestersInviteToOpenPoolsOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	pool := w.newPool("confidential").ID
+	pool := w.newPool("confidential", sched.Default).ID
 	test := w.easy(w.ann, w.a, "cleared")
 	n := accounts.NewInvitations{Tenant: w.a, Pool: pool, Test: test.ID, Addresses: []string{"me@example.org"}}
 	_, err := w.Invitations.Invite(w.ctx, w.ann, n)
 	refused(t, err, crowd.Forbidden)
-	if !strings.Contains(err.Error(), "administrator") || !strings.Contains(err.Error(), "--requesters-invite") {
+	if !strings.Contains(err.Error(), "administrator") || !strings.Contains(err.Error(), "throng pool grant p2 --tenant n1 --invite") {
 		t.Errorf("the refusal does not say who can change it: %v", err)
 	}
 
-	w.requestersInvite(pool, true)
+	w.grant(pool, w.a, true)
 	r := must(w.Invitations.Invite(w.ctx, w.ann, n))(t)
 	n.Test, n.Addresses = 0, []string{"other@example.org"}
 	other := must(w.Invitations.Invite(w.ctx, w.ann, n))(t)
 	me, err := w.join(r.Invited[0].Token, "me")
 	ok(t, err)
-	w.requestersInvite(pool, false) // closed again: what was sent and accepted before opens it no longer
+	w.grant(pool, w.a, false) // closed again: what was sent and accepted before opens it no longer
 	_, err = w.join(other.Invited[0].Token, "other")
 	refused(t, err, crowd.Conflict)
 	_, err = w.Invitations.Resend(w.ctx, w.ann, other.Invited[0].ID)

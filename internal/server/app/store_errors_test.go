@@ -41,7 +41,8 @@ type stage struct {
 	world   world  // the people and ids of it
 	link    string // of bob, to set a password
 	other   crowd.PoolID
-	token   store.Token // of ann
+	joiner  *access.Principal // without a role
+	token   store.Token       // of ann
 	call    int64
 	mail    store.Message
 	finally crowd.BatchID // one that has ended
@@ -69,6 +70,8 @@ func newStage(t *testing.T) *stage {
 	st.finally = w.launch(1)
 	must(w.Batches.End(w.ctx, w.admin, st.finally))(t)
 	st.other = must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID
+	must(w.Pools.Grant(w.ctx, w.admin, st.other, store.PoolGrant{}))(t)
+	st.joiner = w.person(accounts.NewUser{Name: "joy"})
 	_, link, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: "sally", Tenants: []crowd.TenantID{w.a}})
 	ok(t, err)
 	must(w.Accounts.Setup(w.ctx, link, knownPassword))(t)
@@ -227,10 +230,17 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Invitations.Join": func(x *trial, _ *access.Principal) error {
 		return second(x.Invitations.Join(x.ctx, x.ready.invitation.Token, accounts.NewAccount{Name: "joe", Password: knownPassword}))
 	},
+	"Invitations.Accept": func(x *trial, _ *access.Principal) error {
+		return second(x.Invitations.Accept(x.ctx, x.joiner, x.ready.invitation.Token, nil))
+	},
 	"Invitations.Decline": func(x *trial, _ *access.Principal) error {
 		return x.Invitations.Decline(x.ctx, x.ready.invitation.Token)
 	},
 
+	"Pools.Grant": func(x *trial, p *access.Principal) error {
+		return second(x.Pools.Grant(x.ctx, p, x.other, store.PoolGrant{Tenant: x.b, Invite: true}))
+	},
+	"Pools.Revoke": func(x *trial, p *access.Principal) error { return second(x.Pools.Revoke(x.ctx, p, x.other, 0)) },
 	"Pools.Change": func(x *trial, p *access.Principal) error {
 		return second(x.Pools.Change(x.ctx, p, x.other, func(now *store.Pool) error {
 			now.Name = "evening"
@@ -360,6 +370,8 @@ var excused = map[string]excuse{
 	"Invitations.Join/CreateToken":    {why: "the account is there, and its password is good to sign in", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
 
 	"Transfers.Move/AddActions": {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
+	"Pools.Grant/AddActions":    {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
+	"Pools.Revoke/AddActions":   {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}, again: crowd.NotFound},
 	"Pools.Change/AddActions":   {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
 
 	"Pools.StopEverything/Commit": {why: "the pools read it when they go on", unheard: true},

@@ -187,7 +187,7 @@ func TestADraftWaitsForItsTasks(t *testing.T) {
 func TestEditDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).Pool.ID
+	night := w.newPool("night", "fifo").Pool.ID
 	id := w.draft(3)
 	d := w.definition()
 	d.Template = []byte(`{"kind": "choose_one", "question": "Is ${other} alive?", "options": ["yes", "no"]}`)

@@ -70,6 +70,17 @@ const money = 1000 * crowd.Unit // each tenant's, at first
 
 // newWorld makes a world with n workers.
 func newWorld(t testing.TB, n int) *world {
+	w := newBareWorld(t)
+	w.a, w.ann = w.tenant("ants", "ann")
+	w.b, w.bob = w.tenant("bees", "bob")
+	for i := range n {
+		w.workers = append(w.workers, w.worker(fmt.Sprintf("worker%d", i+1)))
+	}
+	return w
+}
+
+// newBareWorld is a new server with an admin and nobody else.
+func newBareWorld(t testing.TB) *world {
 	w := &world{t: t, ctx: context.Background(), path: filepath.Join(t.TempDir(), "throng.db"), clock: &clock{}}
 	w.open()
 	t.Cleanup(w.close)
@@ -78,11 +89,6 @@ func newWorld(t testing.TB, n int) *world {
 	w.admin = &access.Principal{User: root}
 	w.admin = w.as(root.ID)
 	w.pool = must(w.Pools.List(w.ctx, w.admin))(t)[0].ID
-	w.a, w.ann = w.tenant("ants", "ann")
-	w.b, w.bob = w.tenant("bees", "bob")
-	for i := range n {
-		w.workers = append(w.workers, w.worker(fmt.Sprintf("worker%d", i+1)))
-	}
 	return w
 }
 

@@ -103,7 +103,7 @@ func (s *Batches) Create(ctx context.Context, p *access.Principal, n NewBatch) (
 	if err := p.MayFor(access.BatchesCreate, n.Tenant); err != nil {
 		return store.Batch{}, err
 	}
-	b, err := s.draft(ctx, n)
+	b, err := s.draft(ctx, p, n)
 	if err != nil {
 		return b, err
 	}
@@ -113,7 +113,7 @@ func (s *Batches) Create(ctx context.Context, p *access.Principal, n NewBatch) (
 }
 
 // draft checks a definition as far as it can be checked without tasks.
-func (s *Batches) draft(ctx context.Context, n NewBatch) (store.Batch, error) {
+func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (store.Batch, error) {
 	owner, err := s.store.Tenant(ctx, n.Tenant)
 	if err != nil {
 		return store.Batch{}, err
@@ -131,10 +131,8 @@ func (s *Batches) draft(ctx context.Context, n NewBatch) (store.Batch, error) {
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}
-	if b.Pool == 0 {
-		b.Pool = s.live.List()[0].ID
-	} else if _, err := s.live.Get(b.Pool); err != nil {
-		return b, crowd.Fieldf("pool", "no such pool")
+	if b.Pool, err = s.granted(p, n.Tenant, n.Pool); err != nil {
+		return b, err
 	}
 	if err := input.ValidName("name", b.Name); err != nil {
 		return b, err
@@ -151,6 +149,24 @@ func (s *Batches) draft(ctx context.Context, n NewBatch) (store.Batch, error) {
 		return b, err
 	}
 	return b, (&engine.Tenant{MaxPriority: owner.MaxPriority}).Allows(b.Spec.Priority)
+}
+
+// granted returns a pool that is granted to a tenant: that of the id, or the first one for
+// 0. Only admins are told of pools that are not.
+func (s *Batches) granted(p *access.Principal, tenant crowd.TenantID, id crowd.PoolID) (crowd.PoolID, error) {
+	for _, pool := range s.live.List() {
+		switch {
+		case id != 0 && pool.ID != id:
+		case pool.Allows(tenant):
+			return pool.ID, nil
+		case id != 0 && p.May(access.BatchesEveryPool) == nil:
+			return 0, crowd.Fieldf("pool", "%s is not granted to %s: grant it first (throng pool grant %s --tenant %s)", pool.Name, tenant, pool.ID, tenant)
+		}
+	}
+	if id == 0 {
+		return 0, crowd.Fieldf("pool", "no pool is granted to %s: an administrator grants one (throng pool grant POOL --tenant %s)", tenant, tenant)
+	}
+	return 0, crowd.Fieldf("pool", "no such pool")
 }
 
 // Definition is what a draft was made of.
@@ -199,7 +215,7 @@ func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.B
 		return old, err
 	}
 	n.Tenant = old.Spec.Tenant
-	b, err := s.draft(ctx, n)
+	b, err := s.draft(ctx, p, n)
 	if err != nil {
 		return b, err
 	}
@@ -240,6 +256,9 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 		return BatchView{}, err
 	case b.Spec.Tasks == 0 || len(b.Columns) == 0: // the columns come when an upload has come to its end
 		return BatchView{}, crowd.Fieldf("tasks", "%s has no tasks yet; upload a file first", id)
+	}
+	if _, err := s.granted(p, b.Spec.Tenant, b.Pool); err != nil {
+		return BatchView{}, err
 	}
 	if _, err := input.NewTemplate(b.Template, b.Columns); err != nil {
 		return BatchView{}, err
@@ -371,7 +390,7 @@ type BatchView struct {
 	Crowd   engine.Crowd    // if it is launched and has not ended
 	Place   engine.Place    // in the pool's queue; only Get and what watches a batch tell it
 
-	PoolName string // if it is launched and has not ended
+	PoolName string // if it is launched and has not ended, and the pool is still granted
 
 	// Unpaid says which tasks of a run's step wait for money; "" if none do.
 	Unpaid string
@@ -438,8 +457,9 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 		return v, err
 	}
 	if err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
-		pool, _ := s.live.Settings(b.Pool)
-		v.PoolName = pool.Name
+		if pool, _ := s.live.Settings(b.Pool); p.Knows(&pool) {
+			v.PoolName = pool.Name
+		}
 		err = s.unpaid(ctx, &v)
 	}
 	v.remedies(p)

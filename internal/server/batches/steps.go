@@ -17,12 +17,15 @@ type Steps struct{ batches *Batches }
 // NewSteps makes it.
 func NewSteps(b *Batches) Steps { return Steps{b} }
 
-// Pool returns the pool with a name, or the first one for "".
-func (s Steps) Pool(_ context.Context, name string) (crowd.PoolID, error) {
+// Pool returns the pool with a name that is granted to a tenant, or the first such for "".
+func (s Steps) Pool(_ context.Context, tenant crowd.TenantID, name string) (crowd.PoolID, error) {
 	for _, p := range s.batches.live.List() {
-		if name == "" || p.Name == name {
+		if (name == "" || p.Name == name) && p.Allows(tenant) {
 			return p.ID, nil
 		}
+	}
+	if name == "" {
+		return 0, crowd.Fieldf("pool", "no pool is granted to %s: an administrator grants one (throng pool grant POOL --tenant %s)", tenant, tenant)
 	}
 	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
 }

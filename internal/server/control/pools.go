@@ -39,7 +39,7 @@ func (s *Pools) Saved(ctx context.Context) ([]store.Pool, error) {
 		return pools, err
 	}
 	p := s.newPool("main", sched.Default)
-	p.RequestersInvite = true
+	p.Grants = []store.PoolGrant{{Invite: true}} // who is alone on a server needs no more
 	p.ID, err = s.cfg.Store.CreatePool(ctx, p)
 	return []store.Pool{p}, err
 }
@@ -105,6 +105,13 @@ func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy st
 		return PoolView{}, err
 	}
 	v := PoolView{Pool: s.newPool(name, parsed.Name())}
+	tenants, err := s.cfg.Store.ListTenants(ctx)
+	if err != nil {
+		return v, err
+	}
+	if len(tenants) == 1 { // of several, an admin says which
+		v.Grants = []store.PoolGrant{{Tenant: tenants[0].ID}}
+	}
 	err = s.cfg.Live.ChangeSettings(func() (err error) {
 		if v.ID, err = s.savePool(ctx, v.Pool); err != nil {
 			return err
@@ -158,6 +165,9 @@ func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.Poo
 		now.Retainer.Rate = 0 // it was the pay of those called; an open pool pays whoever waits only if that is set for it
 	}
 	if err := s.validPool(&before, &now); err != nil {
+		return PoolView{}, err
+	}
+	if err := s.validGrants(ctx, before.Grants, now.Grants); err != nil {
 		return PoolView{}, err
 	}
 	var policy sched.Policy
@@ -259,16 +269,19 @@ func (s *Pools) validRules(rules []pool.Rule) error {
 	return nil
 }
 
-// List lists the pools. Requesters see them too, to choose one for a batch, and workers
-// their own and those to which its people are moved, to say which they like.
+// List lists the pools. Requesters see those granted to their tenants, to choose one for a
+// batch, and workers their own and those to which they are moved, to say which they like.
 func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, error) {
 	if err := p.May(access.PoolsList); err != nil {
 		return nil, err
 	}
-	pools := s.cfg.Live.List()
-	if p.May(access.PoolsListOthers) != nil {
-		pools = s.cfg.Live.Reachable(p.User.Pool, p.User.Home)
+	var works []store.Pool
+	if p.Is(access.Worker) {
+		works = s.cfg.Live.ReachableBy(&p.User)
 	}
+	pools := lists.Filter(s.cfg.Live.List(), func(x store.Pool) bool {
+		return p.Knows(&x) || slices.ContainsFunc(works, func(own store.Pool) bool { return own.ID == x.ID })
+	})
 	views := make([]PoolView, 0, len(pools))
 	for _, x := range pools {
 		v, err := s.poolView(ctx, x)
@@ -277,6 +290,7 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 		}
 		if p.May(access.PoolsListWhole) != nil {
 			v.Control, v.BalancedBy, v.Status.Funds, v.Status.Next = pool.Settings{}, "", engine.RetainerFunds{}, pool.Decision{}
+			v.Grants = lists.Filter(v.Grants, func(g store.PoolGrant) bool { return g.Tenant == 0 || slices.Contains(p.Tenants(), g.Tenant) })
 		}
 		views = append(views, v)
 	}
@@ -325,6 +339,9 @@ func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped
 func (s *Pools) find(p *access.Principal, o access.Operation, id crowd.PoolID) (*live.Pool, error) {
 	if err := p.May(o); err != nil {
 		return nil, err
+	}
+	if x, _ := s.cfg.Live.Settings(id); !p.Knows(&x) {
+		return nil, live.ErrPool
 	}
 	return s.cfg.Live.Get(id)
 }

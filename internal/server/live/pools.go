@@ -71,6 +71,9 @@ func (l *Pools) Start(ctx context.Context, p store.Pool) error {
 	return pool.Do(ctx, func(e *engine.Engine, now time.Time) { l.cfg.Restored(p.ID, e.People(now)) })
 }
 
+// ErrPool is the error about a pool that is not there, or not to be seen.
+var ErrPool = crowd.Errorf(crowd.NotFound, "no such pool")
+
 // Get returns a pool that runs.
 func (l *Pools) Get(id crowd.PoolID) (*Pool, error) {
 	l.mu.RLock()
@@ -78,7 +81,7 @@ func (l *Pools) Get(id crowd.PoolID) (*Pool, error) {
 	if p := l.pools[id]; p != nil {
 		return p, nil
 	}
-	return nil, crowd.Errorf(crowd.NotFound, "no such pool")
+	return nil, ErrPool
 }
 
 // Settings returns the settings of a pool.
@@ -116,6 +119,15 @@ func (l *Pools) List() []store.Pool {
 	}
 	slices.SortFunc(list, func(x, y store.Pool) int { return cmp.Compare(x.ID, y.ID) })
 	return list
+}
+
+// ReachableBy lists the pools in which a worker may come to work: their own, and those to
+// which they are moved. Who serves some tenants only is moved by admins alone.
+func (l *Pools) ReachableBy(u *store.User) []store.Pool {
+	if len(u.Serves) > 0 {
+		return lists.Filter(l.List(), func(p store.Pool) bool { return p.ID == u.Pool || p.ID == u.Home })
+	}
+	return l.Reachable(u.Pool, u.Home)
 }
 
 // Reachable lists the pools to which the control moves people of some pools, those

@@ -245,7 +245,7 @@ func (s *Duty) Wishes(_ context.Context, p *access.Principal) (WishesView, error
 }
 
 func (s *Duty) wishesView(u store.User) WishesView {
-	return WishesView{WishesOf(u), s.cfg.Live.Reachable(u.Pool, u.Home)}
+	return WishesView{WishesOf(u), s.cfg.Live.ReachableBy(&u)}
 }
 
 // WishesOf returns a worker's wishes.

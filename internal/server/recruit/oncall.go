@@ -275,7 +275,7 @@ func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
 			for k := range list {
 				x := &list[k]
 				p := o.of(x.ID)
-				x.Home, x.Moved, x.Prefers, x.Knows = p.Home, p.MovedAt, likes, knows
+				x.Home, x.Moved, x.Prefers, x.Knows, x.Stays = p.Home, p.MovedAt, likes, knows, len(p.Serves) > 0
 				p.describe(x, at, knows)
 			}
 		}

@@ -199,7 +199,12 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 		return Checked{}, err
 	}
 	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), may)
-	notes, err := s.orchestrator.Unkept(ctx, w)
+	notes, err := s.orchestrator.Unkept(ctx, w, func(x *store.Pool) bool {
+		if tenant != 0 {
+			return x.Allows(tenant)
+		}
+		return p.Knows(x)
+	})
 	if err != nil {
 		done()
 		return Checked{}, err

@@ -164,6 +164,7 @@ func bindPerson(b binding, u *store.User) {
 	b.words("email", &u.Email)
 	b.tick("admin", &u.Admin)
 	several(b, "tenants", &u.Tenants, crowd.ParseTenantID, crowd.TenantID.String)
+	several(b, "serves", &u.Serves, crowd.ParseTenantID, crowd.TenantID.String)
 	bound(b, "pool", &u.Pool, b.pool, idText)
 	bound(b, "qualifications", &u.Qualifications, b.qualifications, scoreLines)
 }

@@ -288,6 +288,7 @@ var effects = []struct {
 		}
 	}},
 	{"POST /invitations", func(t *testing.T, c *company) {
+		read(c.app.Pools.Grant(t.Context(), c.boss.principal(), 2, store.PoolGrant{Tenant: 1}))(t)
 		c.boss.get("/invitations").form("/invitations").set("addresses", "a@example.org b@example.org").set("pool", "p2").set("test", "1").set("tenant", "n1").set("days", "5").set("note", "Do come.").send().want(200)
 		x := read(c.app.Invitations.Get(t.Context(), c.boss.principal(), 2))(t)
 		equal(t, fmt.Sprint(x.Address, x.Pool, x.Test, x.Tenant, x.Note, x.ExpiresAt.Sub(x.CreatedAt).Round(time.Minute)), fmt.Sprint("b@example.org", crowd.PoolID(2), 1, crowd.TenantID(1), "Do come.", 5*24*time.Hour))

@@ -140,11 +140,11 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// ticks reports whether a tenant is ticked in a form: of a person, or among tenants, either
-// of which may be nil.
-func ticks(f *form, form string, of any, id crowd.TenantID) bool {
+// ticks reports whether a tenant is ticked in a field of a form: of a person, or among
+// tenants, either of which may be nil.
+func ticks(f *form, form, field string, of any, id crowd.TenantID) bool {
 	if typed := f.typed(form); typed != nil {
-		return slices.Contains(typed["tenants"], id.String())
+		return slices.Contains(typed[field], id.String())
 	}
 	switch x := of.(type) {
 	case store.User:

@@ -57,7 +57,7 @@ func (rq *request) invitations() error {
 	list, err := rq.App.Invitations.List(rq.ctx(), rq.p, tenant, max(0, before), invitationsShown)
 	rq.check(err)
 	pools, made := ask(rq, rq.App.Pools.List), madeOf[inviting](rq)
-	open := slices.DeleteFunc(slices.Clone(pools), func(v control.PoolView) bool { return accounts.MayInviteTo(rq.p, &v.Pool) != nil })
+	open := slices.DeleteFunc(slices.Clone(pools), func(v control.PoolView) bool { return !rq.mayInviteTo(&v.Pool) })
 	data := map[string]any{
 		"List": list, "Pools": menu(open, poolChoice), "PoolNames": poolNames(pools), "Tests": rq.testMenu(tenants), "Tenants": tenantMenu(rq.p, tenants, "no tenant in particular"),
 		"Tenant": rq.r.URL.Query().Get("tenant"), "TenantNames": tenantNames(tenants), "Report": made.report, "Links": made.links,
@@ -66,6 +66,11 @@ func (rq *request) invitations() error {
 		data["Before"] = list[len(list)-1].ID
 	}
 	return rq.render("invitations", page{Title: "Invitations", Section: "invitations", Data: data})
+}
+
+// mayInviteTo reports whether somebody may invite to a pool, for any tenant of theirs.
+func (rq *request) mayInviteTo(pool *store.Pool) bool {
+	return rq.p.Is(access.Admin) || slices.ContainsFunc(rq.p.Tenants(), pool.AllowsInvite)
 }
 
 // testMenu lists the tests to which somebody may be invited.

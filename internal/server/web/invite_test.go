@@ -188,7 +188,7 @@ func TestRequestersInviteToOpenPools(t *testing.T) {
 		t.Errorf("an admin is offered %v", got)
 	}
 	invites().want(403, "ask an administrator")
-	c.boss.get("/admin/pools/p2/settings").form("/admin/pools/p2/settings").set("requesters_invite", "1").press("then", "save").send().want(200, "Saved.")
+	c.boss.get("/admin/pools/p2/settings").form("/admin/pools/p2/settings").set("inviting", "n1").press("then", "save").send().want(200, "Saved.")
 	if got := offered(c.req); !slices.Equal(got, []string{"main", "night"}) {
 		t.Errorf("once it is open a requester is offered %v", got)
 	}
@@ -226,7 +226,7 @@ func TestLinkPages(t *testing.T) {
 	w := c.workers[0]
 	w.get(again).want(200, "Accept as w1").form("/invitation").press("do", "accept").send().at("/work")
 	other := invite("d@example.org")
-	c.req.get(other).want(200, "Accept as rita").form("/invitation").press("do", "accept").send().at("/work").want(200)
+	c.req.get(other).want(200, "Accept as rita").form("/invitation").press("do", "accept").send().want(409, "cannot become a worker with it")
 	signIn := nobody.get(invite("e@example.org"))
 	link := ""
 	for _, a := range signIn.all("a") {

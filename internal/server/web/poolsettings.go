@@ -33,6 +33,7 @@ const emptyRules = 1
 // poolFormData is the page of a pool's settings.
 type poolFormData struct {
 	V            control.PoolView
+	Tenants      []store.Tenant
 	S            url.Values // the settings as the form has them
 	Rules        []ruleRow
 	Elasticities []pool.Form
@@ -119,7 +120,7 @@ func (*tried) Step(x pool.Tested) string {
 
 // bindPool goes over all settings of a pool.
 func bindPool(b binding, p *store.Pool) {
-	b.tick("requesters_invite", &p.RequestersInvite)
+	bindGrants(b, &p.Grants)
 	b.tick("called", &p.Retainer.Called)
 	b.amount("rate", &p.Retainer.Rate)
 	b.span("silence", &p.Retainer.Silence, time.Second)
@@ -214,7 +215,7 @@ func place(rows []ruleRow, err error) {
 // rules.
 func (rq *request) poolSettings(id crowd.PoolID) error {
 	v := askOf(rq, id, rq.App.Pools.Get)
-	d := &poolFormData{V: v, S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Balancers: pool.Balancers(), Conditions: pool.Names(), Tried: madeOf[*tried](rq)}
+	d := &poolFormData{V: v, Tenants: ask(rq, rq.App.Tenants.List), S: filled(v.Pool, bindPool), Elasticities: pool.Elasticities(), Stabilities: pool.Stabilities(), Balancers: pool.Balancers(), Conditions: pool.Names(), Tried: madeOf[*tried](rq)}
 	d.Rules = rowsOf(d.S, emptyRules)
 	f := rq.form
 	if typed := f.typed(poolFormID); typed != nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"github.com/throng-dev/throng/internal/store"
 	"maps"
 	"net/http"
 	"net/url"
@@ -111,6 +112,7 @@ func TestFormsKeepWhatIsTyped(t *testing.T) {
 	c := newCompany(t, 3)
 	c.boss.post("/admin/tenants", url.Values{"name": {"Other"}, "weight": {"1"}, "max_priority": {"100"}}).want(200)
 	c.boss.post("/admin/pools", url.Values{"name": {"Night"}, "policy": {"edf"}}).want(200)
+	read(c.app.Pools.Grant(t.Context(), c.boss.principal(), 2, store.PoolGrant{Tenant: 1}))(t)
 	c.boss.post("/admin/services", url.Values{"name": {"scores"}, "url": {"https://s.example"}, "concurrency": {"2"}, "tenants": {"n2"}}).want(200)
 	c.launchCats("Cats")
 	c.req.get("/batches/new").form("/batches").set("name", "Draft").set("tenant", "n1").sendFile("cats.csv", cats).want(200).at("/batches/b2")

@@ -245,6 +245,7 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 	c.boss.post("/admin/services", url.Values{"name": {"scores"}, "url": {"https://scores.example/v1"}, "concurrency": {"4"}, "tenants": {"n1"}}).want(200)
 	c.req.get("/invitations").form("/invitations").set("addresses", "eva@example.org").set("pool", "p1").send().want(200, "eva@example.org")
 	c.boss.get("/admin").form("/admin/tenants").set("name", "Other").send().want(200)
+	c.boss.post("/admin/pools", url.Values{"name": {"Hushed"}, "policy": {"fifo"}}).want(200) // p2, granted to nobody
 	olga := c.as(t, c.boss, "olga", func(f *sheet) { f.set("tenants", "n2") })
 	foreign := map[string]*browser{"a requester of another tenant": olga, "another worker": c.workers[1], "somebody who has not signed in": c.browser(t, "nobody")}
 	cases := 0
@@ -277,6 +278,27 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 	}
 	if cases < 100 {
 		t.Errorf("only %d cases", cases)
+	}
+	// What names a pool in a form is answered alike, and no page of theirs names the pool.
+	draft := c.req.get("/batches/new").form("/batches").set("name", "Draft").set("tenant", "n1").sendFile("cats.csv", cats).want(200).at("/batches/b2")
+	for path, form := range map[string]url.Values{
+		"/invitations":         {"addresses": {"x@example.org"}},
+		"/batches/b2/settings": draft.form("/batches/b2/settings").values,
+	} {
+		answer := func(pool string) string {
+			form.Set("pool", pool)
+			p := c.req.post(path, form)
+			return strings.ReplaceAll(fmt.Sprintf("%d %s\n%s", p.Status, p.URL.RequestURI(), p.Text), pool, "POOL")
+		}
+		if theirs, none := answer("p2"), answer("p9"); theirs != none {
+			t.Errorf("%s tells a pool that is not granted from none:\n%s", path, firstDifference(theirs, none))
+		}
+	}
+	for _, rt := range routes() {
+		method, path, _ := strings.Cut(rt.pattern, " ")
+		if p := samples.Replace(path); method == http.MethodGet && !strings.Contains(p, "events") && strings.Contains(c.req.get(p).Text, "Hushed") {
+			t.Errorf("%s names a pool that is not granted", rt.pattern)
+		}
 	}
 }
 

@@ -80,6 +80,7 @@ func (s *State) form() jsonform.Form {
 		"workers", jsonform.List(&x.Workers, func(w *engine.Worker) jsonform.Form {
 			return jsonform.Object(
 				"id", number(&w.ID), "qualifications,omitempty", &w.Qualifications, "granted,omitempty", &w.Granted, "suspended,omitempty", &w.Suspended, "blocked_by,omitempty", &w.BlockedBy,
+				"staff_of,omitempty", &w.StaffOf, "serves,omitempty", &w.Serves,
 				"training,omitempty", jsonform.As(func() int { return training[w.ID] }, func(n int) { // tasks of training batches still to do
 					if n != 0 {
 						x.Duties = append(x.Duties, engine.Duty{Worker: w.ID, Training: n})

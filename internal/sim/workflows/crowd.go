@@ -60,7 +60,7 @@ func (w *world) command(ctx context.Context, id crowd.BatchID, f func(e *engine.
 	return w.commit(e)
 }
 
-func (w *world) Pool(_ context.Context, name string) (crowd.PoolID, error) {
+func (w *world) Pool(_ context.Context, _ crowd.TenantID, name string) (crowd.PoolID, error) {
 	if id, ok := w.names[name]; ok {
 		return id, nil
 	}

@@ -236,7 +236,7 @@ func poolNames(names []string) []string {
 }
 
 func (w *world) pool(name string, tenant crowd.TenantID, needs map[string]int) error {
-	kept := store.Pool{Name: name, Policy: w.Policy, CreatedAt: w.now}
+	kept := store.Pool{Name: name, Policy: w.Policy, CreatedAt: w.now, Grants: []store.PoolGrant{{Tenant: tenant}}}
 	if name == "" {
 		kept.Name = mainPool
 	}

@@ -95,8 +95,8 @@ func TestOldDatabase(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pools, err := s.ListPools(ctx)
 	check(err)
-	crew := store.Pool{ID: 1, Name: "crowd", Policy: "wfs", CreatedAt: start, RequestersInvite: true}
-	night := store.Pool{ID: 2, Name: "night", Policy: "wfs", CreatedAt: start} // requesters go on inviting to the first one only
+	crew := store.Pool{ID: 1, Name: "crowd", Policy: "wfs", CreatedAt: start, Grants: []store.PoolGrant{{Invite: true}}} // as open to all tenants as it was
+	night := store.Pool{ID: 2, Name: "night", Policy: "wfs", CreatedAt: start, Grants: []store.PoolGrant{{}}} // requesters go on inviting to the first one only
 	same("pools", pools, []store.Pool{crew, night})
 	users, err := s.PoolUsers(ctx, 1)
 	check(err)
@@ -127,7 +127,11 @@ func TestOldDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(e.StartDuty(now, 1))
-	if _, ready, err := e.Ready(now, 1); err != nil || !ready {
+	check(e.StartDuty(now, 2))
+	if _, ready, err := e.Ready(now, 1); err != nil || ready {
+		t.Fatalf("a requester of the batch's tenant gets the next task: %t, %v", ready, err)
+	}
+	if _, ready, err := e.Ready(now, 2); err != nil || !ready {
 		t.Fatalf("the next task: %t, %v", ready, err)
 	}
 	check(e.Check())

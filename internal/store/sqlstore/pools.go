@@ -25,10 +25,10 @@ type calling struct {
 }
 
 var (
-	pools = newTable("pools", "p", `id, name, policy, stopped, created_at, retainer, control, calling, requesters_invite, gate`, func(p *store.Pool) []any {
+	pools = newTable("pools", "p", `id, name, policy, stopped, created_at, retainer, control, calling, grants, gate`, func(p *store.Pool) []any {
 		return []any{
 			&p.ID, &p.Name, &p.Policy, &p.Stopped, instant{&p.CreatedAt},
-			encoded{(*retainer)(&p.Retainer)}, encoded{&p.Control}, encoded{(*calling)(&p.Calling)}, &p.RequestersInvite, &p.Gate,
+			encoded{(*retainer)(&p.Retainer)}, encoded{&p.Control}, encoded{(*calling)(&p.Calling)}, encoded{&p.Grants}, &p.Gate,
 		}
 	})
 	keepPool = pools.update(1)

@@ -98,27 +98,34 @@ func earned(ctx context.Context, q querier, pool int64, list []engine.Duty) (map
 
 func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Worker, error) {
 	workers, err := list(ctx, q, func(r row, w *engine.Worker) error {
-		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications}, encoded{&w.Granted})
-	}, `select id, suspended, qualifications, granted from users where pool = $1 order by id`, pool)
+		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications}, encoded{&w.Granted}, encoded{&w.Serves})
+	}, `select id, suspended, qualifications, granted, serves from users where pool = $1 order by id`, pool)
 	if err != nil {
 		return nil, err
 	}
-	next := 0 // both lists are in order of the worker
-	err = each(ctx, q, func(r row) error {
-		var id crowd.WorkerID
-		var tenant crowd.TenantID
-		if err := r.Scan(&id, &tenant); err != nil {
-			return err
+	for i, table := range tieTables {
+		next := 0 // both lists are in order of the worker
+		err := each(ctx, q, func(r row) error {
+			var id crowd.WorkerID
+			var tenant crowd.TenantID
+			if err := r.Scan(&id, &tenant); err != nil {
+				return err
+			}
+			for next < len(workers) && workers[next].ID < id {
+				next++
+			}
+			if next < len(workers) && workers[next].ID == id {
+				w := &workers[next]
+				list := [...]*[]crowd.TenantID{&w.StaffOf, &w.BlockedBy}[i]
+				*list = append(*list, tenant)
+			}
+			return nil
+		}, `select user_id, tenant from `+table+` order by user_id, tenant`)
+		if err != nil {
+			return nil, err
 		}
-		for next < len(workers) && workers[next].ID < id {
-			next++
-		}
-		if next < len(workers) && workers[next].ID == id {
-			workers[next].BlockedBy = append(workers[next].BlockedBy, tenant)
-		}
-		return nil
-	}, `select b.user_id, b.tenant from user_blocks b order by b.user_id, b.tenant`)
-	return workers, err
+	}
+	return workers, nil
 }
 
 func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.BatchSnapshot) (err error) {

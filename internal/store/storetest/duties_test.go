@@ -20,7 +20,7 @@ func (w *world) onCall(name string) store.Pool {
 			Target: pool.Target{Eta: 0.1, Salary: 1.0 / 3, Wait: time.Second + 1, Tail: 0.05}, Expect: pool.Expect{TaskTime: 30 * time.Second},
 			Min: 2, Max: 400, Cooldown: time.Minute + 1, Window: time.Hour, Advise: true,
 		},
-		Calling: store.Calling{Ask: 1.0 / 3, Answer: time.Minute + 1, Life: 15 * time.Minute}, RequestersInvite: true, Gate: true,
+		Calling: store.Calling{Ask: 1.0 / 3, Answer: time.Minute + 1, Life: 15 * time.Minute}, Grants: []store.PoolGrant{{Invite: true}, {Tenant: 2}, {Tenant: 3, Invite: true}}, Gate: true,
 	}
 }
 

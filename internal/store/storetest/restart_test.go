@@ -308,8 +308,12 @@ func (s *site) suspend(t *testing.T) {
 	if s.IntN(4) == 0 {
 		u.BlockedBy = []crowd.TenantID{s.other}
 	}
+	u.Serves = nil
+	if s.IntN(8) == 0 {
+		u.Serves = []crowd.TenantID{s.other}
+	}
 	ok(t, s.UpdateUser(s.ctx, u))
-	ok(t, s.engine.SetWorker(s.clock, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy}))
+	ok(t, s.engine.SetWorker(s.clock, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy, Serves: u.Serves}))
 	s.did["suspend"]++
 }
 

@@ -187,7 +187,7 @@ CREATE TABLE pools (
     policy     text not null,
     stopped    boolean not null,
     created_at bigint not null
-, retainer text not null default '', control text not null default '', calling text not null default '', requesters_invite boolean not null default false, gate boolean not null default false, gate_open boolean not null default false);
+, retainer text not null default '', control text not null default '', calling text not null default '', gate boolean not null default false, gate_open boolean not null default false, grants text not null default '');
 CREATE TABLE progress (
     batch         integer primary key references batches (id),
     state         text not null,
@@ -425,6 +425,6 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0);
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '');
 CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);
