@@ -99,7 +99,6 @@ func keyedWorld(t testing.TB) *world {
 		}
 	}
 	must(w.admin.CreatePool(w.ctx, "evening", "fifo"))(t)
-	w.set(`{"requesters_invite": true}`)
 	w.invite(w.ann, "a@example.org")
 	return w
 }

@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -330,46 +329,6 @@ func (s *scene) giveUp() {
 	if _, err := s.Runs.Cancel(s.ctx, s.admin, s.run); err != nil {
 		refused(s.t, err, crowd.Conflict) // it has ended
 	}
-}
-
-// invited is a new invitation of ann's tenant.
-func (s *scene) invited() accounts.InvitationView {
-	s.t.Helper()
-	if s.ready != nil {
-		return s.ready.invitation
-	}
-	s.clock.advance(time.Second)
-	address := fmt.Sprintf("p%d@example.org", s.clock.now().UnixNano())
-	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Tenant: s.a, Pool: s.pool, Addresses: []string{address}}))(s.t)
-	return r.Invited[0]
-}
-
-// given is a new test of ann's tenant.
-func (s *scene) given() store.Test {
-	s.t.Helper()
-	if s.ready != nil {
-		return s.ready.test
-	}
-	s.clock.advance(time.Second)
-	return must(s.Tests.Create(s.ctx, s.admin, accounts.NewTest{
-		Tenant: s.a, Name: s.clock.now().Format(time.RFC3339Nano), Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50,
-	}))(s.t)
-}
-
-// asked invites p to a new test, and accepts for them.
-func (s *scene) asked(p *access.Principal) int64 {
-	s.t.Helper()
-	if s.ready != nil {
-		return s.ready.test.ID
-	}
-	test := s.given().ID
-	if p.User.ID == 999 { // is nobody
-		return test
-	}
-	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
-	// As somebody accepted who has become staff since: staff cannot accept.
-	must(s.store.AcceptInvitation(s.ctx, r.Invited[0].Invitation, must(s.store.User(s.ctx, p.User.ID))(s.t)))(s.t)
-	return test
 }
 
 func second[T any](_ T, err error) error { return err }

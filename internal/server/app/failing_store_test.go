@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -473,4 +474,16 @@ func (f *failingStore) Tries(ctx context.Context, test int64, worker crowd.Worke
 
 func (f *failingStore) TestTries(ctx context.Context, tenant crowd.TenantID, test, before int64, limit int) ([]store.Try, error) {
 	return fail1(f, ctx, "TestTries", func() ([]store.Try, error) { return f.Store.TestTries(ctx, tenant, test, before, limit) })
+}
+
+// fate is how a use case fared without a call of the store.
+type fate struct {
+	wrong   []string
+	excused bool // something was wrong but for the excuse
+}
+
+func (f *fate) fault(excused bool, format string, args ...any) {
+	if f.excused = f.excused || excused; !excused {
+		f.wrong = append(f.wrong, fmt.Sprintf(format, args...))
+	}
 }

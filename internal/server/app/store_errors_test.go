@@ -433,18 +433,6 @@ func TestEveryErrorOfTheStoreIsHeard(t *testing.T) {
 	}
 }
 
-// fate is how a use case fared without a call of the store.
-type fate struct {
-	wrong   []string
-	excused bool // something was wrong but for the excuse
-}
-
-func (f *fate) fault(excused bool, format string, args ...any) {
-	if f.excused = f.excused || excused; !excused {
-		f.wrong = append(f.wrong, fmt.Sprintf(format, args...))
-	}
-}
-
 // without does the use case with a call of the store that fails, and again.
 func (x *trial) without(c storeCall, name string, want map[string][]string, but excuse) fate {
 	x.t.Helper()

@@ -151,34 +151,6 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 	return b, (&engine.Tenant{MaxPriority: owner.MaxPriority}).Allows(b.Spec.Priority)
 }
 
-// granted returns a pool that is granted to a tenant: that of the id, or the first one for
-// 0. Only admins are told of pools that are not.
-func (s *Batches) granted(p *access.Principal, tenant crowd.TenantID, id crowd.PoolID) (crowd.PoolID, error) {
-	for _, pool := range s.live.List() {
-		switch {
-		case id != 0 && pool.ID != id:
-		case pool.Allows(tenant):
-			return pool.ID, nil
-		case id != 0 && p.May(access.BatchesEveryPool) == nil:
-			return 0, crowd.Fieldf("pool", "%s is not granted to %s: grant it first (throng pool grant %s --tenant %s)", pool.Name, tenant, pool.ID, tenant)
-		}
-	}
-	if id == 0 {
-		return 0, crowd.Fieldf("pool", "no pool is granted to %s: an administrator grants one (throng pool grant POOL --tenant %s)", tenant, tenant)
-	}
-	return 0, crowd.Fieldf("pool", "no such pool")
-}
-
-// Definition is what a draft was made of.
-func Definition(b *store.Batch) NewBatch {
-	x := &b.Spec
-	return NewBatch{
-		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
-		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
-		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough,
-	}
-}
-
 // openDraft returns a draft that may be changed. The caller holds its lock of s.drafts.
 func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
 	b, err := s.batch(ctx, p, o, id)

@@ -119,3 +119,13 @@ func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crow
 	}
 	return s.onBatch(ctx, p, access.BatchesRemoveTask, id, func(e *engine.Engine, now time.Time) error { return e.Remove(now, id, task.N()) })
 }
+
+// Definition is what a draft was made of.
+func Definition(b *store.Batch) NewBatch {
+	x := &b.Spec
+	return NewBatch{
+		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
+		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
+		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough,
+	}
+}

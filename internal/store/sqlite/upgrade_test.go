@@ -96,7 +96,7 @@ func TestOldDatabase(t *testing.T) {
 	pools, err := s.ListPools(ctx)
 	check(err)
 	crew := store.Pool{ID: 1, Name: "crowd", Policy: "wfs", CreatedAt: start, Grants: []store.PoolGrant{{Invite: true}}} // as open to all tenants as it was
-	night := store.Pool{ID: 2, Name: "night", Policy: "wfs", CreatedAt: start, Grants: []store.PoolGrant{{}}} // requesters go on inviting to the first one only
+	night := store.Pool{ID: 2, Name: "night", Policy: "wfs", CreatedAt: start, Grants: []store.PoolGrant{{}}}            // requesters go on inviting to the first one only
 	same("pools", pools, []store.Pool{crew, night})
 	users, err := s.PoolUsers(ctx, 1)
 	check(err)

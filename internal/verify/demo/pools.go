@@ -128,6 +128,9 @@ func (s *poolScene) setUpPools(ctx context.Context) error {
 				return err
 			}
 			l.id = made.ID
+			if _, err := s.Admin.GrantPool(ctx, l.id, 0, false); err != nil {
+				return err
+			}
 		}
 		called, rate := true, waitingRate
 		edit := wire.PoolEdit{Name: &p.name, PoolSettings: wire.PoolSettings{Control: &wire.Control{Balance: p.control.Balance}, Retainer: &wire.Retainer{Called: &called, Rate: &rate, Training: &p.training}}}
