@@ -12,6 +12,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
@@ -50,11 +51,12 @@ type BatchCreate struct {
 
 	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training, and for nobody else."`
 
-	Tenant          string `help:"For which tenant; not needed by a requester of one."`
-	Pool            string `help:"By which pool; default: the first."`
-	SkipBad         bool   `help:"Leave out rows that are wrong, instead of keeping none."`
-	Launch          bool   `help:"Launch it at once."`
-	AllowSmallCrowd bool   `help:"Launch even if the pool has fewer people than a task needs answers from."`
+	Tenant  string `help:"For which tenant; not needed by a requester of one."`
+	Pool    string `help:"By which pool; default: the first."`
+	SkipBad bool   `help:"Leave out rows that are wrong, instead of keeping none."`
+	Twice
+	Launch          bool `help:"Launch it at once."`
+	AllowSmallCrowd bool `help:"Launch even if the pool has fewer people than a task needs answers from."`
 	Remote
 }
 
@@ -148,7 +150,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 	bar := c.bar(size, "uploading "+x.File, true)
 	defer bar.Exit()
 	reader := progressbar.NewReader(file, bar)
-	out, err := r.Upload(c.Ctx, id, &reader, string(table.FormatOf(x.File)), x.SkipBad)
+	out, err := r.UploadTable(c.Ctx, id, &reader, client.Table{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, Duplicates: x.rule()})
 	if err != nil {
 		return out, err
 	}
@@ -156,6 +158,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 	if out.Bad > 0 {
 		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
 	}
+	c.tellDropped(x.File, out.Dropped)
 	return out, nil
 }
 

@@ -102,9 +102,10 @@ func lacking(err error, command string) error {
 // BatchAddTasks is "throng batch add-tasks".
 type BatchAddTasks struct {
 	One
-	File      string `arg:"" placeholder:"FILE" help:"The tasks, one a row, with the batch's columns: CSV, TSV or JSON Lines; - for standard input."`
-	SkipBad   bool   `help:"Leave out rows that are wrong, instead of adding none."`
-	AddBudget bool   `help:"Reserve what the budget lacks for them from the tenant's account."`
+	File    string `arg:"" placeholder:"FILE" help:"The tasks, one a row, with the batch's columns: CSV, TSV or JSON Lines; - for standard input."`
+	SkipBad bool   `help:"Leave out rows that are wrong, instead of adding none."`
+	Twice
+	AddBudget bool `help:"Reserve what the budget lacks for them from the tenant's account."`
 }
 
 // Run adds the tasks, unless somebody else adds some meanwhile.
@@ -121,7 +122,7 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	bar := c.bar(size, "uploading "+x.File, true)
 	defer bar.Exit()
 	reader := progressbar.NewReader(file, bar)
-	out, err := r.AddTasks(c.Ctx, x.ID, &reader, client.Addition{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, After: before.Tasks, AddBudget: x.AddBudget})
+	out, err := r.AddTasks(c.Ctx, x.ID, &reader, client.Addition{Table: client.Table{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, Duplicates: x.rule()}, After: before.Tasks, AddBudget: x.AddBudget})
 	if err != nil {
 		return ofFile(x.File, lacking(err, fmt.Sprintf("throng batch add-tasks %s %s --add-budget", x.ID, x.File)))
 	}
@@ -129,6 +130,7 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	if out.Bad > 0 {
 		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
 	}
+	c.tellDropped(x.File, out.Dropped)
 	b, err := r.Batch(c.Ctx, x.ID)
 	return r.tell(batchView{b, &out}, err, "%s %s: %s added, %d in all\n", b.ID, clean(b.Name), format.Count(out.Tasks, "task"), b.Tasks)
 }

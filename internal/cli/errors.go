@@ -237,6 +237,13 @@ func (c *Context) tellRows(file string, problems []wire.FieldNote) {
 	}
 }
 
+// tellDropped tells of rows of a file that were there before.
+func (c *Context) tellDropped(file string, n int64) {
+	if n > 0 {
+		say(c.Stderr, "throng: %s: %s dropped, as they were there before\n", clean(file), format.Count(int(n), "row"))
+	}
+}
+
 // message is the error in one line. The cause of an Unavailable is part of it:
 // it is about the user's own network.
 func message(err error) string {

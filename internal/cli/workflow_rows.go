@@ -32,7 +32,8 @@ type WorkflowRowsAdd struct {
 	Format string `enum:"csv,tsv,jsonl,parquet," default:"" help:"csv, tsv, jsonl or parquet; default: by the name of the file, or by its content."`
 	Follow bool   `help:"Go on with what is written to the end of the file, until the input is sealed or an interrupt."`
 	Every  span   `default:"1s" help:"With --follow: how often to look."`
-	Feed   string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`
+	Twice
+	Feed string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`
 }
 
 // Run adds the rows.
@@ -56,7 +57,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	if form == table.Auto {
 		form = table.FormatOf(x.File)
 	}
-	f := &feeder{c: c, to: r, outage: c.outage(), run: run.ID, input: x.Input, file: x.File, form: form, feed: x.Feed}
+	f := &feeder{c: c, to: r, duplicates: x.rule(), outage: c.outage(), run: run.ID, input: x.Input, file: x.File, form: form, feed: x.Feed}
 	if x.Follow {
 		ctx, stop := c.untilFirstSignal()
 		defer stop()
@@ -75,6 +76,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	}
 	sum := f.sum()
 	known := when(sum.Known > 0, fmt.Sprintf(", %d had been added before", sum.Known))
+	c.tellDropped(x.File, sum.Dropped)
 	return r.tell(sum, nil, "%s %s: %s added%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), known)
 }
 
@@ -146,7 +148,11 @@ type feeder struct {
 	input string
 	file  string
 	form  table.Format
-	feed  string        // "": not chosen yet
+	feed  string // "": not chosen yet
+
+	duplicates table.Duplicates
+	dropped    int64
+
 	added func(n int64) // called after each group, if not nil
 	// watches has follow ask whether the input still takes rows while none comes.
 	watches bool
@@ -160,7 +166,7 @@ type feeder struct {
 // sum is what became of the file's rows.
 func (f *feeder) sum() wire.AddedRows {
 	known := min(f.known, f.sent)
-	return wire.AddedRows{Input: f.input, Added: f.sent - known, Known: known, Feed: max(f.known, f.sent)}
+	return wire.AddedRows{Input: f.input, Added: f.sent - known - f.dropped, Known: known, Feed: max(f.known, f.sent), Dropped: f.dropped}
 }
 
 // group is rows of a file that are added together.
@@ -269,11 +275,12 @@ func (f *feeder) send(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	added, err := f.to.AddRows(ctx, f.run, client.NewRows{Input: f.input, Format: string(table.JSONL), Feed: f.feed, After: f.sent}, &text)
+	added, err := f.to.AddRows(ctx, f.run, client.NewRows{Input: f.input, Format: string(table.JSONL), Feed: f.feed, After: f.sent, Duplicates: f.duplicates}, &text)
 	if err != nil {
 		return ofFile(f.file, g.placed(err))
 	}
 	f.sent += int64(len(g.rows))
+	f.dropped += added.Dropped
 	if f.added != nil && added.Added > 0 {
 		f.added(added.Added)
 	}
@@ -286,6 +293,11 @@ func (g *group) placed(err error) error {
 	for _, e := range crowd.ErrorsOf(err) {
 		if e.Row > 0 && e.Row <= len(g.lines) {
 			e.Row = g.lines[e.Row-1]
+		}
+		var twice *table.Duplicate
+		if errors.As(e.Cause, &twice) && twice.Of <= int64(len(g.lines)) {
+			twice.Of = int64(g.lines[twice.Of-1])
+			e.Message = twice.Error()
 		}
 	}
 	return err

@@ -29,8 +29,9 @@ import (
 type WorkflowRun struct {
 	File  string      `arg:"" help:"The workflow, a YAML file; - for standard input."`
 	Input []inputFile `sep:"none" placeholder:"NAME=PATH" help:"The file of an input: CSV, TSV, JSON Lines or Parquet; once for each."`
-	Out   string      `placeholder:"DIR" help:"Folder for the outputs; with --simulate-workers, default: one named after the workflow."`
-	Force bool        `help:"Replace outputs that are there."`
+	Twice
+	Out   string `placeholder:"DIR" help:"Folder for the outputs; with --simulate-workers, default: one named after the workflow."`
+	Force bool   `help:"Replace outputs that are there."`
 
 	Budget amount `placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
 
@@ -327,7 +328,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 		}
 		bar := c.bar(size, "uploading "+in.path, true)
 		body := progressbar.NewReader(file, bar)
-		loaded, err := r.LoadRun(c.Ctx, run.ID, in.name, &body, string(table.FormatOf(in.path)))
+		loaded, err := r.LoadTable(c.Ctx, run.ID, in.name, &body, client.Table{Format: string(table.FormatOf(in.path)), Duplicates: x.rule()})
 		_, _ = bar.Exit(), file.Close() // it was only read
 		switch {
 		case crowd.CodeOf(err) == crowd.Conflict: // it is about the run
@@ -339,6 +340,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 		if loaded.Bad > 0 {
 			say(c.Stderr, "throng: %s: %s of %d; the rest goes on\n", clean(in.path), format.Count(int(loaded.Bad), "bad row"), loaded.Rows)
 		}
+		c.tellDropped(in.path, loaded.Dropped)
 	}
 	return nil
 }

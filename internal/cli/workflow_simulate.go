@@ -172,7 +172,11 @@ func (x *WorkflowRun) openInputs(c *Context) (rows map[string]table.Rows, closeA
 			return nil, closeAll, err
 		}
 		opened = append(opened, file)
-		if rows[in.name], err = openRows(file, size, table.FormatOf(in.path)); err != nil {
+		read, err := openRows(file, size, table.FormatOf(in.path))
+		if err == nil {
+			rows[in.name], err = x.rule().Of(read)
+		}
+		if err != nil {
 			return nil, closeAll, ofFile(in.path, fmt.Errorf("%s: %w", in.name, err))
 		}
 	}
@@ -276,6 +280,9 @@ func writeSimulated(w io.Writer, s *simulated) {
 		}
 		if l.Bad > 0 {
 			say(w, "%s: %s; the rest went on\n", clean(name), format.Count(int(l.Bad), "bad row"))
+		}
+		if l.Dropped > 0 {
+			say(w, "%s: %s dropped, as they were there before\n", clean(name), format.Count(int(l.Dropped), "row"))
 		}
 	}
 	if s.GaveUp > 0 {

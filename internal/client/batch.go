@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -16,22 +17,37 @@ func (c *Client) CreateBatch(ctx context.Context, b wire.NewBatch) (wire.Batch, 
 
 // Upload sends a draft's tasks. format is csv, tsv, jsonl, or "" for what the
 // content shows.
-func (c *Client) Upload(ctx context.Context, id crowd.BatchID, body io.Reader, format string, skipBad bool) (out wire.Uploaded, err error) {
-	err = c.send(ctx, http.MethodPut, path("batches", id, "tasks")+query("format", format, "skip_bad", skipBad), "application/octet-stream", body, into(&out))
+func (c *Client) Upload(ctx context.Context, id crowd.BatchID, body io.Reader, format string, skipBad bool) (wire.Uploaded, error) {
+	return c.UploadTable(ctx, id, body, Table{Format: format, SkipBad: skipBad})
+}
+
+// Table is how the file of a batch or an input is read.
+type Table struct {
+	Format  string // csv, tsv, jsonl, of inputs also parquet, or "" for what the content shows
+	SkipBad bool   // of a batch: keep the good rows of a file with bad ones
+	table.Duplicates
+}
+
+func (t *Table) query(more ...any) string {
+	return query(append(more, "format", t.Format, "skip_bad", t.SkipBad, "duplicates", t.Do, "key", t.Key)...)
+}
+
+// UploadTable sends a draft's tasks.
+func (c *Client) UploadTable(ctx context.Context, id crowd.BatchID, body io.Reader, how Table) (out wire.Uploaded, err error) {
+	err = c.send(ctx, http.MethodPut, path("batches", id, "tasks")+how.query(), "application/octet-stream", body, into(&out))
 	return out, err
 }
 
 // Addition is how more tasks are added.
 type Addition struct {
-	Format    string // csv, tsv, jsonl, or "" for what the content shows
-	SkipBad   bool
+	Table
 	After     uint32 // when not 0, how many tasks the batch has: if it has others, nothing is added
 	AddBudget bool   // reserve what the budget lacks
 }
 
 // AddTasks adds the tasks of a file to a running batch.
 func (c *Client) AddTasks(ctx context.Context, id crowd.BatchID, body io.Reader, how Addition) (out wire.Uploaded, err error) {
-	q := query("format", how.Format, "skip_bad", how.SkipBad, "after", how.After, "add_budget", how.AddBudget)
+	q := how.query("after", how.After, "add_budget", how.AddBudget)
 	err = c.send(ctx, http.MethodPost, path("batches", id, "tasks")+q, "application/octet-stream", body, into(&out))
 	return out, err
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
@@ -53,6 +54,9 @@ func errorOf(p *wire.Problem) error {
 		list[i] = &crowd.Error{Code: p.Code, Field: e.Field, Row: e.Line, Message: e.Message}
 		if e.Field == "workflow" && e.Column > 0 {
 			list[i].Cause = &wire.WorkflowError{Line: e.Line, Column: e.Column, Message: e.Message}
+		}
+		if e.SameAs > 0 {
+			list[i].Cause = &table.Duplicate{Of: e.SameAs, Key: e.Field}
 		}
 		if e.Rule > 0 { // the message names the place, and the cause is for programs
 			list[i].Row, list[i].Cause = 0, &pool.RuleError{Rule: e.Rule, Part: e.Part, Line: e.Line, Column: e.Column, Message: e.Message}

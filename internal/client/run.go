@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -24,8 +25,13 @@ func (c *Client) MakeRun(ctx context.Context, n wire.NewRun) (wire.Run, error) {
 
 // LoadRun sends the file of an input. format is csv, tsv, jsonl, parquet, or ""
 // for what the content shows.
-func (c *Client) LoadRun(ctx context.Context, id crowd.RunID, input string, file io.Reader, format string) (out wire.Loaded, err error) {
-	err = c.send(ctx, http.MethodPut, path("runs", id, "inputs", input)+query("format", format), "application/octet-stream", file, into(&out))
+func (c *Client) LoadRun(ctx context.Context, id crowd.RunID, input string, file io.Reader, format string) (wire.Loaded, error) {
+	return c.LoadTable(ctx, id, input, file, Table{Format: format})
+}
+
+// LoadTable sends the file of an input.
+func (c *Client) LoadTable(ctx context.Context, id crowd.RunID, input string, file io.Reader, how Table) (out wire.Loaded, err error) {
+	err = c.send(ctx, http.MethodPut, path("runs", id, "inputs", input)+how.query(), "application/octet-stream", file, into(&out))
 	return out, err
 }
 
@@ -35,11 +41,12 @@ type NewRows struct {
 	Format string // csv, tsv, jsonl, parquet, or "" for what the content shows
 	Feed   string // such as a file; "": nothing, so that the rows are added however often they are sent
 	After  int64  // how many rows of Feed come before these
+	table.Duplicates
 }
 
 // AddRows adds rows to an open input: all of them, or none.
 func (c *Client) AddRows(ctx context.Context, id crowd.RunID, n NewRows, rows io.Reader) (out wire.AddedRows, err error) {
-	err = c.send(ctx, http.MethodPost, path("runs", id, "inputs", n.Input, "rows")+query("format", n.Format, "feed", n.Feed, "after", n.After), "application/octet-stream", rows, into(&out))
+	err = c.send(ctx, http.MethodPost, path("runs", id, "inputs", n.Input, "rows")+query("format", n.Format, "feed", n.Feed, "after", n.After, "duplicates", n.Do, "key", n.Key), "application/octet-stream", rows, into(&out))
 	return out, err
 }
 

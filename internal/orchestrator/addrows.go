@@ -27,6 +27,8 @@ type NewRows struct {
 	File  table.Open
 	Feed  string // what they are from, such as a file that grows; "": nothing, so that they are added however often they come
 	After int64  // how many rows of Feed come before these
+	// Duplicates is what becomes of rows that the input has, or that come before in File.
+	Duplicates table.Duplicates
 }
 
 // AddedRows describes what became of rows for an open input.
@@ -34,6 +36,8 @@ type AddedRows struct {
 	Added int64
 	Known int64 // that had been added before
 	Feed  int64 // rows that the input has of the feed by now
+
+	Dropped int64 // that the input has, or that were the same as others of the file
 }
 
 // AddRows adds rows to an open input of a run that has started: all of them, or none.
@@ -60,15 +64,19 @@ func (o *Orchestrator) AddRows(ctx context.Context, id crowd.RunID, n NewRows) (
 	if err != nil {
 		return out, err
 	}
+	had, err := o.compareRows(ctx, n.Duplicates, input, rows)
+	if err != nil {
+		return out, err
+	}
 	err = o.modify(ctx, id, func(r *run) error {
-		out, err = r.addRows(ctx, n, rows)
+		out, err = r.addRows(ctx, n, rows, had)
 		return err
 	})
 	return out, err
 }
 
 // addRows adds the rows that the input does not have yet.
-func (r *run) addRows(ctx context.Context, n NewRows, rows [][]string) (out AddedRows, err error) {
+func (r *run) addRows(ctx context.Context, n NewRows, rows newRows, had *inputRows) (out AddedRows, err error) {
 	input, err := r.openInput(n.Input) // it may have been sealed since
 	if err != nil {
 		return out, err
@@ -82,15 +90,21 @@ func (r *run) addRows(ctx context.Context, n NewRows, rows [][]string) (out Adde
 		if has < n.After {
 			return out, crowd.Errorf(crowd.Conflict, "the input %s has %s of %q: the rows after those come first, and these begin after %d", n.Input, format.Count(int(has), "row"), n.Feed, n.After)
 		}
-		out.Known = min(has-n.After, int64(len(rows)))
-		out.Feed = max(has, n.After+int64(len(rows)))
+		out.Known = min(has-n.After, int64(len(rows.cells)))
+		out.Feed = max(has, n.After+int64(len(rows.cells)))
 		c.Feed = &store.Feed{Node: input.Node.Node, Name: n.Feed, Rows: out.Feed}
 	}
 	class := classifier{r.flow.SLA, input.Node.Node, columnsOf(input.Columns, r.flow.Inputs[input.Node.Node].Columns)}
-	for _, cells := range rows[out.Known:] {
+	rows = rows.after(out.Known)
+	if had != nil {
+		if rows, out.Dropped, err = had.distinct(ctx, rows); err != nil {
+			return AddedRows{}, err
+		}
+	}
+	for _, cells := range rows.cells {
 		c.Rows = append(c.Rows, store.Row{Node: input.Node.Node, Born: c.at, Class: class.of(cells), At: c.at, State: store.RowOK, Cells: cells})
 	}
-	if out.Added = int64(len(c.Rows)); out.Added == 0 {
+	if out.Added = int64(len(c.Rows)); out.Added == 0 && (out.Dropped == 0 || c.Feed == nil) {
 		return out, nil
 	}
 	return out, r.commit(ctx, c)
@@ -178,35 +192,35 @@ func (r *run) findInput(name string) (*node, error) {
 }
 
 // readNewRows reads rows for an input, with the cells in the order in which it keeps them.
-func readNewRows(open table.Open, n *node, input *workflow.Input) (rows [][]string, err error) {
+func readNewRows(open table.Open, n *node, input *workflow.Input) (rows newRows, err error) {
 	file, closed, err := open()
 	if err != nil {
-		return nil, err
+		return rows, err
 	}
 	defer closed()
 	from, err := placesOf(n, input, file.Columns())
 	if err != nil {
-		return nil, err
+		return rows, err
 	}
 	typed := typed(file, input.Columns)
 	var bad crowd.Errors
 	bytes := 0
 	for {
-		cells, _, err := typed.Read()
+		cells, line, err := typed.Read()
 		var wrong *crowd.Error
 		switch {
 		case errors.Is(err, io.EOF):
 			if len(bad) > 0 {
-				return nil, bad
+				return newRows{}, bad
 			}
 			return rows, nil
 		case errors.As(err, &wrong) && wrong.Row != 0:
 			if bad = append(bad, wrong); len(bad) == maxExamples {
-				return nil, bad
+				return newRows{}, bad
 			}
 			continue
 		case err != nil:
-			return nil, err
+			return newRows{}, err
 		}
 		row := make([]string, len(from))
 		for i, j := range from {
@@ -214,10 +228,10 @@ func readNewRows(open table.Open, n *node, input *workflow.Input) (rows [][]stri
 				row[i] = cells[j]
 			}
 		}
-		if bytes += store.TextBytes(row); len(rows) == MaxAddedRows || bytes > maxAddedText {
-			return nil, crowd.Errorf(crowd.TooLarge, "at most %d rows, with %s of text, are added at a time: nothing is added; send fewer", MaxAddedRows, format.Bytes(maxAddedText))
+		if bytes += store.TextBytes(row); len(rows.cells) == MaxAddedRows || bytes > maxAddedText {
+			return newRows{}, crowd.Errorf(crowd.TooLarge, "at most %d rows, with %s of text, are added at a time: nothing is added; send fewer", MaxAddedRows, format.Bytes(maxAddedText))
 		}
-		rows = append(rows, row)
+		rows.cells, rows.lines = append(rows.cells, row), append(rows.lines, line)
 	}
 }
 

@@ -19,6 +19,8 @@ type LoadResult struct {
 	Rows int64
 	Bad  int64          // rows that could not be read: items that have failed
 	Some []*crowd.Error // the first of them
+
+	Dropped int64 // rows that were there before; they are no items
 }
 
 // maxExamples is how many bad rows are listed one by one.
@@ -26,8 +28,9 @@ const maxExamples = 100
 
 // Load reads a file as an input of a run that was made. A row that cannot be read, or
 // with a cell that is no value of its column's type, becomes an item that has failed,
-// with the reason. Of a file that cannot be read to its end, or does not fit the workflow
-// (the error is Problems then), nothing is kept, and the run waits for another.
+// with the reason. Of a file that cannot be read to its end, that does not fit the workflow
+// (the error is Problems then), or that has rows which are refused as they were there before,
+// nothing is kept, and the run waits for another.
 func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, open table.Open) (out LoadResult, err error) {
 	leave, err := o.lockInput(inputKey{id, input})
 	if err != nil {
@@ -70,7 +73,11 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, o
 	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
 		return out, err
 	}
-	if err = o.readRows(ctx, id, w.SLA, i, typed(file, w.Inputs[i].Columns), &out); err == nil {
+	err = o.readRows(ctx, id, w.SLA, i, typed(file, w.Inputs[i].Columns), &out)
+	if distinct, is := file.(*table.Distinct); is {
+		out.Dropped = distinct.Dropped
+	}
+	if err == nil {
 		n.State, n.EndedAt = store.NodeDone, o.now()
 		o.locked(func() { err = o.advanceLoading(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}) })
 	}
@@ -224,10 +231,22 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, terms *work
 	chunks := store.Chunks[store.Row]{Keep: func(rows []store.Row) error {
 		return o.advanceLoading(ctx, &store.Advance{Run: id, Rows: rows})
 	}}
+	var twice crowd.Errors // rows that are refused
 	for {
 		cells, _, err := file.Read()
 		if errors.Is(err, io.EOF) {
+			if len(twice) > 0 {
+				return twice
+			}
 			return chunks.Flush()
+		}
+		if e := duplicate(err); e != nil {
+			if twice = append(twice, e); len(twice) == maxExamples {
+				return twice
+			}
+		}
+		if len(twice) > 0 {
+			continue // only looking for more of them
 		}
 		now := o.now()
 		row := store.Row{Node: node, Born: now, At: now, State: store.RowOK, Cells: cells}
@@ -247,6 +266,16 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, terms *work
 			return err
 		}
 	}
+}
+
+// duplicate returns the error that a row was there before, or nil.
+func duplicate(err error) *crowd.Error {
+	var e *crowd.Error
+	var twice *table.Duplicate
+	if errors.As(err, &e) && errors.As(e.Cause, &twice) {
+		return e
+	}
+	return nil
 }
 
 // Start begins a run whose inputs are there. If the files do not fit the

@@ -118,6 +118,7 @@ type Uploaded struct {
 	Columns  []string    `json:"columns"`
 	Tasks    int         `json:"tasks" doc:"rows kept"`
 	Bad      int         `json:"bad" doc:"rows that were wrong"`
+	Dropped  int64       `json:"dropped" doc:"rows that were there before"`
 	Problems []FieldNote `json:"problems" doc:"the first of them"`
 }
 

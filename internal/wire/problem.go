@@ -20,6 +20,7 @@ type FieldNote struct {
 	Rule    int    `json:"rule,omitempty" doc:"of a pool, from 1"`
 	Part    string `json:"part,omitempty" enum:"when,do" doc:"of the rule"`
 	Column  int    `json:"column,omitempty" doc:"of the line, in characters, from 1"`
+	SameAs  int64  `json:"same_as,omitempty" doc:"of a row that was there before in the file: the line of the first one"`
 	Message string `json:"message"`
 }
 

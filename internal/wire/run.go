@@ -124,6 +124,7 @@ type Loaded struct {
 	Input    string      `json:"input"`
 	Rows     int64       `json:"rows" doc:"in all, the bad ones among them"`
 	Bad      int64       `json:"bad" doc:"rows that could not be read: items that have failed, and are told at the input's faults"`
+	Dropped  int64       `json:"dropped" doc:"rows that were there before: they are no items"`
 	Problems []FieldNote `json:"problems" doc:"the first hundred of them"`
 	Needs    []string    `json:"needs" doc:"inputs without rows yet"`
 }
@@ -134,6 +135,8 @@ type AddedRows struct {
 	Added int64  `json:"added" doc:"rows; each is an item whose age begins now"`
 	Known int64  `json:"known" doc:"rows that had been added before, as they are of the same feed"`
 	Feed  int64  `json:"feed_rows" doc:"rows that the input has of the feed by now; 0 without a feed"`
+
+	Dropped int64 `json:"dropped" doc:"rows that the input has, or that were there before among these"`
 }
 
 // Feed is how far an input has got the rows of a feed.

@@ -84,7 +84,7 @@ func toStored(b store.Batch) wire.Batch {
 func toDraft(b store.Batch) wire.Batch { return toBatch(batches.BatchView{Batch: b}) }
 
 func toUploaded(r batches.UploadReport) wire.Uploaded {
-	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Problems: lists.Map(r.Problems, note)}
+	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Dropped: r.Dropped, Problems: lists.Map(r.Problems, note)}
 }
 
 // Stream gives a handler the body as it comes, for as long as it keeps the pace.
@@ -104,6 +104,16 @@ func (s *Stream) Resolve(ctx huma.Context) []error {
 	httpkit.Receiving(w, r)
 	s.reader, s.sentAs = r.Body, table.FormatOfType(ctx.Header("Content-Type"))
 	return nil
+}
+
+// Duplicates says what becomes of rows of a file that are there twice.
+type Duplicates struct {
+	Do  string `query:"duplicates" enum:"keep,drop,refuse" default:"keep" doc:"of rows that are the same: keep all, drop all but the first, or refuse them as bad rows"`
+	Key string `query:"key" doc:"the column that tells which rows are the same; default: all columns"`
+}
+
+func (d *Duplicates) rule() table.Duplicates {
+	return table.Duplicates{Do: table.OnDuplicate(d.Do), Key: d.Key}
 }
 
 const batchTag = "Batches"
@@ -176,10 +186,11 @@ func (a *api) batchTasks() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Stream
+			Duplicates
 			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad bool   `query:"skip_bad"`
 		}) (out wire.Uploaded, err error) {
-			return as(toUploaded)(a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad}))
+			return as(toUploaded)(a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad, Duplicates: in.rule()}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/tasks", summary: "Add tasks to a running batch, one a row", tag: batchTag, access: access.BatchesAddTasks,
 		text: "A file as that of a draft, with the columns of the batch in any order, and without `_workers`: they are for everybody. All of its tasks are added, or none. " +
@@ -188,12 +199,13 @@ func (a *api) batchTasks() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Stream
+			Duplicates
 			Format    string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad   bool   `query:"skip_bad"`
 			After     uint32 `query:"after" maximum:"4294967295" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
 			AddBudget bool   `query:"add_budget"`
 		}) (out wire.Uploaded, err error) {
-			how := batches.Addition{Upload: batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad}, After: in.After, AddBudget: in.AddBudget}
+			how := batches.Addition{Upload: batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad, Duplicates: in.rule()}, After: in.After, AddBudget: in.AddBudget}
 			return as(toUploaded)(a.app.Batches.AddTasks(ctx, p, in.id, in.reader, how))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/batches/{id}/tasks/{n}", summary: "Take a task out of a running batch", tag: batchTag, access: access.BatchesRemoveTask,

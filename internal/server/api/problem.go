@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/wire"
@@ -48,8 +49,9 @@ func (a *api) problem(ctx context.Context, err error) *wire.Problem {
 		return newProblem(crowd.Unavailable, "the request was given up")
 	}
 	public := httpkit.Public(err)
-	var rule *pool.RuleError // a cause that is for users
-	if public.Code == crowd.Internal || public.Cause != nil && !errors.As(public.Cause, &rule) {
+	var rule *pool.RuleError // causes that are for users
+	var twice *table.Duplicate
+	if public.Code == crowd.Internal || public.Cause != nil && !errors.As(public.Cause, &rule) && !errors.As(public.Cause, &twice) {
 		a.log.WarnContext(ctx, "request failed", "err", err, "cause", public.Cause)
 	}
 	return problemOf(public)
@@ -89,7 +91,12 @@ func note(e *crowd.Error) wire.FieldNote {
 	if errors.As(e.Cause, &rule) {
 		return wire.FieldNote{Field: e.Field, Rule: rule.Rule, Part: rule.Part, Line: rule.Line, Column: rule.Column, Message: e.Message}
 	}
-	return wire.FieldNote{Field: e.Field, Line: e.Row, Message: e.Message}
+	n := wire.FieldNote{Field: e.Field, Line: e.Row, Message: e.Message}
+	var twice *table.Duplicate
+	if errors.As(e.Cause, &twice) && twice.In == "" {
+		n.SameAs = twice.Of
+	}
+	return n
 }
 
 // Requests that do not fit their type are refused by huma before a handler sees

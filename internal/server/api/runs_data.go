@@ -59,10 +59,11 @@ func (a *api) runData() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Stream
+			Duplicates
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 		}) (out wire.Loaded, err error) {
-			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}))
+			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, in.rule().Opening(a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)})))
 			if err != nil {
 				return out, err
 			}
@@ -70,7 +71,7 @@ func (a *api) runData() {
 			if err != nil {
 				return out, err
 			}
-			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Problems: lists.Map(r.Some, note), Needs: runFor(p, v).Needs}, nil
+			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Dropped: r.Dropped, Problems: lists.Map(r.Some, note), Needs: runFor(p, v).Needs}, nil
 		})
 	a.openInputs()
 	a.runResults()
@@ -82,20 +83,22 @@ func (a *api) openInputs() {
 	const rows = "/v1/runs/{id}/inputs/{input}/rows"
 	add(a, op{method: http.MethodPost, path: rows, summary: "Add rows to an open input", tag: runTag, access: access.RunsAddRows,
 		text: fmt.Sprintf("CSV with a header, TSV, JSON Lines or Parquet, with the input's columns; at most %d rows. All of them are added, or none: of rows that cannot be read each is told with its line. ", orchestrator.MaxAddedRows) +
-			"They are durable when the answer comes. With `feed`, a name for what the rows are from, and `after`, a request that is repeated adds no row twice.",
+			"They are durable when the answer comes. With `feed`, a name for what the rows are from, and `after`, a request that is repeated adds no row twice. " +
+			"`duplicates` concerns rows that the input has, too: all of them are read for it.",
 		uploads: append(slices.Clone(tables), parquetType)},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
 			Stream
+			Duplicates
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			Feed   string `query:"feed" maxLength:"200" doc:"what the rows are from, such as a file that grows, or a key of one request; default: nothing, so that they are added however often they are sent"`
 			After  int64  `query:"after" minimum:"0" doc:"how many rows of the feed come before these"`
 		}) (wire.AddedRows, error) {
 			r, err := a.app.Runs.AddRows(ctx, p, in.id, orchestrator.NewRows{
-				Input: in.Input, File: a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}), Feed: in.Feed, After: in.After,
+				Input: in.Input, File: a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}), Feed: in.Feed, After: in.After, Duplicates: in.rule(),
 			})
-			return wire.AddedRows{Input: in.Input, Added: r.Added, Known: r.Known, Feed: r.Feed}, err
+			return wire.AddedRows{Input: in.Input, Added: r.Added, Known: r.Known, Feed: r.Feed, Dropped: r.Dropped}, err
 		})
 	add(a, op{method: http.MethodGet, path: rows, summary: "Say how many rows of a feed an input has", tag: runTag, access: access.RunsFeedRows,
 		text: "For a program that goes on where it, or its last request, broke off."},

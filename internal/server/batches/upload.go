@@ -26,6 +26,8 @@ const (
 type Upload struct {
 	Format  table.Format // "": from the content
 	SkipBad bool         // keep the good rows of a file with bad ones
+	// Duplicates is what becomes of rows of the file that are the same.
+	Duplicates table.Duplicates
 }
 
 // UploadReport is the outcome of an upload.
@@ -33,6 +35,7 @@ type UploadReport struct {
 	Columns  []string
 	Tasks    int            // rows kept
 	Bad      int            // rows that were wrong
+	Dropped  int64          // rows that were there before
 	Problems []*crowd.Error // the first of them, with line and column
 }
 
@@ -94,7 +97,7 @@ type uploading struct {
 	batches  *Batches
 	how      Upload
 	report   UploadReport
-	rows     *table.Reader
+	rows     *table.Distinct
 	pool     crowd.PoolID
 	keep     func(ctx context.Context, tasks []store.Task) error
 	columns  []string // of the file
@@ -131,7 +134,11 @@ func (u *uploading) open(ctx context.Context, p *access.Principal, b *store.Batc
 	if end, err = u.batches.slots.Start(ctx, p.User.ID, b.Spec.Tenant, 1); err != nil {
 		return nil, err
 	}
-	if u.rows, err = table.NewReader(body, table.Options{Format: u.how.Format}); err != nil {
+	rows, err := table.NewReader(body, table.Options{Format: u.how.Format})
+	if err == nil {
+		u.rows, err = u.how.Duplicates.Of(rows)
+	}
+	if err != nil {
 		end()
 		return nil, err
 	}
@@ -146,6 +153,7 @@ func (u *uploading) all(ctx context.Context) error {
 	for {
 		row, line, err := u.rows.Read()
 		if errors.Is(err, io.EOF) {
+			u.report.Dropped = u.rows.Dropped
 			break
 		}
 		var t store.Task

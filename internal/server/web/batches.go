@@ -157,7 +157,7 @@ func (rq *request) upload(id crowd.BatchID) error {
 // draft's page, row by row.
 func (rq *request) receive(id crowd.BatchID, file *multipart.Part) error {
 	format := table.FormatOf(file.FileName())
-	report, err := rq.App.Batches.Upload(rq.ctx(), rq.p, id, file, batches.Upload{Format: format, SkipBad: rq.r.PostForm.Get("skip_bad") != ""})
+	report, err := rq.App.Batches.Upload(rq.ctx(), rq.p, id, file, batches.Upload{Format: format, SkipBad: rq.r.PostForm.Get("skip_bad") != "", Duplicates: rq.sent().duplicates()})
 	f := refused("upload", rq.r.PostForm, err)
 	switch {
 	case f != nil:
@@ -168,7 +168,7 @@ func (rq *request) receive(id crowd.BatchID, file *multipart.Part) error {
 	case err != nil:
 		return err
 	case report.Bad == 0:
-		return rq.seeOther("/batches/"+id.String(), "uploaded")
+		return rq.seeOther("/batches/"+id.String(), "uploaded"+dropped(report.Dropped))
 	}
 	rq.form, rq.made = f, &report
 	return rq.batch(id)

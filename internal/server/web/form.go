@@ -14,6 +14,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -231,6 +232,15 @@ func idText[ID interface {
 		return ""
 	}
 	return id.String()
+}
+
+// duplicates reads what becomes of rows of a file that are the same.
+func (f *fields) duplicates() table.Duplicates {
+	d := table.Duplicates{Do: table.OnDuplicate(f.text("duplicates")), Key: f.text("key")}
+	if d.Kept() {
+		d.Key = "" // a browser sends what is typed, whatever is chosen
+	}
+	return d
 }
 
 func (f *fields) err() error { return crowd.Errors(f.errs).Err() }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -47,7 +48,10 @@ func funcs(a assets) template.FuncMap {
 		"join":     strings.Join,
 		"budget":   func(b batches.BatchView) crowd.Money { return b.Budget() },
 		"tickedIf": ticked,
-		"ticks":    ticks,
+		"onDuplicates": func() []choice {
+			return []choice{{string(table.Keep), "keep all of them"}, {string(table.Drop), "keep the first of them"}, {string(table.Refuse), "refuse them as wrong"}}
+		},
+		"ticks": ticks,
 	}
 }
 

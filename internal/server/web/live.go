@@ -143,10 +143,10 @@ func (rq *request) addTasks(id crowd.BatchID) error {
 	if err != nil {
 		return err
 	}
-	_, err = rq.App.Batches.AddTasks(rq.ctx(), rq.p, id, file, batches.Addition{
-		Upload: batches.Upload{Format: table.FormatOf(file.FileName()), SkipBad: f.text("skip_bad") != ""}, AddBudget: f.text("add_budget") != "",
+	report, err := rq.App.Batches.AddTasks(rq.ctx(), rq.p, id, file, batches.Addition{
+		Upload: batches.Upload{Format: table.FormatOf(file.FileName()), SkipBad: f.text("skip_bad") != "", Duplicates: f.duplicates()}, AddBudget: f.text("add_budget") != "",
 	})
-	return rq.done(err, "/batches/"+id.String(), "added")
+	return rq.done(err, "/batches/"+id.String(), "added"+dropped(report.Dropped))
 }
 
 // takeOut takes a task out of a running batch, by its number or its id.

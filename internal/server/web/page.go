@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -146,7 +147,11 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 		pg.Worker, pg.Requester, pg.Manager = allowed(worker, p), allowed(requester, p), allowed(admin, p)
 	}
 	if pg.Notice == "" {
-		pg.Notice = notices[rq.r.URL.Query().Get("did")]
+		query := rq.r.URL.Query()
+		pg.Notice = notices[query.Get("did")]
+		if n, err := strconv.Atoi(query.Get(droppedName)); err == nil && n > 0 {
+			pg.Notice += " " + plural(n, "row") + " of the file dropped: the same were there before."
+		}
 	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, "layout", &pg); err != nil {
@@ -220,6 +225,17 @@ func (rq *request) showError(err error) {
 		rq.Log.Error("the error page failed", "err", err)
 		http.Error(rq.w, "Internal error", http.StatusInternalServerError)
 	}
+}
+
+// droppedName is the part of an address that says how many rows of a file were dropped.
+const droppedName = "dropped"
+
+// dropped is what a notice is followed by, if rows of a file were dropped.
+func dropped(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return "&" + droppedName + "=" + strconv.FormatInt(n, 10)
 }
 
 // done ends an action that may have failed, as seeOther does.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -46,6 +48,7 @@ func (rq *request) loadRun(id crowd.RunID) error {
 		rq.form, rq.made = f, loading{Files: files}
 		return rq.run(id)
 	}
+	twice := lists.Sum(files, func(f loadedFile) int64 { return f.Dropped })
 	switch {
 	case err != nil:
 		return err
@@ -53,32 +56,23 @@ func (rq *request) loadRun(id crowd.RunID) error {
 		rq.made = loading{Files: files}
 		return rq.run(id)
 	case start:
-		return rq.startRun(id, false)
+		return rq.startRun(id, false, twice)
 	}
-	return rq.seeOther("/runs/"+id.String(), "loaded")
+	return rq.seeOther("/runs/"+id.String(), "loaded"+dropped(twice))
 }
 
 // readInputs reads the form of the inputs. What was read before something went
 // wrong is returned, too.
 func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, err error) {
+	sent := &fields{values: make(url.Values)}
 	err = rq.eachInput(func(input, name string, file table.Open) error {
-		loaded, err := rq.App.Runs.Load(rq.ctx(), rq.p, id, input, file)
+		loaded, err := rq.App.Runs.Load(rq.ctx(), rq.p, id, input, sent.duplicates().Opening(file))
 		if err == nil {
 			files = append(files, loadedFile{input, name, loaded})
 		}
 		return err
-	}, func(part *multipart.Part) error {
-		if part.FormName() != "then" {
-			return nil
-		}
-		text, err := io.ReadAll(io.LimitReader(part, 100))
-		start = string(text) == "start"
-		if err != nil {
-			return bodyError(err)
-		}
-		return nil
-	})
-	return files, start && err == nil, err
+	}, sent.addPart)
+	return files, sent.text("then") == "start" && err == nil, err
 }
 
 // addRows adds the rows of files to open inputs, each file whole or not at all. What is sent
@@ -86,29 +80,20 @@ func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, e
 func (rq *request) addRows(id crowd.RunID) error {
 	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
-	files, feed, did := 0, "", "rowsadded"
+	files, twice, did := 0, int64(0), "rowsadded"
+	sent := &fields{values: make(url.Values)}
 	err := rq.eachInput(func(input, name string, file table.Open) error {
 		files++
-		rows := orchestrator.NewRows{Input: input, File: file}
-		if feed != "" {
+		rows := orchestrator.NewRows{Input: input, File: file, Duplicates: sent.duplicates()}
+		if feed := sent.text("feed"); feed != "" {
 			rows.Feed = fmt.Sprintf("page-%s-%x", feed, sha256.Sum256([]byte(name)))
 		}
 		added, err := rq.App.Runs.AddRows(rq.ctx(), rq.p, id, rows)
-		if added.Known > 0 {
+		if twice += added.Dropped; added.Known > 0 {
 			did = "rowsknown"
 		}
 		return err
-	}, func(part *multipart.Part) error {
-		if part.FormName() != "feed" {
-			return nil
-		}
-		text, err := io.ReadAll(io.LimitReader(part, 100))
-		feed = string(text)
-		if err != nil {
-			return bodyError(err)
-		}
-		return nil
-	})
+	}, sent.addPart)
 	if err == nil && files == 0 {
 		err = errFileless
 	}
@@ -116,8 +101,21 @@ func (rq *request) addRows(id crowd.RunID) error {
 		rq.form = f
 		return rq.run(id)
 	}
-	return rq.done(err, "/runs/"+id.String(), did)
+	return rq.done(err, "/runs/"+id.String(), did+dropped(twice))
 }
+
+// addPart adds a field of a form in parts that is no file.
+func (f *fields) addPart(part *multipart.Part) error {
+	text, err := io.ReadAll(io.LimitReader(part, maxPartText))
+	if err != nil {
+		return bodyError(err)
+	}
+	f.values.Add(part.FormName(), string(text))
+	return nil
+}
+
+// maxPartText is how much of such a field is read: it is a name, or a choice.
+const maxPartText = 1000
 
 // eachInput reads a form: it calls file with each file that it has for an input, and other
 // with every other field.
@@ -171,7 +169,7 @@ func (x partReader) Read(p []byte) (int, error) {
 
 // startRun begins a run; files that do not fit its workflow, and qualifications that nobody
 // holds, are told on its page.
-func (rq *request) startRun(id crowd.RunID, smallCrowd bool) error {
+func (rq *request) startRun(id crowd.RunID, smallCrowd bool, twice int64) error {
 	_, err := rq.App.Runs.Start(rq.ctx(), rq.p, id, smallCrowd)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
@@ -182,5 +180,5 @@ func (rq *request) startRun(id crowd.RunID, smallCrowd bool) error {
 	if errors.As(err, &e) && e.Field == orchestrator.FieldSmallCrowd {
 		return rq.run(id)
 	}
-	return rq.done(err, "/runs/"+id.String(), "started")
+	return rq.done(err, "/runs/"+id.String(), "started"+dropped(twice))
 }
