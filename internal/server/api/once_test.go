@@ -79,7 +79,7 @@ var keyedRequests = map[string]keyed{
 	"POST /v1/push-subscriptions":            {asWorker, "/v1/push-subscriptions", `{"endpoint": "https://push.example.org/1", "keys": {"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}}`, false, false},
 }
 
-// keyedWorld is a world in which each request of keyedRequests succeeds.
+// keyedWorld is a world, in a bubble, in which each request of keyedRequests succeeds.
 func keyedWorld(t testing.TB) *world {
 	w := newWorld(t, func(s *setup) {
 		s.senders.Push = func(context.Context, store.Subscription, []byte, time.Duration) error { return nil }
@@ -93,6 +93,7 @@ func keyedWorld(t testing.TB) *world {
 		must(w.ann.LoadRun(w.ctx, made.ID, "things", strings.NewReader("id,thing\n1,a dog\n"), ""))(t)
 		if state != "is ready" {
 			must(w.ann.MoveRun(w.ctx, made.ID, "start"))(t)
+			synctest.Wait() // until it has the batch of its step
 		}
 		if state == "is paused" {
 			must(w.ann.MoveRun(w.ctx, made.ID, "pause"))(t)
