@@ -31,6 +31,8 @@ type Serve struct {
 	RedirectListen string   `placeholder:"ADDRESS" help:"Send requests without encryption on from this address, such as :80." env:"THRONG_REDIRECT_LISTEN"`
 	AllowHost      []string `placeholder:"NAME" help:"Answer only requests for this name of the server, with or without a port, and those for others given; without it, for any. May be given often." env:"THRONG_ALLOW_HOST"`
 
+	AdminFrom []string `placeholder:"NETWORK" help:"Let administrators act only from this address or network, such as 10.0.0.0/8, and those of others given; without it, from anywhere. May be given often." env:"THRONG_ADMIN_FROM"`
+
 	keyFlag
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
@@ -73,7 +75,7 @@ func (s *Serve) Run(c *Context) error {
 		return err
 	}
 	srv, err := server.Start(ctx, server.Config{
-		Keys: keys, Hosts: s.AllowHost,
+		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom,
 		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,

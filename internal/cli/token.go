@@ -1,21 +1,30 @@
 package cli
 
 import (
+	"cmp"
+	"io"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Token is "throng token".
 type Token struct {
 	Create TokenCreate `cmd:"" help:"Make a token for a program."`
+	List   TokenList   `cmd:"" help:"List tokens, without what they are."`
+	Revoke TokenRevoke `cmd:"" help:"Take a token away."`
 }
 
 // TokenCreate is "throng token create".
 type TokenCreate struct {
-	Name   string   `arg:"" help:"What the token is for."`
-	Tenant string   `help:"Limit it to one tenant."`
-	Role   []string `placeholder:"ROLE" help:"Limit it to these roles: admin, requester, worker."`
-	Life   span     `placeholder:"DURATION" help:"How long it is good, such as 30d or 12h; default: for ever."`
-	For    string   `placeholder:"NAME" help:"Make it for somebody else; for admins."`
+	Name    string   `arg:"" help:"What the token is for."`
+	Tenant  string   `help:"Limit it to one tenant."`
+	Role    []string `placeholder:"ROLE" help:"Limit it to these roles: admin, requester, worker."`
+	Life    span     `placeholder:"DURATION" xor:"life" help:"How long it is good, such as 30d or 12h; default: 90 days."`
+	Forever bool     `xor:"life" help:"It has no end."`
+	From    []string `placeholder:"NETWORK" help:"It is good only from this address or network, such as 10.0.0.0/8, and those of others given; may be given often."`
+	For     string   `placeholder:"NAME" help:"Make it for somebody else; for admins."`
 	Remote
 }
 
@@ -25,7 +34,7 @@ func (t *TokenCreate) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds())}
+	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds()), Forever: t.Forever, Networks: t.From}
 	if t.For != "" {
 		if n.For, err = r.person(t.For); err != nil {
 			return err
@@ -33,4 +42,54 @@ func (t *TokenCreate) Run(c *Context, r *remote) error {
 	}
 	secret, err := r.CreateToken(c.Ctx, n)
 	return r.tell(map[string]string{"name": t.Name, "token": secret}, err, "%s\n", secret)
+}
+
+// whose is a person whose tokens a command is about.
+type whose struct {
+	For string `placeholder:"NAME" help:"Of somebody else; for admins."`
+	Remote
+}
+
+func (w *whose) id(r *remote) (crowd.WorkerID, error) {
+	if w.For == "" {
+		return 0, nil
+	}
+	return r.person(w.For)
+}
+
+// TokenList is "throng token list".
+type TokenList struct{ whose }
+
+// Run lists the tokens.
+func (t *TokenList) Run(c *Context, r *remote) error {
+	of, err := t.id(r)
+	if err != nil {
+		return err
+	}
+	list, err := r.Tokens(c.Ctx, of)
+	return r.print(list, err, func(w io.Writer) {
+		writeTable(w, list, "ID|NAME|AS|FROM|MADE|GOOD UNTIL|LAST USED", func(t wire.Token) []any {
+			as := strings.Join(t.Roles, ", ")
+			if t.Tenant != 0 {
+				as = strings.TrimSpace("tenant " + t.Tenant.String() + " " + as)
+			}
+			return []any{t.ID, t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt,
+				cmp.Or(cell(t.ExpiresAt), "for ever"), cmp.Or(cell(t.UsedAt), "never")}
+		})
+	})
+}
+
+// TokenRevoke is "throng token revoke".
+type TokenRevoke struct {
+	ID int64 `arg:"" help:"Its number, as throng token list has it."`
+	whose
+}
+
+// Run takes the token away.
+func (t *TokenRevoke) Run(c *Context, r *remote) error {
+	of, err := t.id(r)
+	if err == nil {
+		err = r.RevokeToken(c.Ctx, of, t.ID)
+	}
+	return r.tell(map[string]int64{"id": t.ID}, err, "token %d is good no longer\n", t.ID)
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
@@ -23,6 +24,23 @@ func (c *Client) SignOut(ctx context.Context) error {
 func (c *Client) Setup(ctx context.Context, link, password string) (string, error) {
 	out, err := post[wire.Secret](ctx, c, "/v1/setup", wire.Setup{Token: link, Password: password})
 	return out.Token, err
+}
+
+// Tokens lists a person's tokens; 0: one's own.
+func (c *Client) Tokens(ctx context.Context, of crowd.WorkerID) ([]wire.Token, error) {
+	return get[[]wire.Token](ctx, c, tokens(of))
+}
+
+// RevokeToken takes a token of a person away; 0: of one's own.
+func (c *Client) RevokeToken(ctx context.Context, of crowd.WorkerID, id int64) error {
+	return c.call(ctx, http.MethodDelete, tokens(of)+"/"+strconv.FormatInt(id, 10), nil, nil)
+}
+
+func tokens(of crowd.WorkerID) string {
+	if of == 0 {
+		return "/v1/tokens"
+	}
+	return path("users", of, "tokens")
 }
 
 // SetupLink makes a new one-time link of a person.

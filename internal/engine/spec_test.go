@@ -44,7 +44,7 @@ func TestInvalidSpecs(t *testing.T) {
 		"a tenant nobody knows":        {func(s *engine.Spec) { s.Tenant = 9 }, "tenant"},
 		"no tasks":                     {func(s *engine.Spec) { s.Tasks = 0 }, "tasks"},
 		"more answers than numbers":    {func(s *engine.Spec) { s.Tasks, s.Rule = math.MaxUint32, label.Count(1) }, "tasks"},
-		"no rule":                      {func(s *engine.Spec) { s.Rule = label.Rule{} }, ""},
+		"no rule":                      {func(s *engine.Spec) { s.Rule = label.Rule{} }, "redundancy"},
 		"no answers":                   {func(s *engine.Spec) { s.Rule = label.Count(0) }, "count"},
 		"an agreement that cannot be":  {func(s *engine.Spec) { s.Rule = label.Agree(3, 2) }, "agree"},
 		"no price":                     {func(s *engine.Spec) { s.Reward = 0 }, "reward"},

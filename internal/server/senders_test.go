@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"log/slog"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -53,7 +54,7 @@ func TestMessagesAreSent(t *testing.T) {
 	check(t, err)
 	secret, err = s.App.Accounts.Setup(t.Context(), made.SetupToken, "another password of a few words")
 	check(t, err)
-	p, err := s.App.Accounts.Authenticate(t.Context(), secret)
+	p, err := s.App.Accounts.Authenticate(t.Context(), secret, netip.Addr{})
 	check(t, err)
 	to := notifytest.NewBrowser(t).Target("https://push.example.org/1")
 	browser := store.Subscription{Endpoint: to.Endpoint, P256dh: to.P256dh, Auth: to.Auth}

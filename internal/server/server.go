@@ -16,6 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -45,6 +46,9 @@ type Config struct {
 	// for; requests that name another one are refused, but for those about its health.
 	// None: any.
 	Hosts []string
+	// AdminFrom are the networks from which admins act, in CIDR form or as addresses;
+	// none: any.
+	AdminFrom []string
 	// PublicURL is where people reach the server: links in messages begin with it.
 	PublicURL   string
 	Mail        string         // mail server, as notify.ParseMail reads it; empty: no mail
@@ -106,13 +110,18 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	adminFrom, err := accounts.ParseNetworks("admin-from", cfg.AdminFrom)
+	if err != nil {
+		return nil, err
+	}
 	if s.App, err = app.Open(ctx, app.Config{
-		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
+		AdminFrom: adminFrom,
+		Store:     s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
 		Services: cfg.Services,
 	}); err != nil {
 		return nil, err
 	}
-	figures := metrics.New(s.App, cfg.Log)
+	figures := metrics.New(s.App, cfg.Log, cfg.TrustProxy)
 	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}, limits.BodySlots()})
 	if err != nil {
 		s.App.Close()
@@ -188,7 +197,7 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *app.App, cfg Config) (http.Handler, error) {
-	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log), &httpkit.Streams{}, &httpkit.Scratch{}, limits.BodySlots()})
+	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log, cfg.TrustProxy), &httpkit.Streams{}, &httpkit.Scratch{}, limits.BodySlots()})
 }
 
 // edges is what the handlers share with the rest of the server.

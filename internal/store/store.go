@@ -156,9 +156,11 @@ type Token struct {
 	User      crowd.WorkerID
 	Tenant    crowd.TenantID // not 0: acts for this tenant only
 	Roles     []string       // not empty: acts in these roles only
+	Networks  []string       // not empty: is good from these addresses only, in CIDR form
 	Name      string
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
+	UsedAt    time.Time // last, as far as that is known; zero: never
 }
 
 // Tokens keeps tokens.
@@ -170,6 +172,9 @@ type Tokens interface {
 	// DeleteToken takes a token of the user away; NotFound if it is not theirs.
 	// Deleting is how a one-time token is used up: of two callers one succeeds.
 	DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error
+	// UseTokens keeps when tokens were used last; those that are not there are passed
+	// over.
+	UseTokens(ctx context.Context, at map[int64]time.Time) error
 	// DeleteExpiredTokens takes away what expired before now.
 	DeleteExpiredTokens(ctx context.Context, now time.Time) error
 }

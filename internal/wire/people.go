@@ -39,8 +39,10 @@ type Token struct {
 	Name      string         `json:"name"`
 	Tenant    crowd.TenantID `json:"tenant,omitempty"`
 	Roles     []string       `json:"roles,omitempty"`
+	Networks  []string       `json:"networks,omitempty" doc:"addresses from which alone it is good"`
 	CreatedAt time.Time      `json:"created_at"`
-	ExpiresAt time.Time      `json:"expires_at,omitzero"`
+	ExpiresAt time.Time      `json:"expires_at,omitzero" doc:"absent: it is good for ever"`
+	UsedAt    time.Time      `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: never"`
 }
 
 // NewToken asks for a token.
@@ -48,7 +50,9 @@ type NewToken struct {
 	Name        string         `json:"name"`
 	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"limits it to one tenant"`
 	Roles       []string       `json:"roles,omitempty" doc:"limits it to some roles"`
-	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"0: for ever"`
+	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"how long it is good; 0: 90 days"`
+	Forever     bool           `json:"forever,omitempty" doc:"it has no end"`
+	Networks    []string       `json:"networks,omitempty" example:"[\"10.0.0.0/8\"]" doc:"limits it to senders with these addresses: an address or a network in CIDR form"`
 	For         crowd.WorkerID `json:"for,omitempty" doc:"admins may make tokens for others"`
 }
 

@@ -26,6 +26,8 @@ func Roles() []Role { return []Role{Admin, Requester, Worker} }
 type Principal struct {
 	User  store.User
 	Token store.Token
+	// Outside: they ask from an address from which nobody acts as an admin.
+	Outside bool
 }
 
 // Is reports whether p may act in a role at all.
@@ -35,7 +37,7 @@ func (p *Principal) Is(r Role) bool {
 	}
 	switch r {
 	case Admin:
-		return p.User.Admin && p.Token.Tenant == 0
+		return p.User.Admin && p.Token.Tenant == 0 && !p.Outside
 	case Requester:
 		return len(p.Tenants()) > 0
 	case Worker:
@@ -155,6 +157,9 @@ func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
 func (p *Principal) need(r Role) error {
 	if p.Is(r) {
 		return nil
+	}
+	if r == Admin && p != nil && p.Outside {
+		return crowd.Errorf(crowd.Forbidden, "nobody acts as an administrator from your address")
 	}
 	return crowd.Errorf(crowd.Forbidden, "this needs the role %s", r)
 }

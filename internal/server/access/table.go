@@ -96,8 +96,10 @@ var (
 	AccountsCreateToken          = op("Accounts.CreateToken", Self)
 	AccountsCreateTokenForOthers = op("Accounts.CreateToken: for others", Admins)
 	AccountsTokens               = op("Accounts.Tokens", Self)
+	AccountsTokensOfOthers       = op("Accounts.Tokens: of others", Admins)
 	AccountsRevokeToken          = op("Accounts.RevokeToken", Self)
 	_                            = op("Accounts.Change", Internal)
+	_                            = op("Accounts.KeepUses", Internal)
 
 	TenantsCreate         = op("Tenants.Create", Admins)
 	TenantsUpdate         = op("Tenants.Update", Tenant)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/mail"
+	"net/netip"
 	"regexp"
 	"runtime"
 	"slices"
@@ -34,15 +36,29 @@ type Accounts struct {
 	passwords *auth.Passwords
 	guesses   limits.Quota[[16]byte]
 	sessions  sessionCache
+	uses      uses
+	adminFrom []netip.Prefix // where admins act from; none: anywhere
+	log       *slog.Logger
 
 	// people is held by changes of people and their invitations and tries. It
 	// comes before the locks of OnCall and of the pools' loops.
 	people sync.Mutex
 }
 
+// Config is what Accounts needs.
+type Config struct {
+	Store     store.Store
+	Live      *live.Pools
+	OnCall    *recruit.OnCall
+	Clock     live.Clock
+	Log       *slog.Logger
+	AdminFrom []netip.Prefix // where admins act from; none: anywhere
+}
+
 // New makes the use case.
-func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall, clock live.Clock) *Accounts {
-	return &Accounts{store: st, live: pools, onCall: onCall, clock: clock, passwords: auth.NewPasswords(runtime.NumCPU())}
+func New(cfg Config) *Accounts {
+	return &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom,
+		passwords: auth.NewPasswords(runtime.NumCPU())}
 }
 
 // owner returns the tenant of what p makes, which exists, or 0 for the installation.
@@ -97,32 +113,6 @@ func (s *Accounts) setupLink(ctx context.Context, id crowd.WorkerID) (string, er
 	return s.issue(ctx, &store.Token{Kind: store.SetupToken, User: id, Name: "set a password", ExpiresAt: s.clock.Time().Add(setupLife)}, "setup")
 }
 
-// issue keeps a new token and returns its secret, which is shown this once.
-func (s *Accounts) issue(ctx context.Context, t *store.Token, prefix string) (secret string, err error) {
-	secret = auth.NewSecret(prefix)
-	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.clock.Time()
-	if t.ID, err = s.store.CreateToken(ctx, *t); err != nil {
-		return "", err
-	}
-	return secret, nil
-}
-
-// deleteTokens takes a user's tokens of one kind away.
-func (s *Accounts) deleteTokens(ctx context.Context, id crowd.WorkerID, kind store.TokenKind) error {
-	tokens, err := s.store.ListTokens(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, t := range tokens {
-		if t.Kind == kind {
-			if err := s.store.DeleteToken(ctx, id, t.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 var errLink = crowd.Errorf(crowd.NotFound, "this link has been used or is too old; ask for a new one")
 
 // SetupUser returns the name of the user whom a one-time link is for.
@@ -147,7 +137,7 @@ func (s *Accounts) setupToken(ctx context.Context, secret string) (store.Token, 
 }
 
 // Setup uses a one-time link up: it sets the password, ends the sessions that
-// there are, and signs in.
+// there are, and, if there was a password before, tokens for programs, and signs in.
 func (s *Accounts) Setup(ctx context.Context, secret, password string) (session string, err error) {
 	if err := auth.ValidPassword(password); err != nil {
 		return "", err
@@ -166,12 +156,21 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	if t, u, err = s.setupToken(ctx, secret); err != nil { // as it is now: another call may have used it up
 		return "", err
 	}
+	// A new password is set where the old one may be known to others, and so what was
+	// made with it: tokens for programs, too. Those that an admin made before the
+	// first one stay.
+	kinds := []store.TokenKind{store.SessionToken, store.APIToken}
+	if u.PasswordHash == "" {
+		kinds = kinds[:1]
+	}
 	u.PasswordHash = hash
 	if err := s.store.UpdateUser(ctx, u); err != nil {
 		return "", err
 	}
-	if err := s.deleteTokens(ctx, u.ID, store.SessionToken); err != nil {
-		return "", err
+	for _, kind := range kinds {
+		if err := s.deleteTokens(ctx, u.ID, kind); err != nil {
+			return "", err
+		}
 	}
 	if err := s.leave(ctx, &access.Principal{User: u}); err != nil {
 		return "", err

@@ -3,6 +3,7 @@ package accounts
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -25,17 +26,18 @@ type sessionCache struct {
 
 type cachedPrincipal struct {
 	principal *access.Principal
+	networks  []netip.Prefix // of the token: it is good from these
 	until     time.Time
 }
 
-// get returns the principal that is kept under a hash, or nil. clears is for put.
-func (c *sessionCache) get(hash string, now time.Time) (p *access.Principal, clears int) {
+// get returns what is kept under a hash, or no principal. clears is for put.
+func (c *sessionCache) get(hash string, now time.Time) (_ cachedPrincipal, clears int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if x := c.list[hash]; now.Before(x.until) {
-		return x.principal, c.clears
+		return x, c.clears
 	}
-	return nil, c.clears
+	return cachedPrincipal{}, c.clears
 }
 
 // maxCached bounds the cache: when it is full, it is emptied.
@@ -43,7 +45,7 @@ const maxCached = 100_000
 
 // put keeps a principal that was read from the store since get returned clears,
 // unless the cache was cleared in between: what was read may be old then.
-func (c *sessionCache) put(hash string, p *access.Principal, until time.Time, clears int) {
+func (c *sessionCache) put(hash string, x cachedPrincipal, clears int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.clears != clears {
@@ -52,7 +54,7 @@ func (c *sessionCache) put(hash string, p *access.Principal, until time.Time, cl
 	if c.list == nil || len(c.list) >= maxCached {
 		c.list = make(map[string]cachedPrincipal)
 	}
-	c.list[hash] = cachedPrincipal{p, until}
+	c.list[hash] = x
 }
 
 // clear forgets everybody: something about people or tokens has changed.
@@ -65,38 +67,100 @@ func (c *sessionCache) clear() {
 
 var errSignIn = crowd.Errorf(crowd.Unauthenticated, "sign in first, or send a valid token")
 
-// Authenticate returns the principal with a secret: that of a browser's session,
-// or of a program's token.
-func (s *Accounts) Authenticate(ctx context.Context, secret string) (*access.Principal, error) {
+var errNetwork = crowd.Errorf(crowd.Forbidden, "this token is not good from your address")
+
+// Authenticate returns the principal with a secret, that of a browser's session or of a
+// program's token, who asks from an address.
+func (s *Accounts) Authenticate(ctx context.Context, secret string, from netip.Addr) (*access.Principal, error) {
+	x, err := s.authenticate(ctx, secret)
+	switch {
+	case err != nil:
+		return nil, err
+	case !within(x.networks, from):
+		return nil, errNetwork
+	case x.principal.User.Admin && !within(s.adminFrom, from):
+		outside := *x.principal
+		outside.Outside = true
+		return &outside, nil
+	}
+	return x.principal, nil
+}
+
+func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPrincipal, err error) {
 	if secret == "" || len(secret) > 200 {
-		return nil, errSignIn
+		return x, errSignIn
 	}
 	now, hash := s.clock.Time(), auth.HashSecret(secret)
-	p, clears := s.sessions.get(hash, now)
-	if p != nil {
-		return p, nil
+	x, clears := s.sessions.get(hash, now)
+	if x.principal != nil {
+		return x, nil
 	}
 	t, err := s.store.TokenByHash(ctx, hash)
 	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && (t.Kind == store.SetupToken || expired(t, now))) {
-		return nil, errSignIn
+		return x, errSignIn
 	}
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	u, err := s.store.User(ctx, t.User)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	if u.Suspended {
-		return nil, errSuspended
+		return x, errSuspended
 	}
-	p = &access.Principal{User: u, Token: t}
-	until := now.Add(mayPass)
-	if !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(until) {
-		until = t.ExpiresAt
+	x = cachedPrincipal{principal: &access.Principal{User: u, Token: t}, until: now.Add(mayPass)}
+	if x.networks, err = ParseNetworks("networks", t.Networks); err != nil {
+		return x, err
 	}
-	s.sessions.put(hash, p, until, clears)
-	return p, nil
+	if !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(x.until) {
+		x.until = t.ExpiresAt
+	}
+	s.sessions.put(hash, x, clears)
+	s.uses.note(t.ID, now)
+	return x, nil
+}
+
+// uses are when tokens were used last, to a minute, until they are kept.
+type uses struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+func (u *uses) note(id int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.at == nil {
+		u.at = make(map[int64]time.Time)
+	}
+	u.at[id] = at
+}
+
+func (u *uses) take() map[int64]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at := u.at
+	u.at = nil
+	return at
+}
+
+// KeepUses keeps when tokens were used, each minute until ctx is done and then once
+// more.
+func (s *Accounts) KeepUses(ctx context.Context) {
+	tick := time.NewTicker(mayPass)
+	defer tick.Stop()
+	for done := false; !done; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			done = true
+		}
+		if at := s.uses.take(); len(at) > 0 {
+			if err := s.store.UseTokens(context.WithoutCancel(ctx), at); err != nil {
+				s.log.Warn("it cannot be kept when tokens were used", "err", err)
+			}
+		}
+	}
 }
 
 func expired(t store.Token, now time.Time) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -18,9 +19,22 @@ type NewToken struct {
 	Name   string
 	Tenant crowd.TenantID // limits it to one tenant
 	Roles  []access.Role  // limits it to some roles
-	Life   time.Duration  // 0: for ever
+	Life   time.Duration  // 0: defaultLife; Forever: without an end
 	For    crowd.WorkerID // admins may make tokens for others; 0: oneself
+
+	// Networks limits it to senders with such addresses, as ParseNetworks reads them;
+	// none: to those to which the token with which p came is limited.
+	Networks []string
 }
+
+// Forever is the life of a token without an end.
+const Forever time.Duration = 1<<63 - 1
+
+// defaultLife is how long a token is good of which that is not said.
+const defaultLife = 90 * 24 * time.Hour
+
+// maxNetworks is to how many networks a token can be limited.
+const maxNetworks = 50
 
 // CreateToken makes a token for a program and returns its secret, once. It can
 // do no more than the token with which p came, and lives no longer than that one
@@ -71,8 +85,26 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 			t.Roles = append(t.Roles, string(r))
 		}
 	}
-	if n.Life > 0 {
-		t.ExpiresAt = s.clock.Time().Add(n.Life)
+	if life := cmp.Or(n.Life, defaultLife); life != Forever {
+		t.ExpiresAt = s.clock.Time().Add(life)
+	}
+	networks, err := ParseNetworks("networks", n.Networks)
+	if err != nil {
+		return t, "", err
+	}
+	own, err := ParseNetworks("networks", p.Token.Networks)
+	switch {
+	case err != nil:
+		return t, "", err
+	case len(networks) > maxNetworks:
+		return t, "", crowd.Fieldf("networks", "a token can be limited to %d networks, not to %d", maxNetworks, len(networks))
+	case len(networks) == 0:
+		networks = own
+	case !allWithin(own, networks):
+		return t, "", crowd.Fieldf("networks", "the token with which this one is made is limited to %s: it can be limited to parts of that", strings.Join(p.Token.Networks, ", "))
+	}
+	for _, n := range networks {
+		t.Networks = append(t.Networks, n.String())
 	}
 	if end := p.Token.ExpiresAt; p.Token.Kind == store.APIToken && !end.IsZero() && (t.ExpiresAt.IsZero() || t.ExpiresAt.After(end)) {
 		t.ExpiresAt = end
@@ -81,26 +113,89 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	return t, secret, err
 }
 
-// Tokens lists one's own tokens for programs.
-func (s *Accounts) Tokens(ctx context.Context, p *access.Principal) ([]store.Token, error) {
-	list, err := s.store.ListTokens(ctx, p.User.ID)
-	return slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken }), err
+// limited reports whether p came with a token that can do less than they.
+func limited(p *access.Principal) bool {
+	return p.Token.Tenant != 0 || len(p.Token.Roles)+len(p.Token.Networks) > 0
 }
 
-// RevokeToken takes one of one's own tokens away. Who waits for a task with it leaves
-// the queue at once.
-func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, id int64) error {
-	tokens, err := s.store.ListTokens(ctx, p.User.ID)
+// tokensOf returns whose tokens are meant: one's own, or, for admins, those of somebody else.
+func (s *Accounts) tokensOf(p *access.Principal, id crowd.WorkerID) (crowd.WorkerID, error) {
+	if id == 0 || id == p.User.ID {
+		return p.User.ID, nil
+	}
+	return id, p.May(access.AccountsTokensOfOthers)
+}
+
+// Tokens lists the tokens for programs of a person, 0 for oneself. Who came with a
+// limited token sees that one only.
+func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.WorkerID) ([]store.Token, error) {
+	id, err := s.tokensOf(p, id)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.store.User(ctx, id); err != nil {
+		return nil, err
+	}
+	list, err := s.store.ListTokens(ctx, id)
+	own := id == p.User.ID && limited(p)
+	return slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken || own && t.ID != p.Token.ID }), err
+}
+
+func noToken(of crowd.WorkerID, id int64) error {
+	return crowd.Errorf(crowd.NotFound, "there is no token %d of %s", id, of)
+}
+
+// RevokeToken takes a token of a person away, 0 for oneself. Who waits for a task with
+// it leaves the queue at once. Who came with a limited token can end that one only.
+func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crowd.WorkerID, id int64) error {
+	of, err := s.tokensOf(p, of)
 	if err != nil {
 		return err
 	}
-	defer s.sessions.clear()
-	if err := s.store.DeleteToken(ctx, p.User.ID, id); err != nil {
+	if of == p.User.ID && limited(p) && id != p.Token.ID {
+		return noToken(of, id)
+	}
+	tokens, err := s.store.ListTokens(ctx, of)
+	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(tokens, func(t store.Token) bool { return t.ID == id })
-	if i < 0 {
-		return nil // made meanwhile
+	u, err := s.store.User(ctx, of)
+	if err != nil {
+		return err
 	}
-	return s.leave(ctx, &access.Principal{User: p.User, Token: tokens[i]})
+	i := slices.IndexFunc(tokens, func(t store.Token) bool { return t.ID == id && t.Kind == store.APIToken })
+	if i < 0 {
+		return noToken(of, id)
+	}
+	defer s.sessions.clear()
+	if err := s.store.DeleteToken(ctx, of, id); err != nil {
+		return err
+	}
+	return s.leave(ctx, &access.Principal{User: u, Token: tokens[i]})
+}
+
+// issue keeps a new token and returns its secret, which is shown this once.
+func (s *Accounts) issue(ctx context.Context, t *store.Token, prefix string) (secret string, err error) {
+	secret = auth.NewSecret(prefix)
+	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.clock.Time()
+	if t.ID, err = s.store.CreateToken(ctx, *t); err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// deleteTokens takes a user's tokens of one kind away.
+func (s *Accounts) deleteTokens(ctx context.Context, id crowd.WorkerID, kind store.TokenKind) error {
+	tokens, err := s.store.ListTokens(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if t.Kind == kind {
+			if err := s.store.DeleteToken(ctx, id, t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

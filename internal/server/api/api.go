@@ -101,6 +101,11 @@ type (
 	addressKey struct{} // of the address of a caller who is not authenticated
 )
 
+// authenticate returns the principal who sends a request.
+func (a *api) authenticate(ctx context.Context, r *http.Request) (*access.Principal, error) {
+	return a.app.Accounts.Authenticate(ctx, httpkit.Secret(r), httpkit.ClientAddress(r, a.proxied))
+}
+
 // identify authenticates the caller of an operation that is not open to all.
 func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	request, _ := humago.Unwrap(ctx)
@@ -108,7 +113,7 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		next(huma.WithValue(ctx, addressKey{}, httpkit.ClientAddress(request, a.proxied)))
 		return
 	}
-	p, err := a.app.Accounts.Authenticate(ctx.Context(), httpkit.Secret(request))
+	p, err := a.authenticate(ctx.Context(), request)
 	var end func()
 	if err == nil {
 		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))

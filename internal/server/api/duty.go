@@ -10,7 +10,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -36,13 +35,13 @@ type DutyQuery struct {
 	Waiting
 	Seen string `query:"seen" maxLength:"64" doc:"of the state that you know: with wait_seconds, the reply waits for another one"`
 
-	secret string
+	request *http.Request
 }
 
 // Resolve implements huma.Resolver.
 func (q *DutyQuery) Resolve(ctx huma.Context) []error {
 	r, _ := humago.Unwrap(ctx)
-	q.secret = httpkit.Secret(r)
+	q.request = r
 	return q.Waiting.Resolve(ctx)
 }
 
@@ -55,7 +54,7 @@ func (a *api) duty() {
 				return as(toDuty)(a.app.Duty.Get(ctx, p))
 			}
 			look := func() (v recruit.DutyView, err error) {
-				p, err := a.app.Accounts.Authenticate(ctx, in.secret) // they may have moved to another pool meanwhile
+				p, err := a.authenticate(ctx, in.request) // they may have moved to another pool meanwhile
 				if err != nil {
 					return v, err
 				}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -14,7 +15,7 @@ func TestTooManyEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := must(w.ann.CreateBatch(w.ctx, definition()))(t)
-	p := must(w.app.Accounts.Authenticate(w.ctx, w.ann.Token))(t)
+	p := must(w.app.Accounts.Authenticate(w.ctx, w.ann.Token, netip.Addr{}))(t)
 	var stop func()
 	for range limits.MaxStreams {
 		var err error

@@ -84,6 +84,7 @@ var requests = []written{
 	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": true}`, get: "/v1/tests/1"},
 	{op: "POST /v1/tests/{id}/retire", path: "/v1/tests/1/retire", body: `{"retired": false}`, get: "/v1/tests/1"},
 	{op: "POST /v1/tokens", path: "/v1/tokens", by: asAnn, body: `{"name": "nightly", "tenant": "n1", "roles": ["requester"], "life_seconds": 7200}`, get: "/v1/tokens", at: "1", as: map[string]string{"life_seconds": ""}},
+	{op: "POST /v1/tokens", path: "/v1/tokens", by: asAnn, body: `{"name": "here", "forever": true, "networks": ["127.0.0.0/8", "2001:db8::/32"]}`, get: "/v1/tokens", at: "2", as: map[string]string{"forever": "!expires_at"}},
 	{op: "POST /v1/pools/{id}/transfers", path: "/v1/pools/p1/transfers", body: `{"worker": "u5", "to": "p2"}`, get: "/v1/users/u5", as: map[string]string{"worker": "id", "to": "pool"}},
 }
 

@@ -153,7 +153,7 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 		defer stop()
 		r, w := humago.Unwrap(ctx)
 		err := httpkit.Events{Changed: changed, Gap: eventGap, Idle: eventIdle, Look: func(ctx context.Context) (e httpkit.Event, err error) {
-			p, err := a.app.Accounts.Authenticate(ctx, httpkit.Secret(r))
+			p, err := a.authenticate(ctx, r)
 			if err != nil {
 				return e, err
 			}

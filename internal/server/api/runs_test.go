@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -389,7 +390,7 @@ func TestSecrets(t *testing.T) {
 
 // watchRun watches a run as ann does.
 func (w *world) watchRun(id crowd.RunID) (<-chan struct{}, func(), error) {
-	p, err := w.app.Accounts.Authenticate(w.ctx, w.ann.Token)
+	p, err := w.app.Accounts.Authenticate(w.ctx, w.ann.Token, netip.Addr{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,7 +17,7 @@ import (
 func toSecret(s string) wire.Secret { return wire.Secret{Token: s} }
 
 func toToken(t store.Token) wire.Token {
-	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt}
+	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
 }
 
 func toMe(p *access.Principal) wire.Me {
@@ -55,18 +55,38 @@ func (a *api) session() {
 			return me, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
-		own(a.app.Accounts.Tokens, all(toToken)))
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {
+			return each(toToken)(a.app.Accounts.Tokens(ctx, p, 0))
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/tokens", summary: "List somebody's tokens", tag: tag, access: access.AccountsTokensOfOthers},
+		func(ctx context.Context, p *access.Principal, in *UserPath) ([]wire.Token, error) {
+			return each(toToken)(a.app.Accounts.Tokens(ctx, p, in.id))
+		})
+	addAction(a, op{method: http.MethodDelete, path: "/v1/users/{id}/tokens/{token}", summary: "Take a token of somebody's away", tag: tag, access: access.AccountsTokensOfOthers},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			UserPath
+			Token int64 `path:"token"`
+		}) error {
+			return a.app.Accounts.RevokeToken(ctx, p, in.id, in.Token)
+		})
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: access.AccountsCreateToken, secret: true, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body
+			life := time.Duration(b.LifeSeconds) * time.Second
+			if b.Forever {
+				if life != 0 {
+					return wire.MadeToken{}, crowd.Fieldf("forever", "a token is good for ever or for life_seconds, not both")
+				}
+				life = accounts.Forever
+			}
 			t, secret, err := a.app.Accounts.CreateToken(ctx, p, accounts.NewToken{Name: b.Name, Tenant: b.Tenant,
-				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Life: time.Duration(b.LifeSeconds) * time.Second, For: b.For})
+				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Life: life, For: b.For, Networks: b.Networks})
 			return wire.MadeToken{Token: toToken(t), Secret: secret}, err
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tokens/{id}", summary: "Take a token of yours away", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ID int64 `path:"id"`
 		}) error {
-			return a.app.Accounts.RevokeToken(ctx, p, in.ID)
+			return a.app.Accounts.RevokeToken(ctx, p, 0, in.ID)
 		})
 }

@@ -77,7 +77,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 	t.Cleanup(w.close)
 
 	w.nobody = &client.Client{URL: "http://throng", HTTP: &http.Client{Transport: asDocumented{&http.Transport{DialContext: listener.dial}, t}}}
-	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &access.Principal{User: must(w.store.User(w.ctx, root))(t)}, accounts.NewToken{Name: "root"})
+	_, secret, err := w.app.Accounts.CreateToken(w.ctx, &access.Principal{User: must(w.store.User(w.ctx, root))(t)}, accounts.NewToken{Name: "root", Life: accounts.Forever})
 	ok(t, err)
 	w.admin = w.nobody.As(secret)
 	w.a, w.ann = w.tenant("ants", "ann")
@@ -154,7 +154,7 @@ func (w *world) person(u wire.NewUser) *client.Client {
 	w.t.Helper()
 	made, err := w.admin.CreateUser(w.ctx, u)
 	ok(w.t, err)
-	return w.nobody.As(must(w.admin.CreateToken(w.ctx, wire.NewToken{Name: "test", For: made.ID}))(w.t))
+	return w.nobody.As(must(w.admin.CreateToken(w.ctx, wire.NewToken{Name: "test", For: made.ID, Forever: true}))(w.t))
 }
 
 const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -280,16 +281,13 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Tenants.Owner":   func(s *scene, p *access.Principal) error { return second(s.Tenants.Owner(s.ctx, p, s.a)) },
 	"Tenants.List":    func(s *scene, p *access.Principal) error { return second(s.Tenants.List(s.ctx, p)) },
 	"Accounts.User":   func(s *scene, p *access.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) },
-	"Accounts.Tokens": func(s *scene, p *access.Principal) error { return second(s.Accounts.Tokens(s.ctx, p)) },
+	"Accounts.Tokens": func(s *scene, p *access.Principal) error { return second(s.Accounts.Tokens(s.ctx, p, 0)) },
 	"Accounts.CreateToken": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return err
 	},
-	"Accounts.RevokeToken": func(s *scene, p *access.Principal) error {
-		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
-		return errors.Join(err, s.Accounts.RevokeToken(s.ctx, p, t.ID))
-	},
-	"Accounts.Device": func(s *scene, p *access.Principal) error { return second(s.Accounts.Device(s.ctx, p)) },
+	"Accounts.RevokeToken": revokeOwn,
+	"Accounts.Device":      func(s *scene, p *access.Principal) error { return second(s.Accounts.Device(s.ctx, p)) },
 	"Accounts.SignOut": func(s *scene, p *access.Principal) error {
 		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.Accounts.SignOut(s.ctx, &access.Principal{User: p.User, Token: t}))
@@ -344,7 +342,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		n.Name = "limited"
 		_, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
 		ok(t, err)
-		return must(w.Accounts.Authenticate(w.ctx, secret))(t)
+		return must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 	}
 	suspended := w.person(accounts.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
 	suspended.User = must(w.Accounts.ChangeUser(w.ctx, w.admin, suspended.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,7 @@ func TestWhoSignsOutIsOutAtOnce(t *testing.T) {
 		held := w.next(w.workers[0]).Assignment
 		_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "t", For: w.workers[1].User.ID})
 		ok(t, err)
-		p := must(w.Accounts.Authenticate(w.ctx, secret))(t)
+		p := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 		release := make(chan struct{})
 		f.set(func(keep func() error) error { <-release; return keep() })
 		results := make(chan error, 2)
@@ -71,7 +72,7 @@ func TestWhoSignsOutIsOutAtOnce(t *testing.T) {
 		if len(results) > 0 {
 			t.Fatal("nothing waits for the commit that hangs")
 		}
-		_, err = w.Accounts.Authenticate(w.ctx, secret)
+		_, err = w.Accounts.Authenticate(w.ctx, secret, netip.Addr{})
 		close(release)
 		ok(t, <-results)
 		ok(t, <-results)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +36,9 @@ type Config struct {
 	// ControlEvery is how often the pools are sized and moves are finished; 0: only
 	// when Control.Step is called.
 	ControlEvery time.Duration
-	Balance      pool.Balancer // decides who comes to pools that have no balancer of their own; nil: nobody
-	Random       pool.Random   // for what controllers leave to chance; nil: a source of its own
+	AdminFrom    []netip.Prefix // where admins act from; none: anywhere
+	Balance      pool.Balancer  // decides who comes to pools that have no balancer of their own; nil: nobody
+	Random       pool.Random    // for what controllers leave to chance; nil: a source of its own
 
 	Senders   recruit.Senders // send messages to people who are off duty
 	PublicURL string          // where people reach the server: links for them begin with it
@@ -90,6 +92,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"outbox", a.Outbox.CanMail() || a.Outbox.CanPush(), a.Outbox.Run},
 		{"runs of workflows", true, a.Runs.Run},
 		{"forecasts", true, a.Batches.RunForecasts},
+		{"uses of tokens", true, a.Accounts.KeepUses},
 		{"old answers", true, a.repeats.Run},
 	}
 }
@@ -133,7 +136,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(cfg.Store, a.live, a.onCall, cfg.Now)
+	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom})
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)

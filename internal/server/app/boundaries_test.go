@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -192,7 +193,7 @@ func TestTheMomentOfExpiry(t *testing.T) {
 	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Hour})
 	ok(t, err)
 	authenticate := func(secret string) func() error {
-		return func() error { return second(w.Accounts.Authenticate(w.ctx, secret)) }
+		return func() error { return second(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{})) }
 	}
 	until("a token", time.Hour, authenticate(secret), crowd.Unauthenticated)
 

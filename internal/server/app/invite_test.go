@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func (w *world) join(token, name string) (*access.Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return must(w.Accounts.Authenticate(w.ctx, session))(w.t), nil
+	return must(w.Accounts.Authenticate(w.ctx, session, netip.Addr{}))(w.t), nil
 }
 
 func (w *world) stage(id int64) accounts.InvitationStage {

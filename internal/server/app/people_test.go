@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -39,12 +40,12 @@ func TestBootstrap(t *testing.T) {
 	}
 	_, err = w.session("admin", "")
 	refused(t, err, crowd.Unauthenticated) // there is no default password
-	_, err = w.Accounts.Authenticate(w.ctx, link)
+	_, err = w.Accounts.Authenticate(w.ctx, link, netip.Addr{})
 	refused(t, err, crowd.Unauthenticated) // the link itself is no session
 	_, err = w.Accounts.Setup(w.ctx, link, "short")
 	refused(t, err, crowd.Invalid) // and the link is still good
 
-	p := must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, password))(t)))(t)
+	p := must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, password))(t), netip.Addr{}))(t)
 	if !p.Is(access.Admin) {
 		t.Error("the first person is no admin")
 	}
@@ -106,12 +107,19 @@ func TestANewPasswordEndsSessions(t *testing.T) {
 	_, program, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "program"})
 	ok(t, err)
 	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
-	must(w.Accounts.Authenticate(w.ctx, session))(t) // it goes on until the link is used
+	must(w.Accounts.Authenticate(w.ctx, session, netip.Addr{}))(t) // it goes on until the link is used
 	later := must(w.Accounts.Setup(w.ctx, link, password+"!"))(t)
-	_, err = w.Accounts.Authenticate(w.ctx, session)
+	_, err = w.Accounts.Authenticate(w.ctx, session, netip.Addr{})
 	refused(t, err, crowd.Unauthenticated)
-	must(w.Accounts.Authenticate(w.ctx, later))(t)
-	must(w.Accounts.Authenticate(w.ctx, program))(t)
+	must(w.Accounts.Authenticate(w.ctx, later, netip.Addr{}))(t)
+	_, err = w.Accounts.Authenticate(w.ctx, program, netip.Addr{}) // who knew the old password may have made it
+	refused(t, err, crowd.Unauthenticated)
+
+	// Tokens that an admin made before there was a password stay.
+	_, program, err = w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "program", For: w.bob.User.ID})
+	ok(t, err)
+	must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.bob.User.ID))(t), password))(t)
+	must(w.Accounts.Authenticate(w.ctx, program, netip.Addr{}))(t)
 }
 
 func TestChangesAreSeenAtOnce(t *testing.T) {
@@ -121,30 +129,30 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 		t.Helper()
 		_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "t", For: w.ann.User.ID})
 		ok(t, err)
-		must(w.Accounts.Authenticate(w.ctx, secret))(t) // it is in the cache now
+		must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t) // it is in the cache now
 		return secret
 	}
 	out := func(secret string, code crowd.Code) {
 		t.Helper()
-		_, err := w.Accounts.Authenticate(w.ctx, secret)
+		_, err := w.Accounts.Authenticate(w.ctx, secret, netip.Addr{})
 		refused(t, err, code)
 	}
 	secret := fresh()
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	out(secret, crowd.Forbidden)
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = false; u.Tenants = []crowd.TenantID{}; return nil }))(t)
-	if p := must(w.Accounts.Authenticate(w.ctx, secret))(t); p.Is(access.Requester) {
+	if p := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t); p.Is(access.Requester) {
 		t.Error("still a requester")
 	}
-	ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, must(w.Accounts.Authenticate(w.ctx, secret))(t).Token.ID))
+	ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, 0, must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t).Token.ID))
 	out(secret, crowd.Unauthenticated)
 	secret = fresh()
-	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret))(t)))
+	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)))
 	out(secret, crowd.Unauthenticated)
 
 	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Minute})
 	ok(t, err)
-	must(w.Accounts.Authenticate(w.ctx, secret))(t)
+	must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 	w.clock.advance(time.Minute)
 	out(secret, crowd.Unauthenticated)
 }
@@ -179,8 +187,8 @@ func TestASuspensionOvertakesASignIn(t *testing.T) {
 	slow.read = func() {
 		must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	}
-	must(w.Accounts.Authenticate(w.ctx, secret))(t) // it was so when they asked
-	_, err = w.Accounts.Authenticate(w.ctx, secret)
+	must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t) // it was so when they asked
+	_, err = w.Accounts.Authenticate(w.ctx, secret, netip.Addr{})
 	refused(t, err, crowd.Forbidden)
 }
 
@@ -194,7 +202,7 @@ func TestTokens(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		q := must(w.Accounts.Authenticate(w.ctx, secret))(t)
+		q := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 		if q.Token.ID != token.ID || token.ID == 0 || token.CreatedAt.IsZero() {
 			t.Errorf("told of %+v, kept %+v", token, q.Token)
 		}

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -15,12 +16,12 @@ import (
 func (w *world) withPassword(p *access.Principal) *access.Principal {
 	w.t.Helper()
 	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, p.User.ID))(w.t)
-	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, goodPassword))(w.t)))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, link, goodPassword))(w.t), netip.Addr{}))(w.t)
 }
 
 func (w *world) signIn(name string) *access.Principal {
 	w.t.Helper()
-	return must(w.Accounts.Authenticate(w.ctx, must(w.session(name, goodPassword))(w.t)))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, must(w.session(name, goodPassword))(w.t), netip.Addr{}))(w.t)
 }
 
 // TestBackAfterATimeOut: their lease runs out, nothing is heard of them and they are
@@ -91,7 +92,7 @@ func TestLoggedOutWhileWaiting(t *testing.T) {
 func TestATokenThatEndsWhileWaiting(t *testing.T) {
 	for name, end := range map[string]func(w *world, p *access.Principal, token store.Token){
 		"taken away": func(w *world, p *access.Principal, token store.Token) {
-			ok(w.t, w.Accounts.RevokeToken(w.ctx, p, token.ID))
+			ok(w.t, w.Accounts.RevokeToken(w.ctx, p, 0, token.ID))
 		},
 		"runs out": func(*world, *access.Principal, store.Token) { <-time.After(31 * time.Second) },
 		"a new password": func(w *world, p *access.Principal, _ store.Token) {
@@ -103,7 +104,7 @@ func TestATokenThatEndsWhileWaiting(t *testing.T) {
 				p := w.withPassword(w.workers[0])
 				token, secret, err := w.Accounts.CreateToken(w.ctx, p, accounts.NewToken{Name: "program", Life: 30 * time.Second})
 				ok(t, err)
-				with := must(w.Accounts.Authenticate(w.ctx, secret))(t)
+				with := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 				if name == "a new password" {
 					with = p
 				}
@@ -136,9 +137,9 @@ func TestATokenOfARequesterEnds(t *testing.T) {
 		_, other, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "hers"})
 		ok(t, err)
 		x := w.poll(w.ctx, p, time.Minute)
-		hers := must(w.Accounts.Authenticate(w.ctx, other))(t)
-		refused(t, w.Accounts.RevokeToken(w.ctx, p, hers.Token.ID), crowd.NotFound)
-		ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, hers.Token.ID))
+		hers := must(w.Accounts.Authenticate(w.ctx, other, netip.Addr{}))(t)
+		refused(t, w.Accounts.RevokeToken(w.ctx, p, 0, hers.Token.ID), crowd.NotFound)
+		ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, 0, hers.Token.ID))
 		if !x.waits() || !w.duty(p).Waiting {
 			t.Error("they were taken out of the queue")
 		}

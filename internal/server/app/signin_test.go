@@ -219,7 +219,7 @@ func TestWhoIsSuspendedIsToldSo(t *testing.T) {
 	ok(t, err)
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	for what, err := range map[string]error{
-		"session": second(w.Accounts.Authenticate(w.ctx, session)), "token": second(w.Accounts.Authenticate(w.ctx, token)),
+		"session": second(w.Accounts.Authenticate(w.ctx, session, netip.Addr{})), "token": second(w.Accounts.Authenticate(w.ctx, token, netip.Addr{})),
 		"password": w.from("", goodPassword),
 	} {
 		refused(t, err, crowd.Forbidden)
@@ -228,7 +228,7 @@ func TestWhoIsSuspendedIsToldSo(t *testing.T) {
 		}
 	}
 	refused(t, w.from("", goodPassword+"!"), crowd.Unauthenticated)
-	refused(t, second(w.Accounts.Authenticate(w.ctx, token+"!")), crowd.Unauthenticated)
+	refused(t, second(w.Accounts.Authenticate(w.ctx, token+"!", netip.Addr{})), crowd.Unauthenticated)
 }
 
 // So many at once are refused, not kept waiting; those who were let in are answered.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -38,8 +39,9 @@ type world struct {
 	options sqlite.Options
 	moves   pool.Balancer // from the next open on
 
-	warns    atomic.Bool // the log may have warnings
-	services []string    // private places that may be called, from the next open on
+	warns     atomic.Bool // the log may have warnings
+	adminFrom []netip.Prefix
+	services  []string // private places that may be called, from the next open on
 
 	admin, ann, bob *access.Principal
 	workers         []*access.Principal
@@ -100,7 +102,7 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
 }
 
 // log is a log in which nothing may be worth a warning while the store does what it
@@ -188,9 +190,9 @@ func (w *world) person(n accounts.NewUser) *access.Principal {
 // as signs somebody in, by a token.
 func (w *world) as(id crowd.WorkerID) *access.Principal {
 	w.t.Helper()
-	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "test", For: id})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "test", For: id, Life: accounts.Forever})
 	ok(w.t, err)
-	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(w.t)
 }
 
 const yesOrNo = `{"kind": "choose_one", "question": "Is ${thing} alive?", "options": ["yes", "no"]}`

@@ -25,11 +25,12 @@ type Metrics struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
+	proxied  bool // the server stands behind a proxy
 }
 
-// New makes the metrics of an app.
-func New(s *app.App, log *slog.Logger) *Metrics {
-	m := &Metrics{app: s, log: log, registry: prometheus.NewRegistry()}
+// New makes the metrics of an app. trustProxy is as httpkit.ClientAddress has it.
+func New(s *app.App, log *slog.Logger, trustProxy bool) *Metrics {
+	m := &Metrics{app: s, log: log, proxied: trustProxy, registry: prometheus.NewRegistry()}
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "throng_http_request_seconds", Help: "Time of a request by method and status; long polls and streams take theirs on purpose.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
@@ -50,7 +51,7 @@ func (m *Metrics) Open() http.Handler {
 func (m *Metrics) Guarded() http.Handler {
 	open := m.Open()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := m.app.Accounts.Authenticate(r.Context(), httpkit.Secret(r))
+		p, err := m.app.Accounts.Authenticate(r.Context(), httpkit.Secret(r), httpkit.ClientAddress(r, m.proxied))
 		if err == nil {
 			err = p.May(access.PoolsFiguresServed)
 		}

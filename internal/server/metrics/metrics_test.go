@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -51,7 +52,7 @@ func newWorld(t *testing.T) *world {
 		w.Close()
 		ok(t, w.store.Close())
 	})
-	w.metrics = metrics.New(w.App, log)
+	w.metrics = metrics.New(w.App, log, false)
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
 	w.admin = &access.Principal{User: must(w.store.User(w.ctx, root))(t)}
 	w.admin = w.as("root", root)
@@ -70,7 +71,7 @@ func (w *world) as(name string, id crowd.WorkerID) *access.Principal {
 	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: name, For: id})
 	ok(w.t, err)
 	w.secret[name] = secret
-	return must(w.Accounts.Authenticate(w.ctx, secret))(w.t)
+	return must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(w.t)
 }
 
 var sampleForm = regexp.MustCompile(`^([a-z0-9_]+)(?:\{(.*)\})? (\S+)$`)

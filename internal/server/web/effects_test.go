@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"slices"
@@ -127,16 +128,22 @@ var effects = []struct {
 	}},
 	{"POST /tokens", func(t *testing.T, c *company) {
 		p := c.req.get("/tokens").form("/tokens").set("name", "nightly").set("life", "3").set("roles", "requester").send().want(200)
-		x := read(c.app.Accounts.Tokens(t.Context(), c.req.principal()))(t)[0]
+		x := read(c.app.Accounts.Tokens(t.Context(), c.req.principal(), 0))(t)[0]
 		equal(t, x.Name, "nightly")
 		equal(t, x.ExpiresAt.Sub(x.CreatedAt).Round(time.Minute), 3*24*time.Hour)
 		same(t, x.Roles, []string{"requester"})
-		equal(t, read(c.app.Accounts.Authenticate(t.Context(), secretOn(p)))(t).Token.ID, x.ID)
+		equal(t, read(c.app.Accounts.Authenticate(t.Context(), secretOn(p), netip.Addr{}))(t).Token.ID, x.ID)
+		c.req.get("/tokens").form("/tokens").set("name", "both").set("life", "3").set("forever", "1").send().want(422, "not both")
+		c.req.get("/tokens").form("/tokens").set("name", "here").set("forever", "1").set("networks", "10.0.0.0/8  192.0.2.7").send().want(200)
+		x = read(c.app.Accounts.Tokens(t.Context(), c.req.principal(), 0))(t)[1]
+		equal(t, x.ExpiresAt.IsZero(), true)
+		same(t, x.Networks, []string{"10.0.0.0/8", "192.0.2.7/32"})
+		c.req.get("/tokens").want(200, "192.0.2.7/32").form(fmt.Sprintf("/tokens/%d/revoke", x.ID)).send().want(200)
 	}},
 	{"POST /tokens/{token}/revoke", func(t *testing.T, c *company) {
-		x := read(c.app.Accounts.Tokens(t.Context(), c.req.principal()))(t)[0]
+		x := read(c.app.Accounts.Tokens(t.Context(), c.req.principal(), 0))(t)[0]
 		c.req.get("/tokens").form(fmt.Sprintf("/tokens/%d/revoke", x.ID)).send().want(200)
-		equal(t, len(read(c.app.Accounts.Tokens(t.Context(), c.req.principal()))(t)), 0)
+		equal(t, len(read(c.app.Accounts.Tokens(t.Context(), c.req.principal(), 0))(t)), 0)
 	}},
 	{"POST /tenants/{tenant}/secrets", func(t *testing.T, c *company) {
 		c.req.get("/tenants/n1/secrets").form("/tenants/n1/secrets").set("name", "SCORES").set("value", "s3cret").set("hosts", "a.example  b.example:81").send().want(200, "SCORES").without("s3cret")

@@ -375,7 +375,7 @@ func TestTokens(t *testing.T) {
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"/work", nil)
 	req.Header.Set("Authorization", "Bearer "+secret)
 	c.browser(t, "program").do(req).at("/signin")
-	list, err := c.app.Accounts.Tokens(t.Context(), w.principal())
+	list, err := c.app.Accounts.Tokens(t.Context(), w.principal(), 0)
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}

@@ -238,7 +238,7 @@ func (s *server) guard(rt route) http.Handler {
 		ctx, answered := limits.WithEnds(r.Context())
 		defer answered()
 		rq := &request{server: s, w: w, r: r.WithContext(ctx)}
-		p, err := s.App.Accounts.Authenticate(r.Context(), sessionOf(r))
+		p, err := rq.authenticate(r.Context(), sessionOf(r))
 		// Whoever may not do anything is nobody on a page for all: they may sign in by
 		// another name.
 		if code := crowd.CodeOf(err); err != nil && code != crowd.Unauthenticated && (code != crowd.Forbidden || rt.access != public) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -66,9 +67,14 @@ func (rq *request) signIn() error {
 	return rq.seeOther(cmp.Or(next, "/"), "")
 }
 
+// authenticate returns the principal with a secret who sends the request.
+func (rq *request) authenticate(ctx context.Context, secret string) (*access.Principal, error) {
+	return rq.App.Accounts.Authenticate(ctx, secret, httpkit.ClientAddress(rq.r, rq.TrustProxy))
+}
+
 // begin keeps a new session in the browser, and that its owner has signed in there.
 func (rq *request) begin(secret string) error {
-	p, err := rq.App.Accounts.Authenticate(rq.ctx(), secret)
+	p, err := rq.authenticate(rq.ctx(), secret)
 	if err != nil {
 		return err
 	}

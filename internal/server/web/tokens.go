@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server/access"
@@ -9,7 +10,7 @@ import (
 )
 
 func (rq *request) tokens() error {
-	list := ask(rq, rq.App.Accounts.Tokens)
+	list := askOf(rq, 0, rq.App.Accounts.Tokens)
 	roles := slices.DeleteFunc(access.Roles(), func(role access.Role) bool { return !rq.p.Is(role) })
 	return rq.render("tokens", page{Title: "Your API tokens", Section: "tokens",
 		Data: map[string]any{"Tokens": list, "Roles": roles, "Secret": madeOf[string](rq), "Origin": rq.publicURL()}})
@@ -18,7 +19,13 @@ func (rq *request) tokens() error {
 // createToken makes a token and shows its secret, this once.
 func (rq *request) createToken() error {
 	f := rq.sent()
-	n := accounts.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour)}
+	n := accounts.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour), Networks: strings.Fields(f.text("networks"))}
+	if f.values.Get("forever") != "" {
+		if n.Life != 0 {
+			f.bad("life", "a token is good for some days or has no end, not both")
+		}
+		n.Life = accounts.Forever
+	}
 	for _, role := range f.values["roles"] {
 		n.Roles = append(n.Roles, access.Role(role))
 	}
@@ -34,5 +41,5 @@ func (rq *request) createToken() error {
 }
 
 func (rq *request) revokeToken(id int64) error {
-	return rq.done(rq.App.Accounts.RevokeToken(rq.ctx(), rq.p, id), "/tokens", "revoked")
+	return rq.done(rq.App.Accounts.RevokeToken(rq.ctx(), rq.p, 0, id), "/tokens", "revoked")
 }

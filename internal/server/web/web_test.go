@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -452,7 +453,7 @@ func (b *browser) principal() *access.Principal {
 	u, _ := url.Parse(b.site.URL)
 	for _, c := range b.Jar.Cookies(u) {
 		if c.Name == httpkit.SessionCookie {
-			p, err := b.site.app.Accounts.Authenticate(b.t.Context(), c.Value)
+			p, err := b.site.app.Accounts.Authenticate(b.t.Context(), c.Value, netip.Addr{})
 			if err != nil {
 				b.t.Fatal(err)
 			}

@@ -2,14 +2,16 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
 )
 
-var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at`, func(t *store.Token) []any {
-	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}}
+var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at`, func(t *store.Token) []any {
+	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}}
 })
 
 // CreateToken implements store.Tokens.
@@ -35,6 +37,18 @@ func (s *Store) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) 
 	return s.change(ctx, "delete token", func(ctx context.Context, tx transaction) error {
 		none := crowd.Errorf(crowd.NotFound, "there is no token %d of %s", id, user)
 		return tx.must(ctx, none, `delete from tokens where id = $1 and user_id = $2`, id, user)
+	})
+}
+
+// UseTokens implements store.Tokens.
+func (s *Store) UseTokens(ctx context.Context, at map[int64]time.Time) error {
+	return s.change(ctx, "keep when tokens were used", func(ctx context.Context, tx transaction) error {
+		for _, id := range slices.Sorted(maps.Keys(at)) {
+			if _, err := tx.exec(ctx, `update tokens set used_at = $1 where id = $2`, micros(at[id]), id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

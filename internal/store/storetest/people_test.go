@@ -51,6 +51,17 @@ func testDeleteToken(t *testing.T, w *world) {
 	refused(t, err, crowd.NotFound)
 }
 
+func testUseTokens(t *testing.T, w *world) {
+	first, second := w.token("a", 0), w.token("b", 1)
+	first.ID, second.ID = must(w.CreateToken(w.ctx, first))(t), must(w.CreateToken(w.ctx, second))(t)
+	ok(t, w.UseTokens(w.ctx, nil))
+	same(t, "not used", must(w.TokenByHash(w.ctx, "a"))(t), first)
+	first.UsedAt = first.CreatedAt.Add(time.Hour)
+	ok(t, w.UseTokens(w.ctx, map[int64]time.Time{first.ID: first.UsedAt, 999: first.UsedAt}))
+	same(t, "used", must(w.TokenByHash(w.ctx, "a"))(t), first)
+	same(t, "another", must(w.TokenByHash(w.ctx, "b"))(t), second)
+}
+
 func testDeleteExpiredTokens(t *testing.T, w *world) {
 	never := w.token("never", 0)
 	never.ExpiresAt = time.Time{}

@@ -61,7 +61,7 @@ var methods = map[string]func(*testing.T, *world){
 	"CreateService UpdateService DeleteService Service ListServices UseService": testServices,
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
-	"TokenByHash": testTokenByHash, "DeleteExpiredTokens": testDeleteExpiredTokens,
+	"TokenByHash": testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
 	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
