@@ -199,7 +199,7 @@ func showRun(w io.Writer, r *wire.Run) {
 		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
 		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
-		"predicted", when(r.PredictedMicros > 0, fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))),
+		"predicted", when(r.PredictedMicros > 0 || r.PredictedAtLeast, when(r.PredictedAtLeast, "at least ")+fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))),
 		"note", strings.Join(r.Notes, "; "),
 		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	if len(r.Classes) > 0 {

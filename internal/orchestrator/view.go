@@ -9,7 +9,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
@@ -19,19 +18,26 @@ type View struct {
 	store.Run
 	Flow  *workflow.Workflow
 	Nodes []NodeView
-	// Predicted is what the items that are on their way will cost if all goes as
-	// expected, on top of Run.Penalty. Of more than maxPredicted items, it is
-	// that of the first ones.
-	Predicted crowd.Money
-	Going     int64       // items on their way, as far as they were counted
-	Classes   []ClassView // of items; nil: there are none
-	Outlook   Outlook
-	Stuck     bool // nothing goes on until held items are retried or skipped
+	Foreseen
+	Classes []ClassView // of items; nil: there are none
+	Outlook Outlook
+	Stuck   bool // nothing goes on until held items are retried or skipped
 	// Notes says which pools do not look at the SLA, of a run that has not ended, and how
 	// many rows are of a class only because they could not be read.
 	Notes []string
 
 	batches []store.Batch // of its nodes
+}
+
+// Foreseen is what is expected of the items of a run with an SLA.
+type Foreseen struct {
+	// Predicted is what the items that are on their way will cost by the forecasts that
+	// the Outlook goes by, on top of Run.Penalty. Of more than maxPredicted items, it is
+	// that of the first ones.
+	Predicted crowd.Money
+	// AtLeast says that it may well be more: how long some have to wait is not known.
+	AtLeast bool
+	Going   int64 // items on their way, as far as they were counted
 }
 
 // NodeView is a node as it stands.
@@ -58,6 +64,9 @@ type NodeView struct {
 
 // maxPredicted is how many items' ends are predicted for a View.
 const maxPredicted = 100_000
+
+// maxAtOnce is of how many items what is predicted keeps up with each row that is made.
+const maxAtOnce = 1000
 
 // View returns a run as it stands.
 func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*View, error) {
@@ -256,21 +265,23 @@ func (n *node) kind() string {
 	return string(n.step.Kind)
 }
 
-// predictCached fills in what is predicted, which is computed only now and then.
+// predictCached fills in what is predicted, and what has ended at that moment. It is
+// computed only now and then; of few items, whenever rows were made.
 func (o *Orchestrator) predictCached(ctx context.Context, r *run, v *View) error {
-	now := o.now()
+	now, rows := o.now(), r.kept.Ended
+	for _, n := range r.nodes {
+		rows += n.Last
+	}
 	p, ok := o.views.predictions.get(v.ID)
-	if !ok || now.Sub(p.at) >= forecastEvery || now.Before(p.at) {
+	if !ok || now.Sub(p.at) >= forecastEvery || now.Before(p.at) || p.rows != rows && v.Ended+p.Going <= maxAtOnce {
 		if err := r.predict(ctx, v); err != nil {
 			return err
 		}
-		p = prediction{at: now, cost: v.Predicted, going: v.Going, classes: slices.Clone(v.Classes)}
+		p = prediction{at: now, rows: rows, Foreseen: v.Foreseen, classes: slices.Clone(v.Classes), ended: store.ClassCount{Ended: v.Ended, Late: v.Late, Penalty: v.Penalty}}
 		o.views.predictions.put(v.ID, p, maxPredictions)
 	}
-	v.Predicted, v.Going = p.cost, p.going
-	for i := range v.Classes {
-		v.Classes[i].Predicted, v.Classes[i].Going = p.classes[i].Predicted, p.classes[i].Going
-	}
+	v.Foreseen, v.Classes = p.Foreseen, slices.Clone(p.classes)
+	v.Ended, v.Late, v.Penalty = p.ended.Ended, p.ended.Late, p.ended.Penalty
 	return nil
 }
 
@@ -335,58 +346,4 @@ func isStuck(v *View) bool {
 		}
 	}
 	return held
-}
-
-// predict fills in what the items on their way will cost.
-func (r *run) predict(ctx context.Context, v *View) error {
-	now := r.o.now()
-	type going struct {
-		end, born time.Time // the end of the latest branch
-		class     int
-	}
-	items := make(map[int64]going)
-	for _, n := range r.nodes {
-		if n.step == nil || n.State == store.NodeDone {
-			continue
-		}
-		for _, i := range n.joined {
-			from := n.step.From[i].Node
-			pending := pages.All(chunkRows, func(after int64, _ int) ([]store.Row, error) { // of pendingRows: chunkRows
-				if len(items) >= maxPredicted {
-					return nil, nil
-				}
-				return r.pendingRows(ctx, from, n.Node.Node, after)
-			}, func(row *store.Row) int64 { return row.N })
-			for row, err := range pending {
-				if err != nil {
-					return err
-				}
-				if end := now.Add(n.expect + n.tail); row.State == store.RowOK && end.After(items[row.Item].end) {
-					items[row.Item] = going{end, row.Born, row.Class}
-				}
-			}
-		}
-	}
-	v.Going = int64(len(items))
-	if !r.flow.SLA.PerItem {
-		last := now
-		for _, x := range items {
-			if x.end.After(last) {
-				last = x.end
-			}
-		}
-		if v.Going > 0 {
-			v.Predicted = r.flow.SLA.Penalty.At(last.Sub(r.kept.StartedAt))
-		}
-		return nil
-	}
-	for _, x := range items {
-		cost := r.flow.SLA.Of(x.class).At(x.end.Sub(x.born))
-		v.Predicted = min(v.Predicted+cost, crowd.MaxMoney)
-		if x.class < len(v.Classes) {
-			c := &v.Classes[x.class]
-			c.Predicted, c.Going = min(c.Predicted+cost, crowd.MaxMoney), c.Going+1
-		}
-	}
-	return nil
 }

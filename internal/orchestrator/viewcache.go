@@ -63,9 +63,9 @@ type edge struct {
 // prediction is what was predicted of a run.
 type prediction struct {
 	at    time.Time
-	cost  crowd.Money
-	going int64
-
+	rows  int64 // made and ended until then
+	ended store.ClassCount
+	Foreseen
 	classes []ClassView
 }
 

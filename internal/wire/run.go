@@ -43,16 +43,17 @@ type RunHead struct {
 // Run is a run as it stands.
 type Run struct {
 	RunHead
-	Needs           []string    `json:"needs" doc:"inputs without rows yet; empty once it has started"`
-	Notes           []string    `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
-	Nodes           []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
-	Outputs         []RunFile   `json:"outputs"`
-	SpentMicros     crowd.Money `json:"spent_micros" doc:"for answers"`
-	PredictedMicros crowd.Money `json:"predicted_micros" doc:"the penalty that the items in the workflow will cost if all goes as expected, on top of penalty_micros"`
-	Going           int64       `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
-	Classes         []RunClass  `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
-	Outlook         *RunOutlook `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
-	Stuck           bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+	Needs            []string    `json:"needs" doc:"inputs without rows yet; empty once it has started"`
+	Notes            []string    `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
+	Nodes            []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
+	Outputs          []RunFile   `json:"outputs"`
+	SpentMicros      crowd.Money `json:"spent_micros" doc:"for answers"`
+	PredictedMicros  crowd.Money `json:"predicted_micros" doc:"the penalty that the items in the workflow will cost, by the forecasts that outlook goes by, on top of penalty_micros"`
+	PredictedAtLeast bool        `json:"predicted_at_least,omitempty" doc:"it may well be more: how long some items have to wait is not known"`
+	Going            int64       `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
+	Classes          []RunClass  `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
+	Outlook          *RunOutlook `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
+	Stuck            bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
 }
 
 // RunClass is how the promise to a class of items is kept.

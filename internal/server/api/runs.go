@@ -31,7 +31,7 @@ func toRun(p *access.Principal) func(*orchestrator.View) wire.Run {
 func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
 		RunHead: toRunHead(v.Run), Needs: some(v.Needs()), Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
-		PredictedMicros: v.Predicted, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
+		PredictedMicros: v.Predicted, PredictedAtLeast: v.AtLeast, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
 		Notes: v.Notes,
 	}
 	for i := range v.Classes {

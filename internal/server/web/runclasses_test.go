@@ -16,7 +16,7 @@ func TestARunWithClasses(t *testing.T) {
 	path := c.startPets(flow)
 	c.req.becomes(path, "kept Class On their way Ended Late In time Penalty Foreseen best 1 0 0 – 0.00 0.00 other 2 0 0 – 0.00 0.00").want(200, "3 best kind")
 	c.ahead.Store(int64(2 * time.Hour))
-	c.req.becomes(path, "and 7.00 foreseen")
+	c.req.becomes(path, "and at least 7.00 foreseen")
 	c.workers[0].becomes("/work", "What is Uno?")
 	c.workers[0].answerAll(3, "dog")
 	c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "1 late", "best 0 1 1 0 % 7.00 other 0 2 0 100 % 0.00").without("Foreseen")

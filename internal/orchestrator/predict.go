@@ -1,0 +1,88 @@
+package orchestrator
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
+	"github.com/throng-dev/throng/internal/kit/pages"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// predict fills in what the items on their way will cost.
+func (r *run) predict(ctx context.Context, v *View) error {
+	now := r.o.now()
+	type going struct {
+		end, born time.Time // the end of the latest branch
+		class     int
+	}
+	items := make(map[int64]going)
+	for i, n := range r.nodes {
+		if n.step == nil || n.State == store.NodeDone {
+			continue
+		}
+		at := &v.Nodes[i]
+		for _, i := range n.joined {
+			from, place := n.step.From[i].Node, int64(0)
+			pending := pages.All(chunkRows, func(after int64, _ int) ([]store.Row, error) { // of pendingRows: chunkRows
+				if len(items) >= maxPredicted {
+					return nil, nil
+				}
+				return r.pendingRows(ctx, from, n.Node.Node, after)
+			}, func(row *store.Row) int64 { return row.N })
+			for row, err := range pending {
+				if err != nil {
+					return err
+				}
+				if row.State != store.RowOK {
+					continue
+				}
+				place++
+				if end := at.ready(now, place).Add(n.tail); end.After(items[row.Item].end) {
+					items[row.Item] = going{end, row.Born, row.Class}
+				}
+			}
+		}
+	}
+	v.Going = int64(len(items))
+	if v.Going > 0 {
+		o := &v.Outlook
+		v.AtLeast = o.Median.IsZero() || len(o.Then) > 0 || v.Going >= maxPredicted
+	}
+	if !r.flow.SLA.PerItem {
+		last := now
+		for _, x := range items {
+			last = instant.Later(last, x.end)
+		}
+		if v.Going > 0 {
+			v.Predicted = r.flow.SLA.Penalty.At(last.Sub(r.kept.StartedAt))
+		}
+		return nil
+	}
+	for _, x := range items {
+		cost := r.flow.SLA.Of(x.class).At(x.end.Sub(x.born))
+		v.Predicted = min(v.Predicted+cost, crowd.MaxMoney)
+		if x.class < len(v.Classes) {
+			c := &v.Classes[x.class]
+			c.Predicted, c.Going = min(c.Predicted+cost, crowd.MaxMoney), c.Going+1
+		}
+	}
+	return nil
+}
+
+// ready is when the item in the place from 1 of those at a node is expected to be done
+// there: by the forecast of its batch, which is one of all of them, the items follow each
+// other at equal distances. Without a forecast, as if nothing had to queue.
+func (n *NodeView) ready(now time.Time, place int64) time.Time {
+	soonest := now.Add(n.Expect)
+	last := n.Ahead.Median
+	if last.IsZero() {
+		last = n.Ahead.Horizon // after which it is, or zero
+	}
+	if wait := last.Sub(soonest); wait > 0 {
+		share := min(float64(place)/float64(max(n.Waiting+n.Working(), 1)), 1)
+		return soonest.Add(time.Duration(share * float64(wait)))
+	}
+	return soonest
+}
