@@ -98,19 +98,27 @@ func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
 	case u.PasswordHash != "" || !u.Admin:
 		return "", nil
 	}
-	return s.setupLink(ctx, u.ID)
+	return s.setupLink(ctx, u)
 }
+
+// firstPassword is the name of a one-time link for a user who had no password when it was
+// made. It is told by the link, so that a try that failed half-way changes nothing of it.
+const firstPassword = "set the first password"
 
 // setupLink makes a one-time link for a user and takes away older ones.
 //
 // It goes on when ctx is done: whoever hangs up leaves nobody without a link. The
 // old link goes first, so that no two are good at a time.
-func (s *Accounts) setupLink(ctx context.Context, id crowd.WorkerID) (string, error) {
+func (s *Accounts) setupLink(ctx context.Context, u store.User) (string, error) {
 	ctx = context.WithoutCancel(ctx)
-	if err := s.deleteTokens(ctx, id, store.SetupToken); err != nil {
+	if err := s.deleteTokens(ctx, u.ID, store.SetupToken); err != nil {
 		return "", err
 	}
-	return s.issue(ctx, &store.Token{Kind: store.SetupToken, User: id, Name: "set a password", ExpiresAt: s.clock.Time().Add(setupLife)}, "setup")
+	name := firstPassword
+	if u.PasswordHash != "" {
+		name = "set a password"
+	}
+	return s.issue(ctx, &store.Token{Kind: store.SetupToken, User: u.ID, Name: name, ExpiresAt: s.clock.Time().Add(setupLife)}, "setup")
 }
 
 var errLink = crowd.Errorf(crowd.NotFound, "this link has been used or is too old; ask for a new one")
@@ -160,7 +168,7 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	// made with it: tokens for programs, too. Those that an admin made before the
 	// first one stay.
 	kinds := []store.TokenKind{store.SessionToken, store.APIToken}
-	if u.PasswordHash == "" {
+	if t.Name == firstPassword {
 		kinds = kinds[:1]
 	}
 	u.PasswordHash = hash
@@ -235,7 +243,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	if err := s.tellPool(u, true); err != nil {
 		return store.User{}, "", err
 	}
-	link, err := s.setupLink(ctx, id)
+	link, err := s.setupLink(ctx, u)
 	return u, link, err
 }
 
@@ -429,10 +437,11 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
-	if _, err := s.store.User(ctx, id); err != nil {
+	u, err := s.store.User(ctx, id)
+	if err != nil {
 		return "", err
 	}
-	return s.setupLink(ctx, id)
+	return s.setupLink(ctx, u)
 }
 
 // User returns a person: oneself, or anybody for an admin.

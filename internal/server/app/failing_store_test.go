@@ -184,6 +184,10 @@ func (f *failingStore) DeleteToken(ctx context.Context, user crowd.WorkerID, id 
 	return f.err(ctx, "DeleteToken", func() error { return f.Store.DeleteToken(ctx, user, id) })
 }
 
+func (f *failingStore) UseTokens(ctx context.Context, at map[int64]time.Time) error {
+	return f.err(ctx, "UseTokens", func() error { return f.Store.UseTokens(ctx, at) })
+}
+
 func (f *failingStore) DeleteExpiredTokens(ctx context.Context, now time.Time) error {
 	return f.err(ctx, "DeleteExpiredTokens", func() error { return f.Store.DeleteExpiredTokens(ctx, now) })
 }

@@ -394,7 +394,7 @@ func TestRulesTakePeopleFromPoolsThatNobodyControls(t *testing.T) {
 		t.Errorf("the log of the pool that gives does not say why: %q", a[0].Why)
 	}
 	got := must(w.Pools.Actions(w.ctx, w.admin, other.ID, 0, 100))(t)
-	if len(got) != 2 || !reflect.DeepEqual(got[0], a[0]) || got[1].Kind != store.ActionSet {
+	if len(got) != 3 || !reflect.DeepEqual(got[0], a[0]) || got[1].Kind != store.ActionSet || got[2].Kind != store.ActionSet {
 		t.Errorf("the log of the pool that takes: %+v", got)
 	}
 	if older := must(w.Pools.Actions(w.ctx, w.admin, other.ID, got[0].ID, 100))(t); !reflect.DeepEqual(older, got[1:]) {
