@@ -25,7 +25,9 @@ type member struct {
 	*Controller
 	name      string
 	abandoned int64 // Counters.Abandoned at the last step
-	elsewhere int64 // to be added to it: people lent who left elsewhere, less those lent by others who left here
+	// elsewhere is to be added to it: people lent who left elsewhere, less those lent by
+	// others who left here. It stands when the world is restarted: only differences count.
+	elsewhere int64
 }
 
 // NewControl makes a control without pools. The balancer is for pools that have none

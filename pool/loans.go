@@ -140,9 +140,6 @@ func (s *step) follow() {
 		p := &s.pools[i]
 		counted := s.readings[i].Counters.Abandoned
 		left := max(0, counted-p.abandoned)
-		if counted < p.abandoned { // the world was restarted
-			p.elsewhere = 0
-		}
 		p.abandoned = counted
 		for _, k := range s.order {
 			n := min(left, gone[loan{s.readings[k].Pool, s.readings[i].Pool}])

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // TestWhoCameJustNowStays: who came from another pool within the cool-down, or is in
@@ -46,6 +49,53 @@ func TestWhoCameJustNowStays(t *testing.T) {
 		}
 		if d = step(epoch.Add(time.Second)); d.Recruit != want {
 			t.Errorf("%s: a second later %d are called, want %d: %q", name, d.Recruit, want, d.Why)
+		}
+	}
+}
+
+// TestWhoIsRecalled: those first who like it best at home compared with where they are.
+func TestWhoIsRecalled(t *testing.T) {
+	t.Parallel()
+	lent := func(id crowd.WorkerID, home, here float64) Person {
+		return Person{ID: id, Home: 1, Prefers: []float64{home, here}}
+	}
+	for queue, want := range [][]crowd.WorkerID{{}, {3}, {3, 1}, {3, 1, 4}, {3, 1, 4, 2}, {3, 1, 4, 2}} {
+		d := NewControl(nil).Step(epoch, []Reading{
+			{Pool: 1, Queue: queue, Affordable: -1},
+			{Pool: 2, Workers: 4, Affordable: -1, Idle: []Person{lent(1, 0.5, 0.5), lent(2, 0.6, 0.9), lent(3, 0.4, 0.1), lent(4, 0.9, 1)}},
+		}, fixed(0.5))
+		got := lists.Map(d[1].Moves, func(m Move) crowd.WorkerID { return m.Worker })
+		if !slices.Equal(got, want) {
+			t.Errorf("for %d in the queue %v go home, want %v", queue, got, want)
+		}
+	}
+}
+
+// TestARestartIsNoLoss: when the counters of a pool begin again, nobody has left who is to
+// be replaced, whether or not people whom others had lent were among those who left before.
+func TestARestartIsNoLoss(t *testing.T) {
+	t.Parallel()
+	for _, of := range []crowd.PoolID{0, 1} { // home of those who leave pool 2
+		for before := range int64(4) {
+			for after := range int64(4) {
+				control := NewControl(nil)
+				if err := control.Set(2, "", Settings{Stability: "average-rate(window=1s)"}); err != nil {
+					t.Fatal(err)
+				}
+				step := func(second int, left int64, here ...Person) Decision {
+					return control.Step(epoch.Add(time.Duration(second)*time.Second), []Reading{
+						{Pool: 1, Affordable: -1},
+						{Pool: 2, Workers: len(here), Idle: here, Affordable: -1, Counters: Counters{Abandoned: left}},
+					}, fixed(0.5))[1]
+				}
+				lent := []Person{{ID: 1, Home: of}, {ID: 2, Home: of}, {ID: 3, Home: of}}
+				step(0, 0, lent...)
+				step(1, before, lent[before:]...)
+				step(2, before, lent[before:]...)
+				if d := step(3, after); after < before && d.Recruit > 0 {
+					t.Errorf("people of %d: after %d have left, and %d since a restart, %d are called: %q", of, before, after, d.Recruit, d.Why)
+				}
+			}
 		}
 	}
 }

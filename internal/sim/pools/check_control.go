@@ -1,7 +1,9 @@
 package pools
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -25,6 +27,9 @@ func (a *audit) decided(w *world, decisions []pool.Decision) error {
 				going[id] = true
 			}
 		}
+	}
+	if err := a.recalls(w, decisions, going); err != nil {
+		return err
 	}
 	own := w.belong()
 	for i := range decisions {
@@ -124,6 +129,39 @@ func (a *audit) moves(w *world, m pool.Move, own []int) error {
 		a.looked.loans++
 	default:
 		return fmt.Errorf("%s belongs to %d, is lent to %d, and would belong to %d", m.Worker, home, to, at)
+	}
+	return nil
+}
+
+// recalls checks that those of a pool's idle people elsewhere are called home first who
+// like it best compared with where they are. More than the pool has work for are brought
+// by rules and balancers, in orders of their own, and its Max may have room only for those.
+func (a *audit) recalls(w *world, decisions []pool.Decision, going map[crowd.WorkerID]bool) error {
+	home := make([][]*person, len(w.pools)) // who is called there
+	for i := range decisions {
+		for _, m := range decisions[i].Moves {
+			if x := &w.people.list[w.people.at[m.Worker]]; !decisions[i].Advice && m.From != m.To && int32(m.To)-1 == x.home {
+				home[x.home] = append(home[x.home], x)
+			}
+		}
+	}
+	gain := func(x *person) float64 { return x.prefers[x.home] - x.prefers[x.pool] }
+	for i, called := range home {
+		r, s := &w.control.readings[i], &w.pools[i].Settings
+		if len(called) == 0 || len(called) > max(r.Queue, s.Min-r.Workers) || s.Max > 0 {
+			continue
+		}
+		x := slices.MinFunc(called, func(x, y *person) int { return cmp.Compare(gain(x), gain(y)) })
+		for _, who := range w.people.at {
+			y := &w.people.list[who]
+			if int(y.home) != i || y.pool == y.home || y.holds != 0 || y.leaving || going[y.id] || w.pools[y.pool].Settings.Advise != s.Advise {
+				continue
+			}
+			a.looked.chosen++
+			if gain(y) > gain(x) {
+				return fmt.Errorf("%s is called home to %s, and not %s, who likes it better by more", x.id, w.pools[i].Name, y.id)
+			}
+		}
 	}
 	return nil
 }

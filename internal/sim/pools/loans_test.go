@@ -63,12 +63,12 @@ func watched(t *testing.T, run Run) (*Outcome, looked) {
 
 func (l *looked) add(m looked) {
 	l.calls, l.loans, l.recalls, l.exchanges = l.calls+m.calls, l.loans+m.loans, l.recalls+m.recalls, l.exchanges+m.exchanges
-	l.releases, l.returned, l.quits = l.releases+m.releases, l.returned+m.returned, l.quits+m.quits
+	l.releases, l.returned, l.quits, l.chosen = l.releases+m.releases, l.returned+m.returned, l.quits+m.quits, l.chosen+m.chosen
 }
 
 // TestElasticityAndBalanceDoNotFight: in no world is anybody let go who moved
 // within the cool-down or is in training, nor called in place of somebody lent,
-// and whoever likes a pool best leaves it last. The audit checks it at every step.
+// and whoever likes a pool best leaves it last and is called home first. The audit checks it at every step.
 func TestElasticityAndBalanceDoNotFight(t *testing.T) {
 	t.Parallel()
 	n := uint64(60)
@@ -81,7 +81,7 @@ func TestElasticityAndBalanceDoNotFight(t *testing.T) {
 		all.add(l)
 	}
 	t.Logf("%+v", all)
-	if least := int(n); all.calls < least || all.loans < least || all.recalls < least || all.releases < least || all.returned < least/10 || all.exchanges == 0 || all.quits == 0 {
+	if least := int(n); all.calls < least || all.loans < least || all.recalls < least || all.releases < least || all.returned < least/10 || all.exchanges == 0 || all.quits == 0 || all.chosen < least {
 		t.Errorf("too little was looked at: %+v", all)
 	}
 }
