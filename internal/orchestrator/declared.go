@@ -40,7 +40,8 @@ func (c *capacity) opens() time.Time {
 }
 
 // reserveAhead is how far ahead of what was begun the kept use of a service is: so much
-// of it is lost when the server ends without notice, and so often it is kept at most.
+// of it is lost when the server ends without notice. So often it is kept at most, for each
+// timeout that calls have.
 const reserveAhead = 5 * time.Second
 
 func newServices(cfg *Config, host serviceHost) services {

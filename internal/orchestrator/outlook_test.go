@@ -210,3 +210,29 @@ func TestDoneWithOpenInputs(t *testing.T) {
 		w.want(id, "judge_new", "a,yes,1,1,false,false")
 	}
 }
+
+// TestTheNearestHorizonCounts: of forecasts that look ahead unlike far, what a run says goes
+// no further than each of them, in whatever order their steps stand.
+func TestTheNearestHorizonCounts(t *testing.T) {
+	const flow = `
+workflow: two horizons
+inputs: {items: {columns: [id]}}
+steps:
+  one: {from: {items: stream}, crowd: {template: {kind: short_text, show: [id]}, reward: 0.10}}
+  two: {from: {items: stream}, crowd: {template: {kind: short_text, show: [id]}, reward: 0.10}}
+`
+	w := newWorld(t)
+	w.answer = func([]string) string { return "" } // they take their time
+	id := w.start(flow, "id\na\n")
+	w.settle()
+	in := func(hours int) time.Time { return w.now.Add(time.Duration(hours) * time.Hour) }
+	for _, hours := range [][2]int{{6, 24}, {24, 6}} {
+		w.forecasts = make(map[crowd.BatchID]orchestrator.Forecast)
+		for i, name := range []string{"one", "two"} {
+			w.forecasts[w.node(id, name).Node.Batch] = orchestrator.Forecast{Low: in(1), Median: in(2), High: in(3), Horizon: in(hours[i])}
+		}
+		if o := w.view(id).Outlook; !o.Horizon.Equal(in(6)) || !o.Median.Equal(in(2)) {
+			t.Errorf("of horizons in %v hours: %+v", hours, o)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,43 @@ func TestTheRateOfAServiceWhileTheStoreIsSlow(t *testing.T) {
 		if len(at) != 6 || w.store.uses > 2*len(at) {
 			t.Errorf("%d calls, kept %d times", len(at), w.store.uses)
 		}
+	}
+}
+
+// TestHowOftenUseIsKept: once in five seconds at most for each timeout that calls have.
+func TestHowOftenUseIsKept(t *testing.T) {
+	for timeouts := 1; timeouts <= 3; timeouts++ {
+		w := newWorld(t)
+		w.declare(100, crowd.Rate{Calls: 120, Per: time.Minute}, w.tenant)
+		var kept []time.Time
+		w.store.fail = func(what string) error {
+			if what == "use" {
+				kept = append(kept, w.now)
+			}
+			return nil
+		}
+		for i := range timeouts {
+			w.start(strings.Replace(sharedFlow(""), "timeout: 20s", fmt.Sprintf("timeout: %ds", 2+9*i), 1), ids(60/timeouts))
+		}
+		began := w.now
+		w.play()
+		if len(w.attempts) != 60 || w.now.Sub(began) < 29*time.Second {
+			t.Fatalf("%d calls in %s", len(w.attempts), w.now.Sub(began))
+		}
+		most := 0
+		for i := range kept {
+			n := 0
+			for _, at := range kept[i:] {
+				if at.Sub(kept[i]) < 5*time.Second {
+					n++
+				}
+			}
+			most = max(most, n)
+		}
+		if most > timeouts {
+			t.Errorf("with calls of %d timeouts it was kept %d times within 5 s: %v", timeouts, most, kept)
+		}
+		t.Logf("%d timeouts: kept %d times, %d within 5 s at most", timeouts, len(kept), most)
 	}
 }
 

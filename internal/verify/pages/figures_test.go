@@ -209,7 +209,7 @@ func TestWhatIsSaidOfTheExperiments(t *testing.T) {
 		{"the paper's loop reduces penalties by " + four, loop, mixed},
 		{"the same order kept by events by " + four, event, mixed},
 		{"it reduces penalties by " + four + " in E3 to E6", atc, mixed},
-		{`no order can save more than (\d+) % in E1 and (\d+) % in E2`, bound, alike},
+		{`can save about (\d+) % in E1 and (\d+) % in E2 at most`, bound, alike},
 		{`"most that an order can save" has, (\d+) and (\d+) %`, bound, alike},
 		{`(\d+) % by the loop`, loop, []string{"sla-e1"}},
 		{`(\d+) % by the loop`, loop, []string{"sla-e2"}},
