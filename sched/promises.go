@@ -62,7 +62,7 @@ func (p *promises) Key(id crowd.BatchID) (Key, bool) {
 	}
 	return Key{
 		Policy: p.name, Batch: id, Candidate: inner.Candidate, Turn: inner.Turn, Inner: &inner,
-		Words: "no penalty can be escaped: after those where one can; then the inner order",
+		Words: "nothing is promised that can still be kept: after those of which something is; then the inner order",
 		Rank:  append([]Number{Number(math.Inf(1))}, inner.Rank...),
 	}, true
 }
