@@ -206,7 +206,7 @@ func TestAssignmentMoves(t *testing.T) {
 func TestReasonsAreAClosedSet(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range crowd.Reasons() {
-		if r.String() == "" || r.Text() == "" || seen[r.String()] || r == crowd.Eligible {
+		if r.String() == "" || r.Text() == "" || r.OfWorkers() == "" || seen[r.String()] || r == crowd.Eligible {
 			t.Errorf("reason %d: %q, %q", r, r, r.Text())
 		}
 		seen[r.String()] = true
@@ -253,5 +253,19 @@ func TestErrorsSayWhereAndKeepTheirCause(t *testing.T) {
 	}
 	if len(codes) != len(crowd.Codes()) || !codes[crowd.Internal] {
 		t.Error("codes are doubled or missing")
+	}
+}
+
+// TestReasonsOfWorkers: of workers a reason is said that is about them.
+func TestReasonsOfWorkers(t *testing.T) {
+	t.Parallel()
+	for r, want := range map[crowd.Reason]string{
+		crowd.NoWorkerReady:   "at work on a task",
+		crowd.Eligible:        "could take a task of it now",
+		crowd.WorkerSuspended: crowd.WorkerSuspended.Text(),
+	} {
+		if got := r.OfWorkers(); got != want {
+			t.Errorf("of workers: %q, want %q", got, want)
+		}
 	}
 }

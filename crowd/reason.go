@@ -80,6 +80,27 @@ func (r Reason) String() string { return r.text(0) }
 // Text returns the reason as a sentence part for people.
 func (r Reason) Text() string { return r.text(1) }
 
+// ofWorkers are reasons as said of workers, where that is not Text.
+var ofWorkers = map[Reason]string{
+	Eligible:      "could take a task of it now",
+	NoWorkerReady: "at work on a task",
+	NotQualified:  "without a qualification that it asks for",
+	WorkerBlocked: "blocked by the tenant",
+	OwnStaff:      "act for the tenant themselves",
+	ServesOthers:  "serve other tenants only",
+	NotInvited:    "not named for the tasks that are left",
+	PoolFull:      "without a place inside: the pool is full",
+	AlreadyDid:    "had every task that is left already",
+}
+
+// OfWorkers returns the reason as said of workers, each of whom it keeps from a batch.
+func (r Reason) OfWorkers() string {
+	if text, ok := ofWorkers[r]; ok {
+		return text
+	}
+	return r.Text()
+}
+
 func (r Reason) text(i int) string {
 	if r >= reasonEnd {
 		return "unknown_reason"

@@ -212,7 +212,7 @@ func (x *BatchWhy) Run(c *Context, r *remote) error {
 			var reason crowd.Reason
 			text := code
 			if reason.UnmarshalText([]byte(code)) == nil {
-				text = reason.Text()
+				text = reason.OfWorkers()
 			}
 			say(w, "%s: %s\n", format.Count(why.Workers[code], "worker"), text)
 		}

@@ -87,8 +87,26 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 		return wrong("edit", "say what to change: --reward, --redundancy, --priority, --deadline, --no-deadline, --production, --no-production, --enough, --no-enough, --stop or --start")
 	}
 	e.AddBudget, e.AllowSmallCrowd = x.AddBudget, x.AllowSmallCrowd
+	var before wire.Batch
+	if x.AddBudget {
+		var err error
+		if before, err = r.Batch(c.Ctx, x.ID); err != nil {
+			return err
+		}
+	}
 	b, err := r.EditBatch(c.Ctx, x.ID, e)
-	return r.printBatch(b, lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)))
+	if err = lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)); err != nil || !x.AddBudget {
+		return r.printBatch(b, err)
+	}
+	return r.tell(batchView{Batch: b}, nil, "%s %s: %s%s\n", b.ID, clean(b.Name), b.State, reserved(&before, &b))
+}
+
+// reserved says what a change with --add-budget reserved.
+func reserved(before, after *wire.Batch) string {
+	if more := after.BudgetMicros - before.BudgetMicros; more > 0 {
+		return fmt.Sprintf(", %s more reserved, may spend %s", more, after.BudgetMicros)
+	}
+	return ", nothing more had to be reserved"
 }
 
 // lacking names the command that reserves what a budget lacks for a change.
@@ -132,7 +150,11 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	}
 	c.tellDropped(x.File, out.Dropped)
 	b, err := r.Batch(c.Ctx, x.ID)
-	return r.tell(batchView{b, &out}, err, "%s %s: %s added, %d in all\n", b.ID, clean(b.Name), format.Count(out.Tasks, "task"), b.Tasks)
+	money := ""
+	if x.AddBudget {
+		money = reserved(&before, &b)
+	}
+	return r.tell(batchView{b, &out}, err, "%s %s: %s added, %d in all%s\n", b.ID, clean(b.Name), format.Count(out.Tasks, "task"), b.Tasks, money)
 }
 
 // BatchRemoveTask is "throng batch remove-task".

@@ -142,6 +142,9 @@ func newPoint(from time.Time) openPoint {
 // look enters what there is to see at a time. What people did since the last look was
 // due by what was wanted then and is wanted now, half and half; if nothing was wanted at
 // either, to those who had it.
+//
+// Longer than others: batches and tenants are shared out by the same few figures of the
+// look, which parts of it would have to hand each other.
 func (x *poolFairness) look(at time.Time, e *engine.Engine, batches []engine.BatchShare, tenants []engine.TenantShare) {
 	first := x.at.IsZero()
 	if x.engine != e { // one that was restored counts from 0 again

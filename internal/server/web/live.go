@@ -27,19 +27,6 @@ type live struct {
 	Outlook   *forecastView // nil: nothing to say
 }
 
-// workerReasons are reasons as said of the workers of a pool.
-var workerReasons = map[crowd.Reason]string{
-	crowd.Eligible:      "could take a task of it now",
-	crowd.NoWorkerReady: "at work on a task",
-	crowd.NotQualified:  "without a qualification that it asks for",
-	crowd.WorkerBlocked: "blocked by the tenant",
-	crowd.OwnStaff:      "act for the tenant themselves",
-	crowd.ServesOthers:  "serve other tenants only",
-	crowd.NotInvited:    "not named for the tasks that are left",
-	crowd.PoolFull:      "without a place inside: the pool is full",
-	crowd.AlreadyDid:    "had every task that is left already",
-}
-
 func (rq *request) live(d batches.Details) *live {
 	b := &d.BatchView
 	l := &live{B: *b, Now: rq.Now().UTC(), Holders: d.Holders, MoreHold: d.MoreHold}
@@ -50,7 +37,7 @@ func (rq *request) live(d batches.Details) *live {
 	for _, n := range d.Why.Workers {
 		l.Workers += n
 	}
-	l.Why = reasonList(d.Why.Workers, workerReasons)
+	l.Why = reasonList(d.Why.Workers, crowd.Reason.OfWorkers)
 	if f := d.Forecast.Status; b.Progress.State.Open() && f != batches.ForecastReady && f != batches.ForecastTooFew {
 		l.Left = b.TimeLeft(l.Now)
 	}

@@ -154,16 +154,24 @@ func (rq *request) whyNothing(duty *recruit.DutyView) []reasonCount {
 			return []reasonCount{{Text: general.Text()}}
 		}
 	}
-	return reasonList(why, map[crowd.Reason]string{crowd.Eligible: "your turn may come at any moment", crowd.AlreadyDid: "every task left was already given to you"})
+	return reasonList(why, func(r crowd.Reason) string {
+		switch r {
+		case crowd.Eligible:
+			return "your turn may come at any moment"
+		case crowd.AlreadyDid:
+			return "every task left was already given to you"
+		}
+		return r.Text()
+	})
 }
 
 // reasonList puts counted reasons in order, the most frequent first. Texts are
 // those that read better here than the reason's own.
-func reasonList(why map[crowd.Reason]int, texts map[crowd.Reason]string) []reasonCount {
+func reasonList(why map[crowd.Reason]int, text func(crowd.Reason) string) []reasonCount {
 	var list []reasonCount
 	for _, reason := range append([]crowd.Reason{crowd.Eligible}, crowd.Reasons()...) {
 		if n := why[reason]; n > 0 {
-			list = append(list, reasonCount{cmp.Or(texts[reason], reason.Text()), n})
+			list = append(list, reasonCount{text(reason), n})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b reasonCount) int { return b.Count - a.Count })
