@@ -60,7 +60,7 @@ func TestLimitsHold(t *testing.T) {
 	for world := range 400 {
 		s := anySettings(rnd)
 		c := mustNew(t, s)
-		now, r := epoch, &Reading{Pool: 1}
+		now, r := epoch, &Reading{Pool: 1, Open: world%4 == 0}
 		var grew, shrank time.Time
 		for i := range 80 {
 			length := time.Duration(rnd.IntN(20)) * time.Second
@@ -83,11 +83,13 @@ func TestLimitsHold(t *testing.T) {
 				fail("lets go who is not there")
 			case r.Affordable >= 0 && d.Recruit > r.Affordable:
 				fail("passes the funds")
-			case s.Max > 0 && after > s.Max:
+			case s.Max > 0 && after > s.Max && (d.Recruit > 0 || !r.Open):
 				fail("passes max")
 			case d.Release+d.Withdraw > 0 && after < s.Min:
 				fail("falls below min")
-			case after < s.Min && (r.Affordable < 0 || d.Recruit < r.Affordable):
+			case r.Open && s.Elasticity == "" && (d.Release > 0 || s.Stability == "" && !d.Idle()):
+				fail("the bounds call people to an open pool or let them go")
+			case after < s.Min && !r.Open && (r.Affordable < 0 || d.Recruit < r.Affordable):
 				fail("stays below min")
 			case math.Abs(c.pid.sum*c.pid.ki) > maxIntegral+1e-9 || math.Abs(c.pid.carry) >= 1:
 				fail("the controller winds up")
@@ -114,7 +116,7 @@ func TestLimitsHold(t *testing.T) {
 			if !d.Idle() {
 				acted++
 			}
-			if people < s.Min {
+			if people < s.Min && !r.Open {
 				forced++
 			}
 		}

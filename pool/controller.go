@@ -109,7 +109,7 @@ func (c *Controller) plan(now time.Time, r *Reading, of staff, rnd Random) plan 
 	v.elastic = elastic.change
 	stable := c.wants(&c.parts.stable, v)
 	d.Why = append(d.Why, stable.why...)
-	change := c.limit(&m, r.Affordable, elastic.change+stable.change, d)
+	change := c.limit(&m, r, elastic.change+stable.change, d)
 	if wanted > 0 && (elastic.change == 0 || change < elastic.change+stable.change) {
 		c.pid.cut(1)
 	}
@@ -170,14 +170,18 @@ func (c *Controller) cool(now time.Time, change int, d *Decision) int {
 }
 
 // limit cuts a change by Max, Min and the funds.
-func (c *Controller) limit(m *Metrics, affordable, change int, d *Decision) int {
-	people := m.Own() + m.Coming
+func (c *Controller) limit(m *Metrics, r *Reading, change int, d *Decision) int {
+	people, affordable := m.Own()+m.Coming, r.Affordable
 	s := &c.settings
-	if most := s.Max - people; s.Max > 0 && change > most {
+	most, least := s.Max-people, s.Min-people
+	if r.Open {
+		most, least = max(most, 0), min(least, 0)
+	}
+	if s.Max > 0 && change > most {
 		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at most %d people, %s", change, most, s.Max, m.counted()))
 		change = most
 	}
-	if least := s.Min - people; change < least {
+	if change < least {
 		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at least %d people, %s", change, least, s.Min, m.counted()))
 		change = least
 	}

@@ -24,6 +24,11 @@ type Reading struct {
 	Coming   int // asked for by earlier decisions, and not here yet
 	Queue    int // answers that are wanted and in nobody's hands
 
+	// Open is a pool in which whoever asks for work is on duty: nobody is called, and who
+	// is let go may come back at once. There Settings.Min and Max bound what is wanted for
+	// other reasons, and are no reason themselves to call anybody or let them go.
+	Open bool
+
 	Counters   Counters      // all that happened since the world began
 	WaitP95    time.Duration // 95th percentile of the waits of what was handed out lately; 0: nothing was
 	OldestWait time.Duration // of what is still in the queue; 0: nothing is

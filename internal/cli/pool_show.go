@@ -128,8 +128,12 @@ func waited(m *wire.PoolMetrics) string {
 }
 
 func (p *shownPool) figures() []any {
+	outside := ""
+	if p.Gate != nil && p.Gate.Outside > 0 {
+		outside = fmt.Sprintf("%d outside", p.Gate.Outside)
+	}
 	list := []any{
-		"people", fmt.Sprintf("%d of %d on duty, %d coming, best %s (c*)", p.OnDuty, p.Workers, p.Coming, orUnknown(p.CStar)),
+		"people", inWords(fmt.Sprintf("%d of %d on duty", p.OnDuty, p.Workers), outside, fmt.Sprintf("%d coming", p.Coming), fmt.Sprintf("best %s (c*)", orUnknown(p.CStar))),
 		"at work", fmt.Sprintf("%d with a task, %d without, of whom %d are waiting for one", p.Working, max(p.OnDuty-p.Working, 0), p.Waiting),
 	}
 	if p.Gate != nil {

@@ -426,8 +426,8 @@ func (k *books) checkStays(e *engine.Engine) error {
 			return fmt.Errorf("on call:\n got %+v\nwant %+v", got, want)
 		}
 	}
-	if n := len(e.People(k.now)); n != present || e.Counts().OnDuty != present {
-		return fmt.Errorf("%d people are on duty, and %d are listed, %d counted", present, n, e.Counts().OnDuty)
+	if n := len(e.People(k.now)); n != present || e.Counts().OnDuty+e.Gate().Outside != present {
+		return fmt.Errorf("%d people are on duty, and %d are listed, %d counted", present, n, e.Counts().OnDuty+e.Gate().Outside)
 	}
 	funds, owed := k.accounts[poolAccount], money(k.unpaidDue())
 	if got, want := e.RetainerFunds(k.now), (engine.RetainerFunds{Funds: funds, Owed: owed, Paid: k.paid, Empty: k.retainer.Rate > 0 && (k.empty || funds == 0)}); got != want {

@@ -14,6 +14,9 @@ type Config struct {
 	Pool    crowd.PoolID // names the pool's account and duties
 	Policy  sched.Policy
 	Observe bool // fill Changes.Events
+	// LongestWait is the most that a wait is paid between two payments, which are a minute
+	// apart while the clock goes on; 0: an hour. A longer one is a step of the clock.
+	LongestWait time.Duration
 }
 
 // Engine is the state machine of one pool.

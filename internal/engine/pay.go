@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math/bits"
 	"time"
 
@@ -30,7 +31,7 @@ const (
 	// follows it.
 	renewal = 5 * time.Second
 
-	longestWait  = time.Hour // between two paydays
+	longestWait  = time.Hour // between two payments, as Config.LongestWait
 	nanosAMinute = uint64(time.Minute)
 )
 
@@ -110,10 +111,10 @@ func (p *retainerAccount) remove(w *worker) {
 }
 
 // due is what w has earned since they were paid last, and what is left of it below
-// a micro-unit, times ns. A gap longer than longestWait is none that anybody
-// waited: the clock was changed, or the machine slept.
+// a micro-unit, times ns. Nobody waited for longer than Config.LongestWait:
+// the clock was changed, or the machine slept.
 func (e *Engine) due(now time.Time, w *worker) (crowd.Money, int64) {
-	waited := min(max(now.Sub(w.paidTo), 0), longestWait)
+	waited := min(max(now.Sub(w.paidTo), 0), cmp.Or(e.cfg.LongestWait, longestWait))
 	high, low := bits.Mul64(uint64(e.retainer.Rate), uint64(waited))
 	low, carry := bits.Add64(low, uint64(w.rest), 0)
 	due, rest := bits.Div64(high+carry, low, nanosAMinute) // for MaxRate × longestWait it is far from too large

@@ -230,7 +230,7 @@ func (e *Engine) Holds(id crowd.WorkerID) (Handout, bool) {
 type Counts struct {
 	Workers int // of the pool
 	Working int // hold a task
-	Waiting int // wait for one
+	Waiting int // wait for one; as OnDuty, without those outside the gate
 	OnDuty  int
 	Batches int // launched and not ended
 	Stopped bool
@@ -238,6 +238,12 @@ type Counts struct {
 
 // Counts returns the pool at a glance.
 func (e *Engine) Counts() Counts {
-	return Counts{Workers: len(e.workers), Working: e.busy, Waiting: e.waiting.len(), OnDuty: e.present,
+	waiting := e.waiting.len()
+	for _, w := range e.gate.outside {
+		if w.waiting {
+			waiting--
+		}
+	}
+	return Counts{Workers: len(e.workers), Working: e.busy, Waiting: waiting, OnDuty: e.inside(),
 		Batches: len(e.batches), Stopped: e.stopped}
 }

@@ -22,6 +22,7 @@ type declaredServices struct {
 	stale    bool      // another has been kept since
 	loaded   bool      // once at least
 	retryAt  time.Time // when they are read again, after a failure of the store; zero: not planned
+	seen     time.Time // by the clock, at the last look
 }
 
 // capacity is a declared service, and what is used of it.
@@ -77,7 +78,7 @@ func (v *services) loadDeclared(ctx context.Context) {
 		}
 		c.Service = x
 		if !d.loaded { // a clock that was put back does not block a service for longer than its calls take
-			c.blocked = instant.Earlier(x.Used.Ends, now.Add(workflow.MaxTimeout+reserveAhead))
+			c.blocked = instant.Earlier(x.Used.Ends, now.Add(longest(&x)+reserveAhead))
 			c.next = instant.Earlier(x.Used.Next, now.Add(x.Rate.Gap()+reserveAhead))
 		} else { // of a higher rate
 			c.next = instant.Earlier(c.next, now.Add(x.Rate.Gap()))
@@ -85,6 +86,43 @@ func (v *services) loadDeclared(ctx context.Context) {
 		d.services[x.Name] = c
 	}
 	d.stale, d.loaded, d.retryAt = false, true, time.Time{}
+}
+
+// longest is how long the calls of a service took at most that may have been under way when
+// the last of them began: Used.Next is from then, and a gap later.
+func longest(x *store.Service) time.Duration {
+	if span := x.Used.Ends.Sub(x.Used.Next) + x.Rate.Gap(); !x.Used.Next.IsZero() && span > 0 {
+		return min(span, workflow.MaxTimeout)
+	}
+	return workflow.MaxTimeout // kept by an earlier version, or with another rate
+}
+
+// followClock sees to it that a clock that was put back stops no service: what is planned by
+// the clock as it was counts from now on, in memory and as it is kept.
+func (v *services) followClock(ctx context.Context) {
+	d, now := &v.declared, v.host.now()
+	back := now.Before(d.seen)
+	d.seen = now
+	if !back {
+		return
+	}
+	d.retryAt = instant.Earlier(d.retryAt, now.Add(failurePause))
+	for _, p := range v.proxies {
+		p.pause = instant.Earlier(p.pause, now.Add(failurePause))
+	}
+	for _, c := range d.services {
+		c.next = instant.Earlier(c.next, now.Add(c.Rate.Gap()))
+		c.blocked = instant.Earlier(c.blocked, now.Add(workflow.MaxTimeout+reserveAhead))
+		used := store.ServiceUse{Next: c.next, Ends: c.blocked}
+		if p := v.proxies[proxyKey{declared: c.Name}]; p != nil && p.underWay > 0 {
+			p.ends = instant.Earlier(p.ends, now.Add(p.longest()))
+			used.Ends = p.ends.Add(reserveAhead)
+		}
+		c.Used = used
+		if err := v.cfg.Store.UseService(ctx, c.Name, used); err != nil {
+			c.Used = store.ServiceUse{} // the next call keeps it
+		}
+	}
 }
 
 // reserve notes that a call begins now, and keeps that first if what is kept does not
@@ -97,15 +135,11 @@ func (v *services) reserve(ctx context.Context, p *proxy, x *call) error {
 	c := v.declared.services[p.key.declared]
 	for ahead := reserveAhead; ; ahead *= 2 { // further if keeping takes longer than that
 		now := v.host.now()
-		begun := store.ServiceUse{Ends: now.Add(x.runner.service.Timeout), Next: c.next}
+		begun := store.ServiceUse{Ends: now.Add(x.runner.service.Timeout), Next: now.Add(c.Rate.Gap())}
 		if p.underWay > 0 {
 			begun.Ends = instant.Later(begun.Ends, p.ends)
 		}
-		kept := store.ServiceUse{Ends: begun.Ends.Add(ahead), Next: c.next}
-		if gap := c.Rate.Gap(); gap > 0 {
-			begun.Next = now.Add(gap)
-			kept.Next = begun.Next.Add(ahead)
-		}
+		kept := store.ServiceUse{Ends: begun.Ends.Add(ahead), Next: begun.Next.Add(ahead)}
 		if !begun.Ends.After(c.Used.Ends) && !begun.Next.After(c.Used.Next) {
 			c.next, p.ends = begun.Next, begun.Ends
 			return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/instant"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/sla"
 )
@@ -61,6 +62,15 @@ func (p *proxy) limit() int {
 		}
 	}
 	return least
+}
+
+// longest is the longest timeout of the steps that call the service; if none does any more,
+// that which any may have.
+func (p *proxy) longest() (most time.Duration) {
+	for s := range p.users {
+		most = max(most, s.service.Timeout)
+	}
+	return cmp.Or(most, workflow.MaxTimeout)
 }
 
 // response is the expected time of a call: the mean of what was observed, with
@@ -204,6 +214,7 @@ func (v *services) may(p *proxy, tenant crowd.TenantID) bool {
 
 // dispatch sends off what the services can take, the most urgent first.
 func (v *services) dispatch(ctx context.Context) {
+	v.followClock(ctx)
 	v.loadDeclared(ctx)
 	for _, k := range slices.SortedFunc(maps.Keys(v.proxies), proxyKey.compare) {
 		p := v.proxies[k]

@@ -170,6 +170,47 @@ func TestAHigherRateHoldsAtOnce(t *testing.T) {
 	w.wantState(id, store.RunDone)
 }
 
+// TestAClockThatIsPutBack stops a service for the interval of its rate, after a restart for
+// as long as its calls take.
+func TestAClockThatIsPutBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		rate    crowd.Rate
+		between func(w *world, back func()) // the clock is put back, and more
+		want    time.Duration
+	}{
+		"while it runs":               {crowd.Rate{Calls: 1, Per: time.Minute}, func(_ *world, back func()) { back() }, time.Minute},
+		"and it stops":                {crowd.Rate{Calls: 1, Per: time.Minute}, func(w *world, back func()) { back(); w.settle(); w.restart() }, time.Minute},
+		"and it ends":                 {crowd.Rate{Calls: 1, Per: time.Minute}, func(w *world, back func()) { back(); w.settle(); w.crash() }, time.Minute},
+		"after it ended":              {crowd.Rate{Calls: 1, Per: time.Second}, func(w *world, back func()) { back(); w.crash() }, 25 * time.Second},
+		"without a rate":              {crowd.Rate{}, func(_ *world, back func()) { back() }, 0},
+		"without a rate, and it ends": {crowd.Rate{}, func(w *world, back func()) { back(); w.crash() }, 25 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.declare(1, c.rate, w.tenant)
+			w.settle()
+			w.now = w.now.Add(time.Hour)
+			w.start(sharedFlow(""), ids(1))
+			w.settle()
+			if len(w.attempts) != 1 {
+				t.Fatalf("%d calls, want 1", len(w.attempts))
+			}
+			c.between(w, func() { w.now = w.now.Add(-time.Hour) })
+			w.start(sharedFlow(""), ids(1))
+			for from := w.now; len(w.attempts) == 1; {
+				next := w.settle()
+				if len(w.attempts) > 1 {
+					break
+				}
+				if next.IsZero() || next.Sub(from) > c.want+5*time.Second {
+					t.Fatalf("the next call is in %s, want %s at most", next.Sub(from), c.want)
+				}
+				w.now = next
+			}
+		})
+	}
+}
+
 // failing makes a service fail when the test says so.
 func failing(service callFunc, fails func() bool) callFunc {
 	return func(a orchestrator.Attempt) (httpstep.Reply, error) {

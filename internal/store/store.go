@@ -212,6 +212,16 @@ func (p *Pool) BoundsUnused() bool {
 	return (c.Min > 0 || c.Max > 0) && !p.Gate && !p.Retainer.Called && !c.Balance && len(c.Rules) == 0
 }
 
+// Controlled is by what the pool is controlled: Control without bounds that are kept for
+// later.
+func (p *Pool) Controlled() pool.Settings {
+	c := p.Control
+	if p.BoundsUnused() {
+		c.Min, c.Max = 0, 0
+	}
+	return c
+}
+
 // Calling says how a pool calls people who are off duty.
 type Calling struct {
 	// Ask is how many people are asked for each one wanted, at least 1: who

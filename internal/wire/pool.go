@@ -15,7 +15,7 @@ type Pool struct {
 	Stopped bool         `json:"stopped" doc:"emergency stop"`
 	Called  bool         `json:"called" doc:"only those work who were called and came"`
 	Workers int          `json:"workers" doc:"people in the pool"`
-	OnDuty  int          `json:"on_duty" doc:"of them, on duty"`
+	OnDuty  int          `json:"on_duty" doc:"of them, on duty, without those outside its gate"`
 	Coming  int          `json:"coming" doc:"called, and not here yet"`
 	Working int          `json:"working" doc:"hold a task"`
 	Waiting int          `json:"waiting" doc:"wait for one"`
@@ -48,7 +48,7 @@ type Gate struct {
 	Min     int    `json:"min" doc:"with so many people on duty it opens"`
 	Max     int    `json:"max" doc:"at most so many are served; 0: no limit"`
 	Inside  int    `json:"inside" doc:"people on duty who are served, or wait for it to open"`
-	Outside int    `json:"outside" doc:"people on duty without a place, unpaid"`
+	Outside int    `json:"outside" doc:"people who have come and have no place, unpaid; not of on_duty"`
 	Text    string `json:"text" doc:"the same in words" example:"closed: 2 of 3 people are here"`
 }
 

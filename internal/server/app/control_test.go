@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -283,4 +284,57 @@ func TestActionsAfter(t *testing.T) {
 	if n := len(after(0)); n != 1000 {
 		t.Errorf("of all, %d are told, want a page of 1000", n)
 	}
+}
+
+// TestAClockThatStepsForwardPaysNothing: waiting is paid as far as payments a minute apart
+// explain it.
+func TestAClockThatStepsForwardPaysNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	w.clock.halt()
+	w.paysWaiting()
+	for _, p := range w.workers {
+		ctx, cancel := context.WithCancel(w.ctx)
+		ended := make(chan struct{})
+		go func() { defer close(ended); _, _ = w.Work.Next(ctx, p, time.Minute) }()
+		t.Cleanup(func() { cancel(); <-ended })
+		w.until(func() bool { return w.duty(p).Waiting })
+	}
+	paid := func() crowd.Money {
+		t.Helper()
+		return must(w.Pools.Get(w.ctx, w.admin, w.pool))(t).Status.Funds.Paid
+	}
+	w.step(time.Minute)
+	if got, want := paid(), 2*crowd.Unit/20; got != want {
+		t.Errorf("%s is paid for a minute of two people, want %s", got, want)
+	}
+	w.step(24 * time.Hour)
+	if got, most := paid(), 6*crowd.Unit/20; got > most {
+		t.Errorf("after a step of a day %s is paid, want %s at most", got, most)
+	}
+	before := paid()
+	w.step(time.Minute)
+	if got, want := paid()-before, 2*crowd.Unit/20; got != want {
+		t.Errorf("then %s is paid for a minute, want %s", got, want)
+	}
+}
+
+// TestAPoolIsRenamedBesideOldRules: rules that would be refused today do not name it, those
+// that take people from it do.
+func TestAPoolIsRenamedBesideOldRules(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	night := w.other()
+	kept := must(w.store.Pool(w.ctx, night))(t)
+	kept.Control.Elasticity, kept.Control.Rules = "rules", []pool.Rule{{When: "1/0 > 2", Do: "release 1"}}
+	ok(t, w.store.UpdatePool(w.ctx, kept))
+	w.reopen()
+	rename := func(name string) error {
+		return second(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Name = name; return nil }))
+	}
+	ok(t, rename("day"))
+	kept.Control.Rules = append(kept.Control.Rules, pool.Rule{When: "queue > 2", Do: "transfer 1 from day"})
+	ok(t, w.store.UpdatePool(w.ctx, kept))
+	w.reopen()
+	refused(t, rename("morning"), crowd.Conflict)
 }

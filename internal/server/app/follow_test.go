@@ -32,7 +32,7 @@ func followed(s *scene, p *access.Principal) error {
 func TestFollowingOverARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	w.launch(5)
+	w.launch(9)
 	var last uint64
 	do := func(f *control.Following) control.Events {
 		t.Helper()
@@ -56,6 +56,18 @@ func TestFollowingOverARestart(t *testing.T) {
 	f = from(last)
 	if e := do(f); e.Missed != 0 || !e.Restarted {
 		t.Errorf("after the restart %d are missed, restarted %t", e.Missed, e.Restarted)
+	}
+	if e := do(f); e.Missed != 0 || e.Restarted {
+		t.Errorf("later %d are missed, restarted %t", e.Missed, e.Restarted)
+	}
+	f.Stop()
+
+	w.clock.advance(-2 * time.Hour)
+	w.reopen()
+	f = from(last)
+	last = 0 // the numbers are lower
+	if e := do(f); e.Missed != 0 || !e.Restarted {
+		t.Errorf("after the clock was put back %d are missed, restarted %t", e.Missed, e.Restarted)
 	}
 	if e := do(f); e.Missed != 0 || e.Restarted {
 		t.Errorf("later %d are missed, restarted %t", e.Missed, e.Restarted)

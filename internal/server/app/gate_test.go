@@ -3,11 +3,13 @@ package app_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -128,6 +130,78 @@ func TestBoundsThatBoundNobody(t *testing.T) {
 	}
 }
 
+// TestThoseOutsideAreNotOnDuty: one number is on duty, of which the preference is the mean.
+func TestThoseOutsideAreNotOnDuty(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	w.clock.halt()
+	w.gated(1, 2)
+	for _, p := range w.workers {
+		must(w.Work.Next(w.ctx, p, 0))(t)
+		must(w.Duty.ChangeWishes(w.ctx, p, setWishes(recruit.Wishes{Prefers: map[crowd.PoolID]float64{w.pool: 0.5}})))(t)
+	}
+	w.step(10 * time.Second)
+	v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t)
+	if v.OnDuty != 2 || v.Status.Workers != 2 || v.GateNow.Outside != 2 || v.Status.Preference != 0.5 {
+		t.Errorf("%d on duty, %d workers in the figures, %d outside, preference %g", v.OnDuty, v.Status.Workers, v.GateNow.Outside, v.Status.Preference)
+	}
+	sum := 0
+	for _, s := range must(w.Pools.RecentSamples(w.ctx, w.admin, w.pool, time.Minute))(t) {
+		sum += s.Workers
+		if s.Preference != 0.5 {
+			t.Errorf("a sample has the preference %g", s.Preference)
+		}
+	}
+	if sum != 2 {
+		t.Errorf("the samples have %d people", sum)
+	}
+}
+
+// TestKeptBoundsDoNothing: bounds that an open pool has from before, or for its moves, let
+// nobody go who came by themselves, and call nobody.
+func TestKeptBoundsDoNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string][]func(now *store.Pool){
+		"a gate before": {
+			func(now *store.Pool) { now.Gate, now.Control.Min, now.Control.Max = true, 2, 2 },
+			func(now *store.Pool) { now.Gate = false },
+		},
+		"called before": {
+			func(now *store.Pool) { now.Retainer.Called, now.Control.Max = true, 2 },
+			func(now *store.Pool) { now.Retainer.Called = false },
+		},
+		"too few":        {func(now *store.Pool) { now.Gate, now.Control.Min = true, 9 }, func(now *store.Pool) { now.Gate = false }},
+		"with balance":   {func(now *store.Pool) { now.Control.Balance, now.Control.Max = true, 2 }},
+		"under its gate": {func(now *store.Pool) { now.Gate, now.Control.Min, now.Control.Max = true, 4, 4 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 3)
+			w.clock.halt()
+			for _, f := range change {
+				must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { f(now); return nil }))(t)
+			}
+			w.launch(9)
+			for range 5 {
+				for _, p := range w.workers {
+					must(w.Work.Next(w.ctx, p, 0))(t)
+				}
+				w.step(time.Second)
+			}
+			for _, x := range w.actions() {
+				if x.Kind != store.ActionSet {
+					t.Errorf("%s %d: %q", x.Kind, x.N, x.Why)
+				}
+			}
+			for _, p := range w.workers {
+				if v := w.duty(p); !v.On || v.Leaves != "" {
+					t.Errorf("%s is on duty: %t, leaves: %q", p.User.Name, v.On, v.Leaves)
+				}
+			}
+		})
+	}
+}
+
 // TestThePolicyIsNamedOnlyIfItIsTheReason: a batch that is the first in the queue does
 // not wait for others.
 func TestThePolicyIsNamedOnlyIfItIsTheReason(t *testing.T) {
@@ -154,7 +228,7 @@ func TestWhoIsOutsideNeedsNoMoney(t *testing.T) {
 	if !v.Low() {
 		t.Error("20.00 are enough for three people for ten minutes, at 1.00 a minute")
 	}
-	v.GateNow.Outside = 1
+	v.OnDuty, v.GateNow.Outside = 2, 1
 	if v.Low() {
 		t.Error("20.00 are not enough for two people inside")
 	}

@@ -156,18 +156,45 @@ func (c *town) settings(id crowd.PoolID) error {
 		r.Rate = crowd.Unit / 10
 	}
 	all := []pool.Settings{
-		{}, {Min: 1, Max: 4}, {Min: 3, Balance: true}, {Elasticity: "static(n=2)", Balance: true},
+		{}, {Min: 1, Max: 1}, {Min: 5, Max: 5}, {Min: 3, Balance: true}, {Elasticity: "static(n=2)", Balance: true},
 		{Elasticity: "rules", Rules: []pool.Rule{{When: "idle > 1", Do: "release 1"}, {When: "workers < 2", Do: "recruit 2"}, {When: "workers < 1", Do: "transfer 1 from main"}}},
 	}
 	stopped := c.random.IntN(6) == 0
 	_, err := c.Pools.Change(c.ctx, c.admin, id, func(now *store.Pool) error {
 		now.Retainer = r
-		now.Control = all[c.random.IntN(len(all))]
+		if now.Gate = c.random.IntN(4) == 0 && now.Control.Max > 0; r.Called || c.random.IntN(3) == 0 { // else its bounds may be left
+			now.Control = all[c.random.IntN(len(all))]
+		}
 		now.Stopped = stopped
 		now.Calling = store.Calling{Ask: 1 + c.random.Float64(), Answer: 20 * time.Second, Life: 2 * time.Minute}
 		return nil
 	})
 	return err
+}
+
+// control takes a control step: bounds alone call nobody to an open pool, and let nobody go.
+func (c *town) control() error {
+	before := c.clock.now()
+	if err := c.Control.Step(c.ctx); err != nil {
+		return err
+	}
+	pools, err := c.Pools.List(c.ctx, c.admin)
+	if err != nil {
+		return err
+	}
+	for _, v := range pools {
+		d := v.Status.Next
+		if v.Retainer.Called || v.Control.Elasticity != "" || v.Status.At.Before(before.Truncate(time.Microsecond)) {
+			continue
+		}
+		if d.Release > 0 || d.Recruit > 0 {
+			c.t.Fatalf("%s is open, with %+v: %+v", v.ID, v.Control, d)
+		}
+		if v.BoundsUnused() && (v.OnDuty > v.Control.Max || v.OnDuty < v.Control.Min) {
+			c.done["bounds unused"]++
+		}
+	}
+	return nil
 }
 
 // come brings somebody on duty.
@@ -227,7 +254,7 @@ func (c *town) happens() {
 	switch n := c.random.IntN(100); {
 	case n < 22:
 		c.clock.advance(time.Duration(c.random.IntN(30)) * time.Second)
-		c.do("step", func() error { return c.Control.Step(c.ctx) })
+		c.do("step", c.control)
 	case n < 37:
 		c.do("come", func() error { return c.come(p) })
 	case n < 42:
@@ -368,7 +395,7 @@ func TestAnythingMayHappenToLivePools(t *testing.T) {
 		}
 		failures += c.store.failures
 	}
-	for _, name := range []string{"step", "come", "leave", "poll", "answer", "transfer", "fund", "settings", "launch", "suspend", "restart"} {
+	for _, name := range []string{"step", "come", "leave", "poll", "answer", "transfer", "fund", "settings", "launch", "suspend", "restart", "bounds unused"} {
 		if total[name] == 0 {
 			t.Errorf("%s never happened: the test looks at nothing", name)
 		}

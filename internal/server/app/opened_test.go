@@ -30,7 +30,7 @@ func TestAPoolThatOpens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 6)
 	w.clock.halt()
-	w.onCall(pool.Settings{Min: 3, Elasticity: "ct-p", Stability: "hybrid"})
+	w.onCall(pool.Settings{Min: 3, Elasticity: "ct-p", Stability: "rule(least=3)"})
 	w.step(time.Second)
 	p := w.workers[0]
 	waited := w.waitsHalfAMinute(p)

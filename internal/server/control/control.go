@@ -115,7 +115,7 @@ const (
 func (c *Control) set(p store.Pool) error {
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
-	return c.control.Set(p.ID, p.Name, p.Control)
+	return c.control.Set(p.ID, p.Name, p.Controlled())
 }
 
 // Step reads every pool, decides, and does what was decided. The server
@@ -199,7 +199,7 @@ func callNobody(pools []store.Pool, readings []pool.Reading, funds []engine.Reta
 
 // controlled reports whether anything is decided for a pool.
 func controlled(p *store.Pool) bool {
-	x := &p.Control
+	x := p.Controlled()
 	return x.Elasticity != "" || x.Stability != "" || x.Balance || x.Min > 0 || x.Max > 0
 }
 
@@ -211,11 +211,10 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 	for _, p := range all {
 		var x pool.Reading
 		var money engine.RetainerFunds
-		var people []engine.OnCall
 		r, err := c.cfg.Live.Get(p.ID)
 		if err == nil {
 			err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
-				x, money, people = e.Reading(now), e.RetainerFunds(now), e.People(now)
+				x, money = e.Reading(now), e.RetainerFunds(now)
 				x.TaskTime = e.TaskTime()
 			})
 		}
@@ -224,7 +223,7 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 			continue
 		}
 		x.Coming, x.Counters.Joined, x.Counters.Awaited = c.cfg.Recruiter.Coming(now, p.ID)
-		x.Preference = c.cfg.OnCall.Preference(p.ID, people)
+		x.Open, x.Preference = !p.Retainer.Called, c.cfg.OnCall.Preference(p.ID, &x)
 		if p.Retainer.Training > 0 {
 			x.TrainingTime = time.Duration(p.Retainer.Training) * cmp.Or(p.Control.Expect.TaskTime, x.TaskTime)
 		}

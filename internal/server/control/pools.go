@@ -78,7 +78,7 @@ const lowFunds = 10 * time.Minute
 // minutes for those on duty. Who stands outside its gate is not paid.
 func (v *PoolView) Low() bool {
 	f, rate := &v.Status.Funds, v.Retainer.Rate
-	return rate > 0 && (f.Empty || f.Funds-f.Owed < rate*crowd.Money(max(v.OnDuty-v.GateNow.Outside, 1))*crowd.Money(lowFunds/time.Minute))
+	return rate > 0 && (f.Empty || f.Funds-f.Owed < rate*crowd.Money(max(v.OnDuty, 1))*crowd.Money(lowFunds/time.Minute))
 }
 
 // DefaultRetainer is how a new pool keeps people: whoever asks for a task is on
@@ -223,15 +223,8 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 	if before.Name == p.Name {
 		return nil
 	}
-	lookup := func(name string) (crowd.PoolID, bool) { // as it will be
-		if name == p.Name {
-			return p.ID, true
-		}
-		id, ok := s.cfg.Live.Lookup(name)
-		return id, ok && id != p.ID
-	}
 	for _, other := range s.cfg.Live.List() {
-		if err := pool.CheckRules(other.Control.Rules, lookup); err != nil && other.ID != p.ID {
+		if other.ID != p.ID && slices.Contains(other.Control.TakesFrom(), before.Name) {
 			return crowd.Errorf(crowd.Conflict, "rules of the pool %s name this one; change them first", other.Name)
 		}
 	}

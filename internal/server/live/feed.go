@@ -98,6 +98,9 @@ type Followed struct {
 func (f *feed) after(n uint64) (x Followed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if k := len(f.last); k > 0 && n > f.last[k-1].N {
+		n = 0 // it is from before a restart since which the clock was put back
+	}
 	i := sort.Search(len(f.last), func(i int) bool { return f.last[i].N > n })
 	if x.List = slices.Clone(f.last[i:]); len(x.List) == 0 {
 		return x

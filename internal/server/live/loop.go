@@ -214,7 +214,8 @@ func (l *loop) recover() bool {
 		l.failed, l.retryAt = userError(err), l.cfg.Now().Add(retryAfter)
 		return false
 	}
-	l.engine, l.failed, l.observed, l.numbers = e, nil, false, numbersFrom(l.cfg.Now.Time())
+	l.numbers = max(numbersFrom(l.cfg.Now.Time()), l.numbers+l.engine.Produced()+1) // rising, also if the clock was put back
+	l.engine, l.failed, l.observed = e, nil, false
 	l.cfg.Restored(l.id, e.People(l.cfg.Now.Time()))
 	return true
 }

@@ -18,6 +18,10 @@ import (
 // MaxWait is the longest that a worker waits for a task in one request.
 const MaxWait = time.Minute
 
+// longestWait is how much of a wait is paid at once at most: twice what passes between two
+// payments, since a timer may be late. The clock made a step if more has passed.
+const longestWait = 2 * time.Minute
+
 // retryAfter is how long a pool refuses commands after the store has failed.
 const retryAfter = time.Second
 
@@ -252,7 +256,7 @@ func Restore(ctx context.Context, st Store, id crowd.PoolID, now time.Time) (*en
 	if err != nil {
 		return nil, err
 	}
-	return engine.Restore(now, engine.Config{Pool: id, Policy: policy}, snapshot)
+	return engine.Restore(now, engine.Config{Pool: id, Policy: policy, LongestWait: longestWait}, snapshot)
 }
 
 // userError keeps errors that are meant for users, and replaces others by "try

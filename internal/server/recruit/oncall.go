@@ -240,12 +240,15 @@ func (o *OnCall) OnDuty(id crowd.WorkerID) bool {
 	return o.of(id).on
 }
 
-// Preference returns the sum of the preferences of people for a pool.
-func (o *OnCall) Preference(id crowd.PoolID, people []engine.OnCall) (sum float64) {
+// Preference returns the sum of the preferences for a pool of those whom its reading
+// counts as on duty.
+func (o *OnCall) Preference(id crowd.PoolID, r *pool.Reading) (sum float64) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	for _, c := range people {
-		sum += Preference(o.of(c.Worker).Prefers, id)
+	for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning} {
+		for k := range list {
+			sum += Preference(o.of(list[k].ID).Prefers, id)
+		}
 	}
 	return sum
 }
