@@ -28,6 +28,7 @@ const (
 	AnsweredEnough    // the worker has given as many answers to the batch as one person may
 	OtherBatchFirst   // the policy puts another batch first
 	NoWorkerReady     // nobody who may do it is waiting
+	NoTraining        // the batch trains newcomers, and its pool has no training
 	CrowdTooSmall     // fewer people may do it than it wants answers from
 	NoOpenBatch       // no batch of the pool is running
 	GateClosed        // the pool's gate is closed: too few people are there for work to begin
@@ -57,6 +58,7 @@ var reasonText = [reasonEnd][2]string{
 	AnsweredEnough:    {"answered_enough", "this worker has given as many answers as one person may"},
 	OtherBatchFirst:   {"other_batch_first", "the scheduling policy puts other batches first"},
 	NoWorkerReady:     {"no_worker_ready", "nobody who may do it is waiting for work"},
+	NoTraining:        {"no_training", "it is for newcomers in training, and the pool has no training"},
 	CrowdTooSmall:     {"crowd_too_small", "fewer people may do it than it wants answers from"},
 	NoOpenBatch:       {"no_open_batch", "no batch is running"},
 	GateClosed:        {"gate_closed", "work begins when more people are here"},
@@ -85,6 +87,8 @@ var ofWorkers = map[Reason]string{
 	Eligible:      "could take a task of it now",
 	NoWorkerReady: "at work on a task",
 	NotQualified:  "without a qualification that it asks for",
+	NotOnDuty:     "not here",
+	NotInTraining: "not newcomers in training, or not yet done with it",
 	WorkerBlocked: "blocked by the tenant",
 	OwnStaff:      "act for the tenant themselves",
 	ServesOthers:  "serve other tenants only",

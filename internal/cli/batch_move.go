@@ -14,7 +14,12 @@ import (
 
 // printBatch prints what became of a batch.
 func (r *remote) printBatch(b wire.Batch, err error) error {
-	return r.tell(batchView{Batch: b}, err, "%s %s: %s\n", b.ID, clean(b.Name), b.State)
+	return r.tell(batchView{Batch: b}, err, "%s %s: %s\n%s", b.ID, clean(b.Name), b.State, untrained(&b))
+}
+
+// untrained is a line for a training batch that nobody will ever be given; "": it is none.
+func untrained(b *wire.Batch) string {
+	return when(b.Reason != nil && *b.Reason == crowd.NoTraining, "note: "+withRemedy(b.ReasonText, b.ReasonRemedy)+"\n")
 }
 
 // BatchLaunch is "throng batch launch".

@@ -22,13 +22,13 @@ type PoolSet struct {
 	Promise  *span   `group:"keeps" placeholder:"DURATION" help:"Nobody is called whose waiting could not be paid for so long."`
 	Training *int    `group:"keeps" placeholder:"N" help:"Tasks of training batches that a newcomer does before others."`
 
-	Elasticity *string  `group:"sizes" placeholder:"TEXT" help:"How it follows the load; see below."`
-	Stability  *string  `group:"sizes" placeholder:"TEXT" help:"How it replaces people who leave; see below."`
+	Elasticity *string  `group:"sizes" placeholder:"TEXT" help:"How it follows the load; see above."`
+	Stability  *string  `group:"sizes" placeholder:"TEXT" help:"How it replaces people who leave; see above."`
 	Balance    *bool    `group:"sizes" negatable:"" help:"Idle people may move between it and other pools that balance."`
-	Balancer   *string  `group:"sizes" placeholder:"TEXT" help:"How it is decided who comes to it by balance; see below. \"\": as the server's --balance."`
+	Balancer   *string  `group:"sizes" placeholder:"TEXT" help:"How it is decided who comes to it by balance; see above. \"\": as the server's --balance."`
 	Min        *int     `group:"sizes" placeholder:"N" help:"Fewest people on duty and coming."`
 	Max        *int     `group:"sizes" placeholder:"N" help:"Most people on duty and coming; 0: no limit."`
-	Gate       *bool    `group:"sizes" negatable:"" help:"Hand nothing out until min people are on duty, and serve at most max; see below."`
+	Gate       *bool    `group:"sizes" negatable:"" help:"Hand nothing out until min people are on duty, and serve at most max; see above."`
 	Cooldown   *span    `group:"sizes" placeholder:"DURATION" help:"How long after growing it does not shrink, and the other way round."`
 	Window     *span    `group:"sizes" placeholder:"DURATION" help:"What its estimates look back on; 0s: 5m."`
 	Eta        *float64 `group:"sizes" placeholder:"X" help:"Weight of the wait against the cost in c*, between 0 and 1."`

@@ -111,9 +111,9 @@ func (x *Enough) met(p *Progress, reward crowd.Money) string {
 	case x.Labels > 0 && p.Labelled >= x.Labels:
 		which.Labels = x.Labels
 	case p.Open || wanted == 0:
-	case x.Share > 0 && float64(p.Labelled) >= x.Share*wanted-tolerance:
+	case x.Share > 0 && p.Labelled > 0 && float64(p.Labelled) >= x.Share*wanted-tolerance:
 		which.Share = x.Share
-	case x.Confidence > 0 && p.Certainty >= x.Confidence*wanted-tolerance:
+	case x.Confidence > 0 && p.Labelled > 0 && p.Certainty >= x.Confidence*wanted-tolerance:
 		which.Confidence = x.Confidence
 	}
 	if which == (Enough{}) && x.Spent > 0 && p.Spent > x.Spent-reward {

@@ -77,6 +77,8 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 		outside = outside || w.outside && w.refusal(b) == crowd.Eligible
 	}
 	switch {
+	case b.spec.Training && may == 0 && e.retainer.Training == 0:
+		return crowd.NoTraining
 	case may < b.firstWant(1) || e.crowdOf(b, b.fewest).Had > 0:
 		return crowd.CrowdTooSmall
 	case outside:
@@ -149,7 +151,9 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 		case e.gate.holdsBack(b):
 			r = crowd.GateClosed
 		default:
-			r = w.refusal(b)
+			if r = w.refusal(b); r == crowd.Eligible && !w.on {
+				r = crowd.NotOnDuty
+			}
 		}
 		why.Workers[r]++
 	}

@@ -1,10 +1,12 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -188,7 +190,7 @@ func (r *run) findInput(name string) (*node, error) {
 			names = append(names, n.Name)
 		}
 	}
-	return nil, &crowd.Error{Code: crowd.NotFound, Field: "input", Message: "the run has no input " + name + similarity.DidYouMean(name, names)}
+	return nil, &crowd.Error{Code: crowd.NotFound, Field: "input", Message: "the run has no input " + name + cmp.Or(similarity.DidYouMean(name, names), "; it has: "+strings.Join(names, ", "))}
 }
 
 // readNewRows reads rows for an input, with the cells in the order in which it keeps them.

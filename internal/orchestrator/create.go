@@ -81,6 +81,9 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	if err := format.ValidLine("name", run.Name, maxRunName); err != nil {
 		return Created{}, err
 	}
+	if n.Budget < 0 || n.Budget > crowd.MaxMoney {
+		return Created{}, crowd.Fieldf("budget", "%s is not an amount (at most %s)", n.Budget, crowd.MaxMoney)
+	}
 	if w.SLA != nil {
 		run.Deadline = w.SLA.Deadline
 	}

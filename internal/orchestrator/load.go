@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -174,7 +175,13 @@ func (o *Orchestrator) wanted(ctx context.Context, id crowd.RunID, input string)
 	i = slices.IndexFunc(nodes, func(n store.Node) bool { return n.Name == input && len(n.Cursors) == 1 })
 	switch {
 	case i < 0:
-		err = crowd.Fieldf("input", "the workflow has no input %q", input)
+		var names []string
+		for _, n := range nodes {
+			if len(n.Cursors) == 1 {
+				names = append(names, n.Name)
+			}
+		}
+		err = crowd.Fieldf("input", "the workflow has no input %q; it has: %s", input, strings.Join(names, ", "))
 	case nodes[i].State == store.NodeDone:
 		err = crowd.Errorf(crowd.Conflict, "the input %s has its rows already: to give it another file, cancel %s and make the run again", input, id)
 	}

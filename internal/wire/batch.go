@@ -49,10 +49,10 @@ type BatchTerms struct {
 
 // Enough says when a batch ends by itself. What is left out is no condition.
 type Enough struct {
-	Labels     int         `json:"labels,omitempty" minimum:"0" doc:"so many tasks have labels"`
-	Share      float64     `json:"share,omitempty" minimum:"0" maximum:"1" doc:"this share of the tasks has labels"`
-	Confidence float64     `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"the mean confidence over all tasks is this; a task without a label counts as 0"`
-	Spent      crowd.Money `json:"spent_micros,omitempty" doc:"one more answer would make the batch more expensive than this; it never gets so"`
+	Labels     int         `json:"labels,omitempty" minimum:"1" doc:"so many tasks have labels"`
+	Share      float64     `json:"share,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"this share of the tasks has labels"`
+	Confidence float64     `json:"confidence,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"the mean confidence over all tasks is this; a task without a label counts as 0"`
+	Spent      crowd.Money `json:"spent_micros,omitempty" minimum:"1" doc:"one more answer would make the batch more expensive than this; it never gets so"`
 }
 
 // NewBatch asks for a draft.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
@@ -121,6 +122,9 @@ func (r *reader) problems() []Problem {
 // workflow reads all of a file that has the right fields.
 func (r *reader) workflow(v *fields.Part) {
 	r.w.Name = strings.TrimSpace(fields.Or(v, "workflow", ""))
+	if name := v.Get("workflow"); name != nil && strings.ContainsFunc(r.w.Name, format.Disguises) {
+		r.problem(name.At(), "the name has a character that cannot be seen: leave it out")
+	}
 	r.w.Budget = fields.Or[crowd.Money](v, "budget", 0)
 	r.w.SLA = r.sla(v.Get("sla"))
 	r.declare(v)

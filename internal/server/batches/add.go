@@ -85,7 +85,9 @@ func mayAdd(b *store.Batch, after uint32) error {
 		return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, which gives it its tasks", b.Spec.ID, b.Run)
 	case !b.Progress.State.Open():
 		return notOpen(*b)
-	case after != 0 && after != b.Spec.Tasks:
+	case after > b.Spec.Tasks:
+		return crowd.Errorf(crowd.Conflict, "%s has %d tasks, not %d", b.Spec.ID, b.Spec.Tasks, after)
+	case after != 0 && after < b.Spec.Tasks:
 		return crowd.Errorf(crowd.Conflict, "%s has %d tasks, not %d: somebody has added some", b.Spec.ID, b.Spec.Tasks, after)
 	}
 	return nil

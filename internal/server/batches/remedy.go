@@ -58,6 +58,11 @@ func (v *BatchView) remedies(p *access.Principal) {
 			command = "ask an administrator for " + command
 		}
 		v.Remedy = "to begin without them: " + command
+	case crowd.NoTraining:
+		v.Remedy = fmt.Sprintf("to begin it for who then comes: throng pool set %s --training N", v.Pool)
+		if p.May(access.PoolsChange) != nil {
+			v.Remedy = fmt.Sprintf("ask an administrator for throng pool set %s --training N", v.Pool)
+		}
 	case crowd.BatchPaused:
 		v.Remedy = fmt.Sprintf("to go on: throng batch resume %s", v.Spec.ID)
 		if v.Run != 0 {
@@ -108,6 +113,10 @@ func (v *BatchView) why() string {
 func (v *BatchView) Because() string {
 	text := v.Reason.Text()
 	switch v.Reason {
+	case crowd.CrowdTooSmall:
+		if v.Spec.Training {
+			text = "it is for newcomers in training, and fewer of them are here than it wants answers from"
+		}
 	case crowd.EmergencyStop:
 		text = v.Stops.String()
 	case crowd.GateClosed:

@@ -35,6 +35,9 @@ type ServiceEdit struct {
 
 // Apply changes what is kept of a service.
 func (e *ServiceEdit) Apply(x *store.Service) (err error) {
+	if e.AllTenants != nil && *e.AllTenants && e.Tenants != nil && len(*e.Tenants) > 0 {
+		return crowd.Fieldf("tenants", "all tenants may use it already (all_tenants): give one of the two")
+	}
 	input.Set(&x.URL, e.URL)
 	input.Set(&x.Concurrency, e.Concurrency)
 	input.Set(&x.AllTenants, e.AllTenants)
@@ -58,8 +61,11 @@ func (s *Services) valid(ctx context.Context, x *store.Service) error {
 	}
 	seen := make(map[crowd.TenantID]bool)
 	for _, id := range x.Tenants {
-		if _, err := s.runs.store.Tenant(ctx, id); crowd.CodeOf(err) == crowd.NotFound || seen[id] {
-			return crowd.Fieldf("tenants", "there is no tenant %s, or it stands there twice", id)
+		if seen[id] {
+			return crowd.Fieldf("tenants", "%s stands there twice", id)
+		}
+		if _, err := s.runs.store.Tenant(ctx, id); crowd.CodeOf(err) == crowd.NotFound {
+			return crowd.Fieldf("tenants", "there is no tenant %s", id)
 		} else if err != nil {
 			return err
 		}
