@@ -264,7 +264,7 @@ func TestNamesOfRuns(t *testing.T) {
 		}
 	}
 	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: fmt.Sprintf(text, "a\u202eb")})
-	wantCode(t, err, crowd.Invalid, "name: has the character U+202E")
+	wantCode(t, err, crowd.Invalid, "the name has a character that cannot be seen")
 }
 
 // TestTheLoadOfAService: a run's page tells how many calls there are in all, and no more
