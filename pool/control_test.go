@@ -83,10 +83,8 @@ func TestLimitsHold(t *testing.T) {
 				fail("lets go who is not there")
 			case r.Affordable >= 0 && d.Recruit > r.Affordable:
 				fail("passes the funds")
-			case s.Max > 0 && after > s.Max && (d.Recruit > 0 || !r.Open):
-				fail("passes max")
-			case d.Release+d.Withdraw > 0 && after < s.Min:
-				fail("falls below min")
+			case s.Max > 0 && after > s.Max && (d.Recruit > 0 || !r.Open), d.Release+d.Withdraw > 0 && after < s.Min:
+				fail("passes max, or falls below min")
 			case r.Open && s.Elasticity == "" && (d.Release > 0 || s.Stability == "" && !d.Idle()):
 				fail("the bounds call people to an open pool or let them go")
 			case after < s.Min && !r.Open && (r.Affordable < 0 || d.Recruit < r.Affordable):
