@@ -73,9 +73,9 @@ func CheckHost(pattern string) error {
 	return nil
 }
 
-// mayGoTo reports whether a secret may be sent to an address. A name is what the
+// MayGoTo reports whether a secret may be sent to an address. A name is what the
 // address says: where it leads is for the network to say.
-func (s Secret) mayGoTo(to *url.URL) bool {
+func (s Secret) MayGoTo(to *url.URL) bool {
 	if len(s.Hosts) == 0 {
 		return true
 	}

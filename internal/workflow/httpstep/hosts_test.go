@@ -65,3 +65,27 @@ func secretsOf(values map[string]string) func(string) (httpstep.Secret, bool) {
 		return httpstep.Secret{Value: v}, ok
 	}
 }
+
+// FuzzHosts: a secret that is bound to a host goes to that one, and below it if it is
+// so written, and nowhere else.
+func FuzzHosts(f *testing.F) {
+	for _, s := range []string{"api.example.org", "*.example.org", "API.example.org:443", "10.0.0.1", "[::1]:80", "*", "*.", "*.org", "a*.org", "example.org.", ".org"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, pattern string) {
+		if httpstep.CheckHost(pattern) != nil {
+			return
+		}
+		for _, host := range []string{"api.example.org", "evil.example", "org", "127.0.0.1"} {
+			goes := httpstep.Secret{Hosts: []string{pattern}}.MayGoTo(&url.URL{Scheme: "https", Host: host, Path: "/"})
+			name := strings.TrimSuffix(strings.ToLower(pattern), ".")
+			if i := strings.LastIndexByte(name, ':'); i >= 0 && !strings.Contains(name[:i], ":") {
+				name = strings.TrimSuffix(name[:i], ".")
+			}
+			below, wild := strings.CutPrefix(name, "*")
+			if covers := name == host || wild && strings.HasSuffix(host, below); goes && !covers {
+				t.Errorf("bound to %q, it goes to %s", pattern, host)
+			}
+		}
+	})
+}

@@ -70,7 +70,7 @@ func (c *Client) fill(value string, to *url.URL, m *masks) (string, error) {
 		switch {
 		case !ok || secret.Value == "":
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("there is no secret %s: set it first", name)}
-		case !secret.mayGoTo(to):
+		case !secret.MayGoTo(to):
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s may not be sent to %s, only to %s: set it again with that host", name, to.Host, strings.Join(secret.Hosts, ", "))}
 		case hasControl(secret.Value):
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s holds a line end or a control character: set it again without", name)}
