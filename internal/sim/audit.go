@@ -146,8 +146,8 @@ func (a *audit) compare(w *world) error {
 	if err := a.compareFairness(w); err != nil {
 		return err
 	}
-	if n := w.engine.Counts(); n.Waiting != w.waiting {
-		return fmt.Errorf("the engine has %d people waiting, the world %d", n.Waiting, w.waiting)
+	if n, outside := w.engine.Counts().Waiting, w.engine.Gate().Outside; n+outside != w.waiting {
+		return fmt.Errorf("the engine has %d people waiting and %d outside its gate, the world %d", n, outside, w.waiting)
 	}
 	for i := range w.workers {
 		p := &w.workers[i]
