@@ -53,6 +53,7 @@ type Root struct {
 	Pool     Pool     `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
 	Service  Service  `cmd:"" group:"work" help:"Declare services that the workflows of several tenants call."`
 	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
+	Session  Session  `cmd:"" group:"work" help:"Show where you are signed in; sign out there; change your password."`
 
 	Task     Task     `cmd:"" group:"files" help:"Show the kinds of question."`
 	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`

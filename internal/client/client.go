@@ -176,6 +176,7 @@ func (c *Client) try(ctx context.Context, r request, read func(io.Reader) error)
 	if err != nil {
 		return never, err
 	}
+	req.Header.Set("User-Agent", "throng")
 	if r.body != nil {
 		req.Header.Set("Content-Type", r.kind)
 	}

@@ -20,6 +20,25 @@ func (c *Client) SignOut(ctx context.Context) error {
 	return c.call(ctx, http.MethodDelete, "/v1/session", nil, nil)
 }
 
+// ChangePassword gives the client's person another password.
+func (c *Client) ChangePassword(ctx context.Context, old, password string) error {
+	return c.call(ctx, http.MethodPut, "/v1/me/password", wire.NewPassword{Old: old, Password: password}, nil)
+}
+
+// Sessions lists where the client's person is signed in.
+func (c *Client) Sessions(ctx context.Context) ([]wire.Session, error) {
+	return get[[]wire.Session](ctx, c, "/v1/sessions")
+}
+
+// EndSession ends a session of the client's person; 0: all.
+func (c *Client) EndSession(ctx context.Context, id int64) error {
+	where := "/v1/sessions"
+	if id != 0 {
+		where += "/" + strconv.FormatInt(id, 10)
+	}
+	return c.call(ctx, http.MethodDelete, where, nil, nil)
+}
+
 // Setup uses a one-time link and returns the token of a new session.
 func (c *Client) Setup(ctx context.Context, link, password string) (string, error) {
 	out, err := post[wire.Secret](ctx, c, "/v1/setup", wire.Setup{Token: link, Password: password})

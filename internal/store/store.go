@@ -157,7 +157,8 @@ type Token struct {
 	Tenant    crowd.TenantID // not 0: acts for this tenant only
 	Roles     []string       // not empty: acts in these roles only
 	Networks  []string       // not empty: is good from these addresses only, in CIDR form
-	Name      string
+	Name      string         // what it is for; of a session, the program that shows it
+	Address   string         // from which a session was begun; "": not known
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	UsedAt    time.Time // last, as far as that is known; zero: never

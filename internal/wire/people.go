@@ -45,6 +45,23 @@ type Token struct {
 	UsedAt    time.Time      `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: never"`
 }
 
+// NewPassword changes a password.
+type NewPassword struct {
+	Old      string `json:"old" doc:"the one that you have"`
+	Password string `json:"password" doc:"the new one"`
+}
+
+// Session is where somebody is signed in.
+type Session struct {
+	ID        int64     `json:"id"`
+	Program   string    `json:"program,omitempty" doc:"that signed in, as it says of itself"`
+	Address   string    `json:"address,omitempty" doc:"from which"`
+	Current   bool      `json:"current,omitempty" doc:"it is the one with which this was asked"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	UsedAt    time.Time `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: not known"`
+}
+
 // NewToken asks for a token.
 type NewToken struct {
 	Name        string         `json:"name"`

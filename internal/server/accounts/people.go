@@ -193,7 +193,12 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 }
 
 func (s *Accounts) session(ctx context.Context, id crowd.WorkerID) (string, error) {
-	return s.issue(ctx, &store.Token{Kind: store.SessionToken, User: id, ExpiresAt: s.clock.Time().Add(sessionLife)}, "ses")
+	from := access.SenderOf(ctx)
+	t := store.Token{Kind: store.SessionToken, User: id, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife)}
+	if from.Address.IsValid() {
+		t.Address = from.Address.Unmap().String()
+	}
+	return s.issue(ctx, &t, "ses")
 }
 
 // NewUser is what is needed to add a person.

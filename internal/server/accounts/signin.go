@@ -64,26 +64,13 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return "", err
 	}
-	known, err := s.knows(ctx, c.Device, &u)
+	ok, err := s.checkGuess(ctx, &c, &u)
 	if err != nil {
-		return "", err
-	}
-	taken, err := s.takeGuess(&c, known)
-	if err != nil {
-		return "", err
-	}
-	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password)
-	if err != nil {
-		if ctx.Err() == nil { // nothing was checked, and not since the guesser has gone
-			s.guesses.GiveBack(taken...)
-		}
 		return "", err
 	}
 	if !ok {
 		return "", errPassword
 	}
-	s.guesses.GiveBack(taken...)
-	s.guesses.Forget(taken[0].Key)
 	if u.Suspended {
 		return "", errSuspended
 	}
@@ -91,6 +78,31 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 		return "", err
 	}
 	return s.session(ctx, u.ID)
+}
+
+// checkGuess reports whether a password is that of a person, nobody if u.ID is 0. Wrong
+// ones use up what is left of the limits.
+func (s *Accounts) checkGuess(ctx context.Context, c *Credentials, u *store.User) (bool, error) {
+	known, err := s.knows(ctx, c.Device, u)
+	if err != nil {
+		return false, err
+	}
+	taken, err := s.takeGuess(c, known)
+	if err != nil {
+		return false, err
+	}
+	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password)
+	if err != nil {
+		if ctx.Err() == nil { // nothing was checked, and not since the guesser has gone
+			s.guesses.GiveBack(taken...)
+		}
+		return false, err
+	}
+	if ok {
+		s.guesses.GiveBack(taken...)
+		s.guesses.Forget(taken[0].Key)
+	}
+	return ok, nil
 }
 
 // guess is what a guess takes of one limit. Its key is the hash of a name, an address or

@@ -96,10 +96,7 @@ const (
 	keyedKey  = "keyed" // its op, if it takes a key
 )
 
-type (
-	contextKey struct{} // of the principal
-	addressKey struct{} // of the address of a caller who is not authenticated
-)
+type contextKey struct{} // of the principal
 
 // authenticate returns the principal who sends a request.
 func (a *api) authenticate(ctx context.Context, r *http.Request) (*access.Principal, error) {
@@ -109,8 +106,9 @@ func (a *api) authenticate(ctx context.Context, r *http.Request) (*access.Princi
 // identify authenticates the caller of an operation that is not open to all.
 func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	request, _ := humago.Unwrap(ctx)
+	ctx = huma.WithContext(ctx, access.WithSender(ctx.Context(), access.Sender{Address: httpkit.ClientAddress(request, a.proxied), Program: httpkit.Program(request)}))
 	if len(ctx.Operation().Security) == 0 {
-		next(huma.WithValue(ctx, addressKey{}, httpkit.ClientAddress(request, a.proxied)))
+		next(ctx)
 		return
 	}
 	p, err := a.authenticate(ctx.Context(), request)

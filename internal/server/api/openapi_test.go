@@ -179,7 +179,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 				who = w.workers[0]
 			}
 			pairs = []pair{{who, []string{"{id}", "p1"}, []string{"{id}", "p999"}}, {w.ann, []string{"{id}", "p2"}, []string{"{id}", "p999"}}}
-		case "tokens":
+		case "tokens", "sessions":
 			pairs = []pair{{w.bob, []string{"{id}", "2"}, []string{"{id}", "999"}}}
 		case "invitations":
 			pairs = []pair{{w.bob, []string{"{id}", "1"}, []string{"{id}", "999"}}, {w.workers[0], []string{"{id}", "1"}, []string{"{id}", "999"}}}
@@ -230,7 +230,7 @@ func TestWrongIDsAreNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, o := range w.operations() {
-		if !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{assignment}") || strings.HasPrefix(o.path, "/v1/tokens") || strings.HasPrefix(o.path, "/v1/push-subscriptions") {
+		if !strings.Contains(o.path, "{id}") && !strings.Contains(o.path, "{assignment}") || strings.HasPrefix(o.path, "/v1/tokens") || strings.HasPrefix(o.path, "/v1/sessions") || strings.HasPrefix(o.path, "/v1/push-subscriptions") {
 			continue
 		}
 		for _, wrong := range []string{"17", "x17", "b017", "b-1", "b9999999999999999999", "a1", "t1.1", "%00"} {

@@ -108,6 +108,8 @@ var elsewhere = map[string]string{
 	"POST /v1/tokens for":                     "newWorld, for everybody",
 	"POST /v1/session name":                   "TestTheWholeWay",
 	"POST /v1/session password":               "TestTheWholeWay",
+	"PUT /v1/me/password old":                 "TestSessionsByTheAPI",
+	"PUT /v1/me/password password":            "TestSessionsByTheAPI",
 	"POST /v1/setup password":                 "TestTheWholeWay",
 	"POST /v1/setup token":                    "TestTheWholeWay",
 

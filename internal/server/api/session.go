@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -34,8 +33,7 @@ func (a *api) session() {
 	const tag = "Signing in"
 	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
-			from, _ := ctx.Value(addressKey{}).(netip.Addr)
-			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, From: from}))
+			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, From: access.SenderOf(ctx).Address}))
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
@@ -53,6 +51,27 @@ func (a *api) session() {
 				err = nil // none, or several: it has to be named
 			}
 			return me, err
+		})
+	addAction(a, op{method: http.MethodPut, path: "/v1/me/password", summary: "Change your password", tag: tag, access: access.AccountsChangePassword,
+		text: "Ends your other sessions, your tokens for programs, and one-time links; the session sent stays. Send a session: a token for programs cannot do it."},
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPassword }) error {
+			return a.app.Accounts.ChangePassword(ctx, p, in.Body.Old, in.Body.Password)
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/sessions", summary: "List where you are signed in", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Session, error) {
+			return each(func(t store.Token) wire.Session {
+				return wire.Session{ID: t.ID, Program: t.Name, Address: t.Address, Current: t.ID == p.Token.ID, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
+			})(a.app.Accounts.Sessions(ctx, p))
+		})
+	addAction(a, op{method: http.MethodDelete, path: "/v1/sessions/{id}", summary: "Sign out elsewhere: end a session of yours", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			ID int64 `path:"id"`
+		}) error {
+			return a.app.Accounts.EndSession(ctx, p, in.ID)
+		})
+	addAction(a, op{method: http.MethodDelete, path: "/v1/sessions", summary: "Sign out everywhere: end all your sessions", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
+			return a.app.Accounts.EndSessions(ctx, p)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {

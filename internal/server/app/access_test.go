@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -287,7 +288,21 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Accounts.RevokeToken": revokeOwn,
-	"Accounts.Device":      func(s *scene, p *access.Principal) error { return second(s.Accounts.Device(s.ctx, p)) },
+	"Accounts.ChangePassword": func(s *scene, p *access.Principal) error { // who has none, or came with a token, is told so
+		if err := s.Accounts.ChangePassword(s.ctx, p, "none", goodPassword); crowd.CodeOf(err) != crowd.Conflict {
+			return fmt.Errorf("want a conflict, got: %w", err)
+		}
+		return nil
+	},
+	"Accounts.Sessions":    func(s *scene, p *access.Principal) error { return second(s.Accounts.Sessions(s.ctx, p)) },
+	"Accounts.EndSessions": func(s *scene, p *access.Principal) error { return s.Accounts.EndSessions(s.ctx, p) },
+	"Accounts.EndSession": func(s *scene, p *access.Principal) error {
+		if err := s.Accounts.EndSession(s.ctx, p, 999); crowd.CodeOf(err) != crowd.NotFound {
+			return err
+		}
+		return nil // there is none to end
+	},
+	"Accounts.Device": func(s *scene, p *access.Principal) error { return second(s.Accounts.Device(s.ctx, p)) },
 	"Accounts.SignOut": func(s *scene, p *access.Principal) error {
 		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.Accounts.SignOut(s.ctx, &access.Principal{User: p.User, Token: t}))

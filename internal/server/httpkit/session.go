@@ -3,7 +3,9 @@ package httpkit
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // SessionCookie is the name of the cookie that holds a browser's session.
@@ -35,6 +37,38 @@ func ClientAddress(r *http.Request, trustProxy bool) netip.Addr {
 		}
 	}
 	return parseAddress(r.RemoteAddr)
+}
+
+// Browsers and systems by what their User-Agent holds; the first that fits is it.
+var (
+	browsers = [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}}
+	systems  = [][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
+)
+
+// Program says in a few words which program has sent a request, as it says, so that people
+// know their browsers by it: "Firefox on Linux".
+func Program(r *http.Request) string {
+	agent := r.UserAgent()
+	find := func(list [][2]string) string {
+		i := slices.IndexFunc(list, func(x [2]string) bool { return strings.Contains(agent, x[0]) })
+		if i < 0 {
+			return ""
+		}
+		return list[i][1]
+	}
+	if browser := find(browsers); browser != "" {
+		if system := find(systems); system != "" {
+			return browser + " on " + system
+		}
+		return browser
+	}
+	end := strings.IndexFunc(agent, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_.", c)
+	})
+	if end >= 0 {
+		agent = agent[:end]
+	}
+	return strings.ToValidUTF8(agent[:min(len(agent), 40)], "")
 }
 
 // parseAddress reads an address with or without a port.

@@ -126,6 +126,40 @@ var effects = []struct {
 		b.get("/tokens").want(200).form("/signout").send().want(200, "You are signed out").at("/signin")
 		b.get("/tokens").at("/signin")
 	}},
+	{"POST /account/password", func(t *testing.T, c *company) {
+		b, other := c.browser(t, "dora"), c.browser(t, "dora")
+		for _, x := range []*browser{b, other} {
+			x.post("/signin", url.Values{"name": {"dora"}, "password": {password}}).want(200)
+		}
+		change := func(old, password, again string) *pageOf {
+			return b.get("/account").form("/account/password").set("old", old).set("password", password).set("again", again).send()
+		}
+		const next = "another password of some words"
+		change("wrong wrong wrong", next, next).want(422, "not the password that you have")
+		change(password, next, next+"x").want(422, "not the same")
+		other.get("/account").want(200, "(here)").at("/account")
+		change(password, next, next).want(200, "Your password is changed").at("/account")
+		other.get("/account").at("/signin")
+		change(next, password, password).want(200).at("/account")
+	}},
+	{"POST /account/sessions/{session}/end", func(t *testing.T, c *company) {
+		b, other := c.browser(t, "dora"), c.browser(t, "dora")
+		for _, x := range []*browser{b, other} {
+			x.post("/signin", url.Values{"name": {"dora"}, "password": {password}}).want(200)
+		}
+		b.get("/account").form(fmt.Sprintf("/account/sessions/%d/end", other.principal().Token.ID)).send().want(200, "The session is ended")
+		other.get("/account").at("/signin")
+		b.post("/account/sessions/99999/end", nil).want(http.StatusNotFound)
+	}},
+	{"POST /account/signout", func(t *testing.T, c *company) {
+		b, other := c.browser(t, "dora"), c.browser(t, "dora")
+		for _, x := range []*browser{b, other} {
+			x.post("/signin", url.Values{"name": {"dora"}, "password": {password}}).want(200)
+		}
+		b.get("/account").form("/account/signout").send().want(200, "You are signed out").at("/signin")
+		b.get("/account").at("/signin")
+		other.get("/account").at("/signin")
+	}},
 	{"POST /tokens", func(t *testing.T, c *company) {
 		p := c.req.get("/tokens").form("/tokens").set("name", "nightly").set("life", "3").set("roles", "requester").send().want(200)
 		x := read(c.app.Accounts.Tokens(t.Context(), c.req.principal(), 0))(t)[0]

@@ -93,6 +93,11 @@ func routes() []route {
 		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: numbered("test", (*request).startTry)},
 		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*request).submitTry)},
 
+		{pattern: "GET /account", access: signedIn, handle: (*request).account},
+		{pattern: "POST /account/password", access: signedIn, handle: (*request).changePassword, form: "password", page: (*request).account},
+		{pattern: "POST /account/sessions/{session}/end", access: signedIn, handle: numbered("session", (*request).endSession)},
+		{pattern: "POST /account/signout", access: signedIn, handle: (*request).signOutEverywhere},
+
 		{pattern: "GET /tokens", access: signedIn, handle: (*request).tokens},
 		{pattern: "POST /tokens", access: signedIn, once: true, handle: (*request).createToken, form: "token", page: (*request).tokens},
 		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*request).revokeToken)},
@@ -237,7 +242,7 @@ func (s *server) guard(rt route) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		ctx, answered := limits.WithEnds(r.Context())
 		defer answered()
-		rq := &request{server: s, w: w, r: r.WithContext(ctx)}
+		rq := &request{server: s, w: w, r: r.WithContext(access.WithSender(ctx, access.Sender{Address: httpkit.ClientAddress(r, s.TrustProxy), Program: httpkit.Program(r)}))}
 		p, err := rq.authenticate(r.Context(), sessionOf(r))
 		// Whoever may not do anything is nobody on a page for all: they may sign in by
 		// another name.

@@ -49,7 +49,7 @@ func (rq *request) signInPage() error {
 func (rq *request) signIn() error {
 	values := rq.r.PostForm
 	next := localPath(values.Get("next"))
-	c := accounts.Credentials{Name: strings.TrimSpace(values.Get("name")), Password: values.Get("password"), From: httpkit.ClientAddress(rq.r, rq.TrustProxy)}
+	c := accounts.Credentials{Name: strings.TrimSpace(values.Get("name")), Password: values.Get("password"), From: access.SenderOf(rq.ctx()).Address}
 	if device, err := rq.r.Cookie(httpkit.DeviceCookie); err == nil {
 		c.Device = device.Value
 	}
@@ -78,13 +78,18 @@ func (rq *request) begin(secret string) error {
 	if err != nil {
 		return err
 	}
-	device, err := rq.App.Accounts.Device(rq.ctx(), p)
-	if err != nil {
-		return err
-	}
 	rq.setCookie("/", httpkit.SessionCookie, secret, cookieLife)
-	rq.setCookie("/", httpkit.DeviceCookie, device, deviceLife)
-	return nil
+	return rq.remember(p)
+}
+
+// remember keeps in the browser that p, with the password that they have, has signed in
+// there.
+func (rq *request) remember(p *access.Principal) error {
+	device, err := rq.App.Accounts.Device(rq.ctx(), p)
+	if err == nil {
+		rq.setCookie("/", httpkit.DeviceCookie, device, deviceLife)
+	}
+	return err
 }
 
 // setCookie keeps a value in the browser, for the pages below a path; a negative life

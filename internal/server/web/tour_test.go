@@ -81,6 +81,7 @@ func TestEveryPageInChromium(t *testing.T) {
 		{"earnings-none", wanda, "/work/earnings"},
 		{"rest", wanda, "/work/rest"},
 		{"tokens", wanda, "/tokens"},
+		{"account", wanda, "/account"},
 		{"forbidden", wanda, "/admin"},
 		{"batches", rita, "/batches"},
 		{"batch-done", rita, "/batches/b1"},

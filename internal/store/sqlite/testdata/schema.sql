@@ -400,7 +400,7 @@ CREATE TABLE tokens (
     name       text not null,
     created_at bigint not null,
     expires_at bigint not null
-, networks text not null default '', used_at bigint not null default 0);
+, networks text not null default '', used_at bigint not null default 0, address text not null default '');
 CREATE INDEX tokens_by_user on tokens (user_id, id);
 CREATE TABLE user_blocks ( -- tenants who do not want the worker
     user_id bigint not null references users (id),

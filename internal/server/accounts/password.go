@@ -1,0 +1,114 @@
+package accounts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// ChangePassword gives p another password and ends what was made with the old one but
+// the session with which p came: other sessions, tokens for programs, one-time links.
+// A token for programs cannot do it, so that who has found one does not keep the account.
+func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old, password string) error {
+	if p.Token.Kind == store.APIToken {
+		return crowd.Errorf(crowd.Conflict, "a token for programs cannot change the password: sign in with the one that you have")
+	}
+	if err := auth.ValidPassword(password); err != nil {
+		return err
+	}
+	u, err := s.store.User(ctx, p.User.ID)
+	if err != nil {
+		return err
+	}
+	if u.PasswordHash == "" {
+		return crowd.Errorf(crowd.Conflict, "you have no password: an administrator can give you a one-time link with which to choose one")
+	}
+	if len(old) > auth.MaxPassword*4 {
+		return errOldPassword
+	}
+	ok, err := s.checkGuess(ctx, &Credentials{Name: u.Name, Password: old, From: access.SenderOf(ctx).Address}, &u)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errOldPassword
+	}
+	if old == password {
+		return crowd.Fieldf("password", "is the one that you have: choose another")
+	}
+	hash, err := s.passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	s.people.Lock()
+	defer s.people.Unlock()
+	defer s.sessions.clear()
+	now, err := s.store.User(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if now.PasswordHash != u.PasswordHash { // it was changed meanwhile
+		return errOldPassword
+	}
+	now.PasswordHash = hash
+	if err := s.store.UpdateUser(ctx, now); err != nil {
+		return err
+	}
+	return s.end(ctx, p, func(t *store.Token) bool { return t.ID != p.Token.ID })
+}
+
+var errOldPassword = crowd.Fieldf("old", "is not the password that you have")
+
+// end takes away those of p's tokens that which picks. Requests that wait end too.
+func (s *Accounts) end(ctx context.Context, p *access.Principal, which func(*store.Token) bool) error {
+	list, err := s.store.ListTokens(ctx, p.User.ID)
+	if err != nil {
+		return err
+	}
+	defer s.sessions.clear()
+	for i := range list {
+		if which(&list[i]) {
+			if err := s.store.DeleteToken(ctx, p.User.ID, list[i].ID); err != nil && crowd.CodeOf(err) != crowd.NotFound {
+				return err
+			}
+		}
+	}
+	return s.leave(ctx, p)
+}
+
+// Sessions lists where p is signed in, the latest first. Who came with a limited token
+// sees none.
+func (s *Accounts) Sessions(ctx context.Context, p *access.Principal) ([]store.Token, error) {
+	if limited(p) {
+		return nil, nil
+	}
+	list, err := s.store.ListTokens(ctx, p.User.ID)
+	now := s.clock.Time()
+	list = slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.SessionToken || expired(t, now) })
+	slices.Reverse(list)
+	return list, err
+}
+
+// EndSession signs p out where a session of theirs is.
+func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64) error {
+	list, err := s.Sessions(ctx, p)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(t store.Token) bool { return t.ID == id }) {
+		return crowd.Errorf(crowd.NotFound, "you have no session %d", id)
+	}
+	return s.end(ctx, p, func(t *store.Token) bool { return t.ID == id })
+}
+
+// EndSessions signs p out everywhere, here too. Tokens for programs stay.
+func (s *Accounts) EndSessions(ctx context.Context, p *access.Principal) error {
+	if limited(p) {
+		return nil // they are not for such a token to see
+	}
+	return s.end(ctx, p, func(t *store.Token) bool { return t.Kind == store.SessionToken })
+}

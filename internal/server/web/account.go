@@ -1,0 +1,41 @@
+package web
+
+import (
+	"time"
+
+	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/httpkit"
+)
+
+// account is the page of one's own password and sessions.
+func (rq *request) account() error {
+	list, err := rq.App.Accounts.Sessions(rq.ctx(), rq.p)
+	if err != nil {
+		return err
+	}
+	return rq.render("account", page{Title: "Your account", Section: "account",
+		Data: map[string]any{"Sessions": list, "Current": rq.p.Token.ID, "Name": rq.p.User.Name, "Least": auth.MinPassword}})
+}
+
+func (rq *request) changePassword() error {
+	password, err := newPassword(rq.r)
+	if err != nil {
+		return err
+	}
+	if err := rq.App.Accounts.ChangePassword(rq.ctx(), rq.p, rq.r.PostForm.Get("old"), password); err != nil {
+		return err
+	}
+	return rq.done(rq.remember(rq.p), "/account", "password")
+}
+
+func (rq *request) endSession(id int64) error {
+	return rq.done(rq.App.Accounts.EndSession(rq.ctx(), rq.p, id), "/account", "sessionend")
+}
+
+func (rq *request) signOutEverywhere() error {
+	if err := rq.App.Accounts.EndSessions(rq.ctx(), rq.p); err != nil {
+		return err
+	}
+	rq.setCookie("/", httpkit.SessionCookie, "", -time.Second)
+	return rq.seeOther("/signin", "signedout")
+}
