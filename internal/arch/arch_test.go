@@ -91,6 +91,7 @@ var separate = [][2]string{
 // first: a package imports packages of earlier lines only.
 var serverLayers = [][]string{
 	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/limits", "internal/server/notify"},
+	{"internal/server/oidc"},
 	{"internal/server/notify/notifytest"}, // for tests
 	{"internal/server/access", "internal/server/live"},
 	{"internal/server/recruit", "internal/server/repeats"},
@@ -120,6 +121,7 @@ var modules = map[string][]string{
 	"internal/workflow/sqlstep":           {"modernc.org/sqlite", "modernc.org/libc"},
 	"internal/server":                     {"golang.org/x/crypto/acme"},
 	"internal/server/auth":                {"golang.org/x/crypto/argon2"},
+	"internal/server/oidc":                {"github.com/coreos/go-oidc/v3/oidc", "golang.org/x/oauth2", "go.yaml.in/yaml/v4"},
 	"internal/server/notify":              {"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"},
 	"internal/server/api":                 {"github.com/danielgtaylor/huma/v2"},
 	"internal/server/metrics":             {"github.com/prometheus/client_golang"},

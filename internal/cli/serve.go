@@ -33,6 +33,8 @@ type Serve struct {
 
 	AdminFrom []string `placeholder:"NETWORK" help:"Let administrators act only from this address or network, such as 10.0.0.0/8, and those of others given; without it, from anywhere. May be given often." env:"THRONG_ADMIN_FROM"`
 
+	OIDC string `name:"oidc" type:"path" placeholder:"FILE" help:"Let people sign in with accounts at the providers of OpenID Connect in this file, in YAML." env:"THRONG_OIDC"`
+
 	keyFlag
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
@@ -75,7 +77,7 @@ func (s *Serve) Run(c *Context) error {
 		return err
 	}
 	srv, err := server.Start(ctx, server.Config{
-		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom,
+		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom, OIDC: s.OIDC,
 		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,

@@ -22,6 +22,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/metrics"
+	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -49,6 +50,8 @@ type Config struct {
 	// AdminFrom are the networks from which admins act, in CIDR form or as addresses;
 	// none: any.
 	AdminFrom []string
+	// OIDC is a file of the providers with whose accounts people sign in, too; empty: none.
+	OIDC string
 	// PublicURL is where people reach the server: links in messages begin with it.
 	PublicURL   string
 	Mail        string         // mail server, as notify.ParseMail reads it; empty: no mail
@@ -114,9 +117,15 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var providers []oidc.Settings
+	if cfg.OIDC != "" {
+		if providers, err = oidc.ReadSettings(cfg.OIDC); err != nil {
+			return nil, fmt.Errorf("oidc: %w", err)
+		}
+	}
 	if s.App, err = app.Open(ctx, app.Config{
-		AdminFrom: adminFrom,
-		Store:     s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
+		AdminFrom: adminFrom, Providers: providers,
+		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
 		Services: cfg.Services,
 	}); err != nil {
 		return nil, err

@@ -128,6 +128,11 @@ type People interface {
 	UpdateUser(ctx context.Context, u User) error
 	User(ctx context.Context, id crowd.WorkerID) (User, error)
 	UserByName(ctx context.Context, name string) (User, error)
+	// PutIdentity makes an account at a provider of OpenID Connect, which names it by
+	// subject, u's; a user without id is kept under a new one. An account that is
+	// somebody's is a Conflict.
+	PutIdentity(ctx context.Context, issuer, subject string, u User, at time.Time) (crowd.WorkerID, error)
+	UserByIdentity(ctx context.Context, issuer, subject string) (User, error)
 	// ListUsers returns up to limit users with ids above after, in order of
 	// id. When tenant is not 0, only that tenant's requesters.
 	ListUsers(ctx context.Context, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]User, error)

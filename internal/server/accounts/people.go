@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -38,6 +39,7 @@ type Accounts struct {
 	sessions  sessionCache
 	uses      uses
 	adminFrom []netip.Prefix // where admins act from; none: anywhere
+	providers []*oidc.Provider
 	log       *slog.Logger
 
 	// people is held by changes of people and their invitations and tries. It
@@ -52,13 +54,18 @@ type Config struct {
 	OnCall    *recruit.OnCall
 	Clock     live.Clock
 	Log       *slog.Logger
-	AdminFrom []netip.Prefix // where admins act from; none: anywhere
+	AdminFrom []netip.Prefix  // where admins act from; none: anywhere
+	Providers []oidc.Settings // where people may sign in, too
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	return &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
+	for _, p := range cfg.Providers {
+		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))
+	}
+	return s
 }
 
 // owner returns the tenant of what p makes, which exists, or 0 for the installation.

@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/repeats"
 	"github.com/throng-dev/throng/internal/server/runs"
@@ -39,6 +40,8 @@ type Config struct {
 	AdminFrom    []netip.Prefix // where admins act from; none: anywhere
 	Balance      pool.Balancer  // decides who comes to pools that have no balancer of their own; nil: nobody
 	Random       pool.Random    // for what controllers leave to chance; nil: a source of its own
+
+	Providers []oidc.Settings // where people may sign in, too
 
 	Senders   recruit.Senders // send messages to people who are off duty
 	PublicURL string          // where people reach the server: links for them begin with it
@@ -136,7 +139,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom})
+	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers})
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)

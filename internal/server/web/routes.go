@@ -82,6 +82,8 @@ func routes() []route {
 		{pattern: "GET /{$}", access: public, handle: (*request).home},
 		{pattern: "GET /signin", access: public, handle: (*request).signInPage},
 		{pattern: "POST /signin", access: public, handle: (*request).signIn},
+		{pattern: "GET /signin/{provider}", access: public, handle: (*request).signInElsewhere},
+		{pattern: "GET /signin/{provider}/back", access: public, handle: (*request).signInBack},
 		{pattern: "POST /signout", access: signedIn, handle: (*request).signOut},
 		{pattern: "GET /setup", access: public, handle: (*request).setupPage},
 		{pattern: "POST /setup", access: public, handle: (*request).setup, form: "setup", page: (*request).setupPage},

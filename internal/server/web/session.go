@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/oidc"
 )
 
 // cookieLife is how long a browser keeps the session; the server may end it
@@ -43,7 +44,56 @@ func (rq *request) signInPage() error {
 	if rq.p != nil {
 		return rq.home()
 	}
-	return rq.render("signin", page{Title: "Sign in", Data: map[string]string{"Next": localPath(rq.r.URL.Query().Get("next"))}})
+	return rq.showSignIn(localPath(rq.r.URL.Query().Get("next")))
+}
+
+func (rq *request) showSignIn(next string) error {
+	return rq.render("signin", page{Title: "Sign in", Data: map[string]any{"Next": next, "Providers": rq.App.Accounts.Providers()}})
+}
+
+// flowCookie is the name of the cookie of a sign-in that was begun at a provider.
+const flowCookie = "throng_signin"
+
+// signInElsewhere sends somebody to a provider to sign in there.
+func (rq *request) signInElsewhere() error {
+	next := localPath(rq.r.URL.Query().Get("next"))
+	here := "/signin/" + rq.r.PathValue("provider")
+	address, kept, err := rq.App.Accounts.BeginSignIn(rq.ctx(), rq.r.PathValue("provider"), rq.publicURL()+here+"/back", next)
+	if err != nil {
+		return rq.signInFailed(err, next)
+	}
+	rq.setCookie(here, flowCookie, kept, oidc.FlowLife)
+	http.Redirect(rq.w, rq.r, address, http.StatusSeeOther)
+	return nil
+}
+
+// signInBack signs in who comes back from a provider.
+func (rq *request) signInBack() error {
+	rq.w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
+	provider, values := rq.r.PathValue("provider"), rq.r.URL.Query()
+	b := accounts.Back{Provider: provider, State: values.Get("state"), Code: values.Get("code"), Error: values.Get("error")}
+	if c, err := rq.r.Cookie(flowCookie); err == nil {
+		b.Kept = c.Value
+	}
+	secret, next, err := rq.App.Accounts.FinishSignIn(rq.ctx(), b)
+	if err != nil {
+		return rq.signInFailed(err, "")
+	}
+	rq.setCookie("/signin/"+provider, flowCookie, "", -time.Second)
+	if err := rq.begin(secret); err != nil {
+		return err
+	}
+	return rq.seeOther(cmp.Or(localPath(next), "/"), "")
+}
+
+// signInFailed shows the sign-in page with what was wrong, so that a password still does.
+func (rq *request) signInFailed(err error, next string) error {
+	switch crowd.CodeOf(err) {
+	case crowd.Unauthenticated, crowd.Forbidden, crowd.Unavailable:
+		rq.form = &form{ID: "signin", Errs: problems(err)}
+		return rq.showSignIn(next)
+	}
+	return err
 }
 
 func (rq *request) signIn() error {
@@ -56,7 +106,7 @@ func (rq *request) signIn() error {
 	secret, err := rq.App.Accounts.SignIn(rq.ctx(), c)
 	if code := crowd.CodeOf(err); code == crowd.Unauthenticated || code == crowd.Forbidden {
 		rq.form = &form{ID: "signin", Values: values, Errs: problems(err)}
-		return rq.render("signin", page{Title: "Sign in", Data: map[string]string{"Next": next}})
+		return rq.showSignIn(next)
 	}
 	if err != nil {
 		return err

@@ -74,3 +74,18 @@ func testDeleteExpiredTokens(t *testing.T, w *world) {
 	same(t, "kept", must(w.ListTokens(w.ctx, w.workers[0]))(t), []store.Token{never, just})
 	same(t, "expired", must(w.ListTokens(w.ctx, w.workers[1]))(t), nil)
 }
+
+func testIdentities(t *testing.T, w *world) {
+	now := w.now
+	made := store.User{Name: "otto", CreatedAt: now}
+	made.ID = must(w.PutIdentity(w.ctx, "https://a.example", "1", made, now))(t)
+	same(t, "made", must(w.UserByIdentity(w.ctx, "https://a.example", "1"))(t), made)
+	must(w.PutIdentity(w.ctx, "https://b.example", "1", made, now))(t) // another account of theirs
+	same(t, "the other account", must(w.UserByIdentity(w.ctx, "https://b.example", "1"))(t), made)
+	_, err := w.UserByIdentity(w.ctx, "https://a.example", "2")
+	refused(t, err, crowd.NotFound)
+	_, err = w.PutIdentity(w.ctx, "https://a.example", "1", store.User{Name: "ottilie", CreatedAt: now}, now)
+	refused(t, err, crowd.Conflict)
+	_, err = w.UserByName(w.ctx, "ottilie") // nothing of it was kept
+	refused(t, err, crowd.NotFound)
+}

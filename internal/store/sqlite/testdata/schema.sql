@@ -85,6 +85,14 @@ CREATE TABLE duties (
     training   bigint not null,
     primary key (pool, worker)
 );
+CREATE TABLE identities (
+    issuer     text not null,
+    subject    text not null, -- who they are there
+    user_id    bigint not null references users (id),
+    created_at bigint not null,
+    primary key (issuer, subject)
+);
+CREATE INDEX identities_by_user on identities (user_id);
 CREATE TABLE invitations (
     id          integer primary key,
     tenant      bigint not null, -- 0: an admin's

@@ -1,0 +1,176 @@
+// Package oidc lets people sign in with the accounts that they have at providers of
+// OpenID Connect, by the code flow with PKCE. It keeps nothing and knows no user.
+package oidc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Settings say how people sign in with one provider.
+type Settings struct {
+	Name       string           `yaml:"name"`               // of it in addresses
+	Button     string           `yaml:"button"`             // what the sign-in page says; empty: the name
+	Issuer     string           `yaml:"issuer"`             // its address
+	ClientID   string           `yaml:"client_id"`          // of this server
+	SecretFile string           `yaml:"client_secret_file"` // in which the client's secret is; relative to the file of settings
+	Scopes     []string         `yaml:"scopes"`             // to ask for besides openid, profile and email
+	Claim      string           `yaml:"groups_claim"`       // that holds somebody's groups; empty: groups
+	Groups     map[string]Grant `yaml:"groups"`             // what those in a group are
+	LinkEmail  bool             `yaml:"link_by_email"`      // to people with the same address, if the provider has verified it
+	Secret     string           `yaml:"-"`
+}
+
+// Grant is what a group makes somebody.
+type Grant struct {
+	Admin   bool             `yaml:"admin"`
+	Tenants []crowd.TenantID `yaml:"-"` // requester of these
+	Pool    crowd.PoolID     `yaml:"-"` // worker of this
+
+	TenantNames []string `yaml:"tenants"`
+	PoolName    string   `yaml:"pool"`
+}
+
+const maxSettings = 1 << 20
+
+var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// ReadSettings reads a file with the key providers, a list.
+func ReadSettings(path string) ([]Settings, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxSettings))
+	if err != nil {
+		return nil, err
+	}
+	list, err := parse(text)
+	for i := range list {
+		if err != nil {
+			break
+		}
+		s := &list[i]
+		secret := s.SecretFile
+		if !filepath.IsAbs(secret) {
+			secret = filepath.Join(filepath.Dir(path), secret)
+		}
+		var value []byte
+		if value, err = os.ReadFile(secret); err == nil {
+			if s.Secret = strings.TrimSpace(string(value)); s.Secret == "" {
+				err = fmt.Errorf("client_secret_file: %s is empty", secret)
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return list, nil
+}
+
+func parse(text []byte) ([]Settings, error) {
+	var file struct {
+		Providers []Settings `yaml:"providers"`
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&file); err != nil {
+		return nil, err
+	}
+	if len(file.Providers) == 0 {
+		return nil, crowd.Fieldf("providers", "names none: it is a list, each with name, issuer, client_id and client_secret_file")
+	}
+	seen := map[string]bool{}
+	for i := range file.Providers {
+		s := &file.Providers[i]
+		if err := s.complete(); err != nil {
+			return nil, fmt.Errorf("providers[%d].%w", i, err)
+		}
+		if seen[s.Name] {
+			return nil, fmt.Errorf("providers[%d].%w", i, crowd.Fieldf("name", "%q is there twice", s.Name))
+		}
+		seen[s.Name] = true
+	}
+	return file.Providers, nil
+}
+
+// complete checks settings and fills in what may be left out.
+func (s *Settings) complete() error {
+	u, err := url.Parse(s.Issuer)
+	switch {
+	case !providerName.MatchString(s.Name):
+		return crowd.Fieldf("name", "%q is not a name (a to z, 0 to 9 and -, at most 32)", s.Name)
+	case err != nil || u.Host == "" || u.RawQuery+u.Fragment != "" || u.User != nil:
+		return crowd.Fieldf("issuer", "%q is not an address, like https://login.example.org", s.Issuer)
+	case u.Scheme != "https" && !(u.Scheme == "http" && local(u.Hostname())):
+		return crowd.Fieldf("issuer", "%q has to begin with https://", s.Issuer)
+	case s.ClientID == "":
+		return crowd.Fieldf("client_id", "is missing: the provider gives one to this server")
+	case s.SecretFile == "":
+		return crowd.Fieldf("client_secret_file", "is missing: it names a file with the secret that the provider gave to this server")
+	}
+	if s.Button == "" {
+		s.Button = s.Name
+	}
+	if s.Claim == "" {
+		s.Claim = "groups"
+	}
+	for group, g := range s.Groups {
+		for _, name := range g.TenantNames {
+			id, err := crowd.ParseTenantID(name)
+			if err != nil {
+				return crowd.Fieldf("groups."+group+".tenants", "%q is not a tenant, like n1", name)
+			}
+			g.Tenants = append(g.Tenants, id)
+		}
+		if g.PoolName != "" {
+			if g.Pool, err = crowd.ParsePoolID(g.PoolName); err != nil {
+				return crowd.Fieldf("groups."+group+".pool", "%q is not a pool, like p1", g.PoolName)
+			}
+		}
+		s.Groups[group] = g
+	}
+	return nil
+}
+
+// local reports whether a host is this machine, to which nobody else listens.
+func local(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// Governs is all that the groups of a provider can make somebody: sign-ins keep it up to
+// date.
+func (s *Settings) Governs() Grant { return s.merge(func(string) bool { return true }) }
+
+// Granted is what groups make somebody.
+func (s *Settings) Granted(groups []string) Grant {
+	return s.merge(func(group string) bool { return slices.Contains(groups, group) })
+}
+
+func (s *Settings) merge(which func(group string) bool) (all Grant) {
+	for group, g := range s.Groups {
+		if !which(group) {
+			continue
+		}
+		all.Admin = all.Admin || g.Admin
+		all.Tenants = append(all.Tenants, g.Tenants...)
+		if g.Pool != 0 && (all.Pool == 0 || g.Pool < all.Pool) { // of several, always the same
+			all.Pool = g.Pool
+		}
+	}
+	return all
+}
