@@ -1,7 +1,8 @@
-// Package access is who may do what: people with their roles, and one table that
-// has a line for each method of each use case (table.go), and one more for each part
-// of a method that is for fewer people ("Tenants.Update: name and weight"). A use case
-// asks Principal.May, MayFor or TenantFor with such a line; nothing else decides.
+// Package access is who may do what: the permissions (permission.go), the roles as sets
+// of them (role.go), people with their roles, and one table that has a line for each
+// method of each use case with the permission that it needs (table.go), and one more for
+// each part of a method that is for fewer people ("Tenants.Update: name and weight"). A
+// use case asks Principal.May, MayFor or TenantFor with such a line; nothing else decides.
 //
 // Which tenant somebody means who names none is for Principal.Tenant to say.
 //

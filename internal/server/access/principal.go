@@ -1,25 +1,11 @@
 package access
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
 )
-
-// Role is what somebody acts as.
-type Role string
-
-// The roles. One person may have several; a token may be limited to some.
-const (
-	Admin     Role = "admin"     // runs the installation
-	Requester Role = "requester" // of a tenant: uploads, launches, downloads
-	Worker    Role = "worker"    // of a pool: does tasks
-)
-
-// Roles lists every role.
-func Roles() []Role { return []Role{Admin, Requester, Worker} }
 
 // Principal is a person who has signed in, and the session or token with which
 // they did.
@@ -30,43 +16,97 @@ type Principal struct {
 	Outside bool
 }
 
-// Is reports whether p may act in a role at all.
-func (p *Principal) Is(r Role) bool {
-	if p == nil || p.User.Suspended || (len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, string(r))) {
-		return false
+// each visits what p holds: a role, its permissions as far as p's token goes, and for
+// which tenant; 0: for the installation. It ends when visit returns false.
+func (p *Principal) each(visit func(tenant crowd.TenantID, r Role, s Permissions) bool) {
+	if p == nil || p.User.Suspended {
+		return
 	}
-	switch r {
-	case Admin:
-		return p.User.Admin && p.Token.Tenant == 0 && !p.Outside
-	case Requester:
-		return len(p.Tenants()) > 0
-	case Worker:
-		return p.User.Pool != 0 && p.Token.Tenant == 0
+	held := func(tenant crowd.TenantID, r Role) bool {
+		switch {
+		case len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, string(r)),
+			p.Token.Tenant != 0 && tenant != p.Token.Tenant,
+			p.Outside && tenant == 0 && r != Worker:
+			return true
+		}
+		s, _ := builtIn(r)
+		return visit(tenant, r, s)
 	}
-	return false
+	if p.User.Admin && !held(0, Admin) {
+		return
+	}
+	for _, t := range p.User.Tenants {
+		if !held(t, Requester) {
+			return
+		}
+	}
+	if p.User.Pool != 0 {
+		held(0, Worker)
+	}
 }
 
-// Tenants returns the tenants for which p may act as a requester, ascending.
-func (p *Principal) Tenants() []crowd.TenantID {
-	if p.User.Suspended {
-		return nil
-	}
-	if len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, string(Requester)) {
-		return nil
-	}
-	if p.Token.Tenant != 0 {
-		if slices.Contains(p.User.Tenants, p.Token.Tenant) {
-			return []crowd.TenantID{p.Token.Tenant}
+// Is reports whether p holds a role at all.
+func (p *Principal) Is(r Role) (is bool) {
+	p.each(func(_ crowd.TenantID, held Role, _ Permissions) bool {
+		is = held == r
+		return !is
+	})
+	return is
+}
+
+// Roles lists the roles that p holds, each once.
+func (p *Principal) Roles() (list []Role) {
+	p.each(func(_ crowd.TenantID, r Role, _ Permissions) bool {
+		if !slices.Contains(list, r) {
+			list = append(list, r)
 		}
-		return nil
-	}
-	return p.User.Tenants
+		return true
+	})
+	return list
+}
+
+// Has reports whether p has a permission for the installation, which is for every tenant,
+// or for any tenant.
+func (p *Principal) Has(x Permission) (whole, any bool) {
+	p.each(func(tenant crowd.TenantID, _ Role, s Permissions) bool {
+		if s.Has(x) {
+			any, whole = true, whole || tenant == 0
+		}
+		return !whole
+	})
+	return whole, any
+}
+
+// TenantsWith returns the tenants for which p has a permission, ascending, without those
+// for which they have it as for every tenant. With CanNothing, it is those for which they
+// hold any role.
+func (p *Principal) TenantsWith(x Permission) (list []crowd.TenantID) {
+	p.each(func(tenant crowd.TenantID, _ Role, s Permissions) bool {
+		if tenant != 0 && (x == CanNothing || s.Has(x)) {
+			list = append(list, tenant)
+		}
+		return true
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Tenants returns the tenants for which p holds any role, ascending.
+func (p *Principal) Tenants() []crowd.TenantID { return p.TenantsWith(CanNothing) }
+
+// everywhere reports whether p holds a role for the installation, other than to work.
+func (p *Principal) everywhere() (is bool) {
+	p.each(func(tenant crowd.TenantID, r Role, _ Permissions) bool {
+		is = tenant == 0 && r != Worker
+		return !is
+	})
+	return is
 }
 
 // Share returns in whose share of what the server has for all p's requests count: that
-// of their first tenant, 0 for all who only work, -1 for admins.
+// of their first tenant, 0 for all who only work, -1 for who runs the installation.
 func (p *Principal) Share() crowd.TenantID {
-	if p.Is(Admin) {
+	if p.everywhere() {
 		return -1
 	}
 	if own := p.Tenants(); len(own) > 0 {
@@ -75,14 +115,18 @@ func (p *Principal) Share() crowd.TenantID {
 	return 0
 }
 
-// Tenant returns the tenant that p means: the one named, or, where a requester names
-// none (0), their only one. Of an admin, none stays none: it means all of them, or the
-// installation.
+// Tenant returns the tenant that p means: the one named, or, where they name none (0),
+// their only one. Of who has a role for the installation, none stays none: it means all
+// of them, or the installation.
 func (p *Principal) Tenant(named crowd.TenantID) (crowd.TenantID, error) {
-	if named != 0 || p.Is(Admin) {
+	if named != 0 || p.everywhere() {
 		return named, nil
 	}
-	switch own := p.Tenants(); len(own) {
+	return only(p.Tenants())
+}
+
+func only(own []crowd.TenantID) (crowd.TenantID, error) {
+	switch len(own) {
 	case 0:
 		return 0, nil
 	case 1:
@@ -91,19 +135,22 @@ func (p *Principal) Tenant(named crowd.TenantID) (crowd.TenantID, error) {
 	return 0, ErrWhichTenant
 }
 
-// TenantFor is Tenant for an operation, and checks whether p may call it.
-func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (crowd.TenantID, error) {
-	id, err := p.Tenant(named)
+// TenantFor is Tenant for an operation, among the tenants for which p may call it, and
+// checks whether they may.
+func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (id crowd.TenantID, err error) {
+	if id = named; named == 0 && p.MayFor(o, 0) != nil {
+		id, err = only(p.TenantsWith(o.Needs))
+	}
 	if err == nil {
 		err = p.MayFor(o, id)
 	}
 	return id, err
 }
 
-// Knows reports whether p may know of a pool as somebody who has tasks done: an admin of
-// each, a requester of those granted to a tenant of theirs.
+// Knows reports whether p may know of a pool as somebody who has tasks done: who sees all
+// pools of each, others of those granted to a tenant of theirs.
 func (p *Principal) Knows(pool *store.Pool) bool {
-	return p.Is(Admin) || p.Is(Requester) && slices.ContainsFunc(p.Tenants(), pool.Allows)
+	return p.May(PoolsListWhole) == nil || slices.ContainsFunc(p.Tenants(), pool.Allows)
 }
 
 // ErrWhichTenant is the error about a tenant that has to be named.
@@ -112,54 +159,59 @@ var ErrWhichTenant = &crowd.Error{Code: crowd.Invalid, Field: "tenant", Message:
 // ErrTenant is the error about a tenant that is not there, or not to be seen.
 var ErrTenant = &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: "no such tenant"}
 
-// In reports whether p is of a group at all.
-func (p *Principal) In(w Who) bool { return p.May(Operation{Who: w}) == nil }
-
 // May checks whether p may call an operation at all. Of an operation on
 // something of a tenant, it leaves open which tenants' things p may touch: that
 // is for MayFor, once the tenant is known.
 func (p *Principal) May(o Operation) error {
 	switch o.Who {
-	case Admins:
-		return p.need(Admin)
-	case Workers:
-		return p.need(Worker)
-	case Tenant, Requesters:
-		if p.Is(Admin) {
-			return nil
+	case Installation:
+		if whole, _ := p.Has(o.Needs); !whole {
+			return p.lacks(o)
 		}
-		return p.need(Requester)
+	case Tenant, Anywhere:
+		if _, any := p.Has(o.Needs); !any {
+			return p.lacks(o)
+		}
 	case Members:
-		if p.Is(Admin) || p.Is(Requester) {
-			return nil
+		if len(p.Roles()) == 0 {
+			return crowd.Errorf(crowd.Forbidden, "this needs a role, and you have none")
 		}
-		return p.need(Worker)
 	}
 	return nil // for everybody
 }
 
 // MayFor checks whether p may call an operation for a tenant; tenant 0 stands
-// for all of them, and is for admins. Who may not does not learn whether the
-// tenant exists.
+// for all of them, or the installation. Who has no role for the tenant does not learn
+// whether it exists.
 func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
-	switch {
-	case o.Who != Tenant:
+	if o.Who != Tenant {
 		return p.May(o)
-	case tenant == 0:
-		return cmp.Or(p.May(o), p.need(Admin)) // who is no requester either is told that they need not be an admin
-	case p.Is(Admin), p.Is(Requester) && slices.Contains(p.Tenants(), tenant):
+	}
+	whole, any := p.Has(o.Needs)
+	switch {
+	case whole, tenant != 0 && any && slices.Contains(p.TenantsWith(o.Needs), tenant):
 		return nil
+	case !any && tenant == 0:
+		return p.lacks(o)
+	case tenant == 0:
+		return p.lacks(Operation{Who: Installation, Needs: o.Needs}) // who has it for no tenant either is told that they need not have it for all
+	case slices.Contains(p.Tenants(), tenant):
+		return p.lacks(o)
 	}
 	return ErrTenant
 }
 
-// need checks for a role.
-func (p *Principal) need(r Role) error {
-	if p.Is(r) {
-		return nil
-	}
-	if r == Admin && p != nil && p.Outside {
+// lacks is the error about a permission that p does not have.
+func (p *Principal) lacks(o Operation) error {
+	if p != nil && p.Outside && o.Who == Installation {
 		return crowd.Errorf(crowd.Forbidden, "nobody acts as an administrator from your address")
 	}
-	return crowd.Errorf(crowd.Forbidden, "this needs the role %s", r)
+	if o.Needs == CanWork {
+		return crowd.Errorf(crowd.Forbidden, "this needs the role %s", Worker)
+	}
+	r := Requester
+	if s, _ := builtIn(r); o.Who == Installation || !s.Has(o.Needs) {
+		r = Admin
+	}
+	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s", r, o.Needs)
 }

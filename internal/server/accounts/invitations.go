@@ -177,7 +177,7 @@ func (s *Invitations) validInvitations(ctx context.Context, p *access.Principal,
 		return pool, nil, err
 	}
 	switch {
-	case !found || !p.Is(access.Admin) && !pool.Allows(n.Tenant):
+	case !found || p.May(access.InvitationsAnywhere) != nil && !pool.Allows(n.Tenant):
 		return pool, nil, crowd.Fieldf("pool", "no such pool")
 	case n.Tenant != 0 && !pool.Allows(n.Tenant):
 		return pool, nil, crowd.Fieldf("pool", "%s is not granted to %s: grant it first (throng pool grant %s --tenant %s)", pool.Name, n.Tenant, pool.ID, n.Tenant)

@@ -52,6 +52,9 @@ func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) 
 		return t, err
 	}
 	if n.Deposit != 0 {
+		if err := p.May(access.TenantsCreateFunded); err != nil {
+			return t, err
+		}
 		if err := validDeposit("deposit", n.Deposit); err != nil {
 			return t, err
 		}

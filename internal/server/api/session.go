@@ -21,10 +21,8 @@ func toToken(t store.Token) wire.Token {
 
 func toMe(p *access.Principal) wire.Me {
 	me := wire.Me{ID: p.User.ID, Name: p.User.Name, Tenants: some(p.Tenants()), Pool: p.User.Pool, Roles: []string{}}
-	for _, r := range access.Roles() {
-		if p.Is(r) {
-			me.Roles = append(me.Roles, string(r))
-		}
+	for _, r := range p.Roles() {
+		me.Roles = append(me.Roles, string(r))
 	}
 	return me
 }

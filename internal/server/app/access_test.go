@@ -3,9 +3,7 @@ package app_test
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -350,35 +348,8 @@ func second[T any](_ T, err error) error { return err }
 func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	both := w.person(accounts.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
-	mixed := w.person(accounts.NewUser{Name: "mia", Tenants: []crowd.TenantID{w.b}, Pool: w.pool}) // who does the tasks of the other tenant
-	limited := func(p *access.Principal, n accounts.NewToken) *access.Principal {
-		t.Helper()
-		n.Name = "limited"
-		_, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
-		ok(t, err)
-		return must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
-	}
-	suspended := w.person(accounts.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
-	suspended.User = must(w.Accounts.ChangeUser(w.ctx, w.admin, suspended.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
-
-	people := map[string]struct {
-		*access.Principal
-		may []access.Who
-	}{
-		"an admin":                             {w.admin, []access.Who{access.Admins, access.Tenant, access.Self, access.Requesters, access.Members}},
-		"a requester of the tenant":            {w.ann, []access.Who{access.Tenant, access.Self, access.Requesters, access.Members}},
-		"a requester of another tenant":        {w.bob, []access.Who{access.Self, access.Requesters, access.Members}},
-		"a worker":                             {w.workers[0], []access.Who{access.Workers, access.Self, access.Members}},
-		"a token for the tenant":               {limited(both, accounts.NewToken{Tenant: w.a}), []access.Who{access.Tenant, access.Self, access.Requesters, access.Members}},
-		"a token for another tenant":           {limited(both, accounts.NewToken{Tenant: w.b}), []access.Who{access.Self, access.Requesters, access.Members}},
-		"a requester's token for working only": {limited(mixed, accounts.NewToken{Roles: []access.Role{access.Worker}}), []access.Who{access.Workers, access.Self, access.Members}},
-		"a worker's token for requesting only": {limited(both, accounts.NewToken{Roles: []access.Role{access.Requester}}), []access.Who{access.Tenant, access.Self, access.Requesters, access.Members}},
-		"a suspended person":                   {suspended, []access.Who{access.Self}}, // who cannot even sign in
-		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil},
-	}
-
-	methods, rows := methodsOf(), make(map[string]access.Who)
+	people := w.peopleOfAllKinds()
+	methods, rows := methodsOf(), make(map[string]access.Operation)
 	for _, o := range access.Operations() {
 		name, _, part := strings.Cut(o.Name, ": ")
 		if methods[name] == nil {
@@ -390,15 +361,15 @@ func TestWhoMayDoWhat(t *testing.T) {
 		if _, twice := rows[name]; twice {
 			t.Errorf("%s is twice in the table", name)
 		}
-		rows[name] = o.Who
+		rows[name] = o
 	}
 	for name, method := range methods {
-		who, found := rows[name]
+		o, found := rows[name]
 		if !found {
 			t.Errorf("nothing says who may call %s", name)
 			continue
 		}
-		call, guarded := calls[name], who != access.Internal && who != access.Everybody
+		call, guarded := calls[name], o.Who != access.Internal && o.Who != access.Everybody
 		if takes := method.NumIn() > 2 && method.In(2) == reflect.TypeFor[*access.Principal](); takes != guarded || guarded != (call != nil) {
 			t.Errorf("%s: takes a principal: %t, needs one: %t, is called here: %t", name, takes, guarded, call != nil)
 			continue
@@ -409,18 +380,18 @@ func TestWhoMayDoWhat(t *testing.T) {
 		s := &scene{world: w, draft: w.draft(1), running: w.launch(len(people))}
 		for whom, p := range people {
 			t.Run(name+" by "+whom, func(t *testing.T) {
-				if s.held = s.running.Assignment(1); who == access.Workers && p.Is(access.Worker) {
+				if s.held = s.running.Assignment(1); o.Needs == access.CanWork && p.may(o) {
 					s.held = w.next(p.Principal).Assignment
 				}
 				code := crowd.CodeOf(call(s, p.Principal))
 				turnedAway := code == crowd.Forbidden || code == crowd.NotFound || code == crowd.Unauthenticated
-				switch may := slices.Contains(p.may, who); {
-				case p.may == nil && who == access.Self: // there is no self
+				switch may := p.may(o); {
+				case p.User.ID == 999 && o.Who == access.Self: // there is no self
 				case may && (turnedAway || code == crowd.Internal):
 					t.Errorf("was turned away: %s", code)
 				case !may && !turnedAway:
 					t.Errorf("was let in: %q", code)
-				case !may && who == access.Tenant && p.Is(access.Requester) && code != crowd.NotFound:
+				case !may && o.Who == access.Tenant && p.own == nil && has(p.others, o.Needs) && code != crowd.NotFound:
 					t.Errorf("another tenant's is %q, it should look as if it were not there", code)
 				}
 			})

@@ -330,7 +330,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 // useCase returns a use case with somebody who may do it.
 func (x *trial) useCase(name string) func() error {
 	by := x.admin
-	if slices.Contains(access.Operations(), access.Operation{Name: name, Who: access.Workers}) {
+	if slices.ContainsFunc(access.Operations(), func(o access.Operation) bool { return o.Name == name && o.Needs == access.CanWork }) {
 		by = x.workers[0]
 	}
 	if f := thoroughly[name]; f != nil {

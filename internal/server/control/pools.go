@@ -269,7 +269,7 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 		return nil, err
 	}
 	var works []store.Pool
-	if p.Is(access.Worker) {
+	if p.May(access.WorkNext) == nil {
 		works = s.cfg.Live.ReachableBy(&p.User)
 	}
 	pools := lists.Filter(s.cfg.Live.List(), func(x store.Pool) bool {

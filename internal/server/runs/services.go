@@ -152,7 +152,7 @@ func (s *Services) whole(x store.Service, load orchestrator.ServiceLoad) Service
 }
 
 func seenBy(p *access.Principal, v ServiceView) ServiceView {
-	if p.Is(access.Admin) {
+	if p.May(access.ServicesWhole) == nil {
 		return v
 	}
 	all := v
@@ -178,7 +178,7 @@ func (s *Services) List(ctx context.Context, p *access.Principal) ([]ServiceView
 	all, err := s.Figures(ctx)
 	var out []ServiceView
 	for _, x := range all {
-		if v := seenBy(p, x); p.Is(access.Admin) || len(v.Service.Tenants) > 0 {
+		if v := seenBy(p, x); p.May(access.ServicesWhole) == nil || len(v.Service.Tenants) > 0 {
 			out = append(out, v)
 		}
 	}
@@ -202,7 +202,7 @@ func (s *Services) Get(ctx context.Context, p *access.Principal, name string) (S
 		return ServiceView{}, err
 	}
 	v := s.view(p, x)
-	if !p.Is(access.Admin) && len(v.Service.Tenants) == 0 {
+	if p.May(access.ServicesWhole) != nil && len(v.Service.Tenants) == 0 {
 		return ServiceView{}, store.NoService(name)
 	}
 	return v, nil
@@ -226,7 +226,7 @@ func (s *Runs) allowed(ctx context.Context, p *access.Principal, tenant crowd.Te
 		switch {
 		case tenant != 0:
 			return x.Allows(tenant)
-		case p.Is(access.Admin):
+		case p.May(access.ServicesWhole) == nil:
 			return true
 		}
 		return slices.ContainsFunc(p.Tenants(), x.Allows)

@@ -22,11 +22,11 @@ const batchesShown = 50
 
 // batches lists the batches of a tenant, or of all for an admin.
 func (rq *request) batches() error {
-	tenant, tenants := rq.chosenTenant()
+	tenant, tenants := rq.chosenTenant(access.BatchesList)
 	before := idIn(rq, "before", crowd.ParseBatchID)
 	list, err := rq.App.Batches.List(rq.ctx(), rq.p, tenant, before, batchesShown)
 	rq.check(err)
-	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": rq.p.Is(access.Admin), "First": before == 0}
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": rq.p.MayFor(access.BatchesList, 0) == nil, "First": before == 0}
 	if tenant != 0 {
 		data["Balance"] = rq.balance(tenant)
 	}
@@ -37,7 +37,7 @@ func (rq *request) batches() error {
 }
 
 func (rq *request) newBatch() error {
-	tenants := ask(rq, rq.App.Tenants.List)
+	tenants := rq.tenantsFor(access.BatchesCreate)
 	return rq.render("new", page{Title: "New batch", Section: "batches", Script: "template.js", Data: map[string]any{
 		"Tenants": menu(tenants, tenantChoice), "Tenant": rq.r.URL.Query().Get("tenant"), "Template": newTemplateForm("new", rq.form, firstTemplate),
 	}})

@@ -83,7 +83,7 @@ func waitTime(r *http.Request) (time.Duration, error) {
 // present returns p as they are now: they may have been moved since the request
 // began. It returns p itself if that cannot be found out.
 func (rq *request) present() *access.Principal {
-	if now, err := rq.authenticate(rq.ctx(), sessionOf(rq.r)); err == nil && now.Is(access.Worker) {
+	if now, err := rq.authenticate(rq.ctx(), sessionOf(rq.r)); err == nil && allowed(access.WorkNext, now) {
 		return now
 	}
 	return rq.p

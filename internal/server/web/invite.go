@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
@@ -17,20 +18,26 @@ import (
 // invitationsShown is how many invitations are on a page.
 const invitationsShown = 100
 
-// chosenTenant is the tenant that a page is about, and those in its menu. Where one
-// of several has to be named, the page opens at the first of the menu.
-func (rq *request) chosenTenant() (id crowd.TenantID, list []store.Tenant) {
-	list = ask(rq, rq.App.Tenants.List)
-	id, err := rq.p.Tenant(idIn(rq, "tenant", crowd.ParseTenantID))
-	if err != nil && len(list) > 0 {
+// chosenTenant is the tenant that a page of an operation is about, and those in its menu.
+// Where one of several has to be named, the page opens at the first of the menu.
+func (rq *request) chosenTenant(o access.Operation) (id crowd.TenantID, list []store.Tenant) {
+	list = rq.tenantsFor(o)
+	id, err := rq.p.TenantFor(o, idIn(rq, "tenant", crowd.ParseTenantID))
+	if crowd.CodeOf(err) == crowd.Invalid && len(list) > 0 {
 		id = list[0].ID
 	}
 	return id, list
 }
 
-// tenantMenu is a menu of tenants; an admin may choose none.
-func tenantMenu(p *access.Principal, list []store.Tenant, none string) []choice {
-	if p.Is(access.Admin) {
+// tenantsFor lists the tenants for which somebody may call an operation.
+func (rq *request) tenantsFor(o access.Operation) []store.Tenant {
+	return lists.Filter(ask(rq, rq.App.Tenants.List), func(t store.Tenant) bool { return rq.p.MayFor(o, t.ID) == nil })
+}
+
+// tenantMenu is a menu of tenants for an operation; who may do it for the installation may
+// choose none.
+func tenantMenu(p *access.Principal, o access.Operation, list []store.Tenant, none string) []choice {
+	if p.MayFor(o, 0) == nil {
 		return menu(list, tenantChoice, choice{"", none})
 	}
 	return menu(list, tenantChoice)
@@ -52,14 +59,14 @@ type inviting struct {
 }
 
 func (rq *request) invitations() error {
-	tenant, tenants := rq.chosenTenant()
+	tenant, tenants := rq.chosenTenant(access.InvitationsList)
 	before, _ := strconv.ParseInt(rq.r.URL.Query().Get("before"), 10, 64) // what is no number is the first page
 	list, err := rq.App.Invitations.List(rq.ctx(), rq.p, tenant, max(0, before), invitationsShown)
 	rq.check(err)
 	pools, made := ask(rq, rq.App.Pools.List), madeOf[inviting](rq)
 	open := slices.DeleteFunc(slices.Clone(pools), func(v control.PoolView) bool { return !rq.mayInviteTo(&v.Pool) })
 	data := map[string]any{
-		"List": list, "Pools": menu(open, poolChoice), "PoolNames": poolNames(pools), "Tests": rq.testMenu(tenants), "Tenants": tenantMenu(rq.p, tenants, "no tenant in particular"),
+		"List": list, "Pools": menu(open, poolChoice), "PoolNames": poolNames(pools), "Tests": rq.testMenu(tenants), "Tenants": tenantMenu(rq.p, access.InvitationsInvite, tenants, "no tenant in particular"),
 		"Tenant": rq.r.URL.Query().Get("tenant"), "TenantNames": tenantNames(tenants), "Report": made.report, "Links": made.links,
 	}
 	if len(list) == invitationsShown {
@@ -70,7 +77,7 @@ func (rq *request) invitations() error {
 
 // mayInviteTo reports whether somebody may invite to a pool, for any tenant of theirs.
 func (rq *request) mayInviteTo(pool *store.Pool) bool {
-	return rq.p.Is(access.Admin) || slices.ContainsFunc(rq.p.Tenants(), pool.AllowsInvite)
+	return rq.p.May(access.InvitationsAnywhere) == nil || slices.ContainsFunc(rq.p.TenantsWith(access.CanInvite), pool.AllowsInvite)
 }
 
 // testMenu lists the tests to which somebody may be invited.
@@ -81,7 +88,7 @@ func (rq *request) testMenu(tenants []store.Tenant) []choice {
 
 // testsOf lists the tests that somebody who gives tests sees, each once.
 func (rq *request) testsOf(tenants []store.Tenant) (all []store.Test) {
-	if rq.p.Is(access.Admin) {
+	if rq.p.MayFor(access.TestsList, 0) == nil {
 		return askOf(rq, 0, rq.App.Tests.List)
 	}
 	for _, t := range tenants {

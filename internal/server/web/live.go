@@ -91,7 +91,7 @@ func sendLive[ID any](rq *request, id ID, watch func(context.Context, *access.Pr
 	defer stop()
 	err = httpkit.Events{Changed: changed, Gap: eventGap, Idle: eventIdle, Look: func(ctx context.Context) (e httpkit.Event, err error) {
 		now := *rq
-		if now.p, err = rq.authenticate(ctx, sessionOf(rq.r)); err != nil || !allowed(requester, now.p) {
+		if now.p, err = rq.authenticate(ctx, sessionOf(rq.r)); err != nil || !allowed(access.BatchesWatch, now.p) {
 			return gone("signed out"), nil
 		}
 		state, html, err := look(&now)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
@@ -146,7 +147,7 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 	pg.Now, pg.Form = rq.Now().UTC(), rq.form
 	if p := rq.p; p != nil {
 		pg.Name = p.User.Name
-		pg.Worker, pg.Requester, pg.Manager = allowed(worker, p), allowed(requester, p), allowed(admin, p)
+		pg.Worker, pg.Requester, pg.Manager = allowed(access.WorkNext, p), allowed(access.BatchesList, p), allowed(access.PoolsGet, p)
 	}
 	if pg.Notice == "" {
 		query := rq.r.URL.Query()

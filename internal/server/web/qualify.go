@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -21,9 +22,9 @@ const testsTried = 100
 
 // tests is the page of those who give tests.
 func (rq *request) tests() error {
-	tenants := ask(rq, rq.App.Tenants.List)
+	tenants := rq.tenantsFor(access.TestsList)
 	return rq.render("tests", page{Title: "Tests", Section: "invitations", Script: "template.js", Data: map[string]any{
-		"List": rq.testsOf(tenants), "TenantNames": tenantNames(tenants), "Tenants": tenantMenu(rq.p, tenants, "the whole installation"), "Template": newTemplateForm("test", rq.form, firstTemplate),
+		"List": rq.testsOf(tenants), "TenantNames": tenantNames(tenants), "Tenants": tenantMenu(rq.p, access.TestsCreate, tenants, "the whole installation"), "Template": newTemplateForm("test", rq.form, firstTemplate),
 	}})
 }
 

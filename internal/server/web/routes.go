@@ -15,16 +15,11 @@ import (
 	"github.com/throng-dev/throng/internal/server/runs"
 )
 
-// audience is who may come to a route at all. What they may do there is for the use
-// cases to say.
-type audience string
-
-const (
-	public    audience = "public"    // everybody
-	signedIn  audience = "signed in" // whoever has signed in
-	worker    audience = "worker"
-	requester audience = "requester" // or admin
-	admin     audience = "admin"
+// The routes that no permission is for. What whoever comes may do is for the use cases to
+// say.
+var (
+	public   = access.Operation{Who: access.Everybody}
+	signedIn = access.Operation{Who: access.Self}
 )
 
 // handler answers a request. An error is shown as a page.
@@ -33,7 +28,7 @@ type handler func(*request) error
 // route is one entry of the table.
 type route struct {
 	pattern string
-	access  audience
+	access  access.Operation // who may come at all
 	handle  handler
 	long    bool // the page may be megabytes, in memory until it is taken
 	upload  bool // the limit of its body is that of files, not of forms
@@ -104,95 +99,95 @@ func routes() []route {
 		{pattern: "POST /tokens", access: signedIn, once: true, handle: (*request).createToken, form: "token", page: (*request).tokens},
 		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*request).revokeToken)},
 
-		{pattern: "GET /work", access: worker, handle: (*request).work},
-		{pattern: "POST /work/next", access: worker, handle: (*request).waitForWork},
-		{pattern: "POST /work/submit", access: worker, handle: (*request).submit},
-		{pattern: "POST /work/skip", access: worker, handle: (*request).skip},
-		{pattern: "POST /work/return", access: worker, handle: (*request).giveBack},
-		{pattern: "POST /work/heartbeat", access: worker, handle: (*request).heartbeat},
-		{pattern: "GET /work/rest", access: worker, handle: (*request).rest},
-		{pattern: "GET /work/earnings", access: worker, handle: (*request).earnings},
-		{pattern: "GET /work/duty", access: worker, handle: (*request).watchDuty},
-		{pattern: "POST /work/duty", access: worker, handle: (*request).comeIn},
-		{pattern: "POST /work/decline", access: worker, handle: (*request).decline},
-		{pattern: "POST /work/stop", access: worker, handle: (*request).stopWork},
-		{pattern: "GET /work/wishes", access: worker, handle: (*request).wishes},
-		{pattern: "POST /work/wishes", access: worker, handle: (*request).setWishes, form: "wishes", page: (*request).wishes},
+		{pattern: "GET /work", access: access.WorkNext, handle: (*request).work},
+		{pattern: "POST /work/next", access: access.WorkNext, handle: (*request).waitForWork},
+		{pattern: "POST /work/submit", access: access.WorkSubmit, handle: (*request).submit},
+		{pattern: "POST /work/skip", access: access.WorkSkip, handle: (*request).skip},
+		{pattern: "POST /work/return", access: access.WorkNext, handle: (*request).giveBack},
+		{pattern: "POST /work/heartbeat", access: access.WorkNext, handle: (*request).heartbeat},
+		{pattern: "GET /work/rest", access: access.WorkNext, handle: (*request).rest},
+		{pattern: "GET /work/earnings", access: access.WorkNext, handle: (*request).earnings},
+		{pattern: "GET /work/duty", access: access.WorkNext, handle: (*request).watchDuty},
+		{pattern: "POST /work/duty", access: access.WorkNext, handle: (*request).comeIn},
+		{pattern: "POST /work/decline", access: access.WorkNext, handle: (*request).decline},
+		{pattern: "POST /work/stop", access: access.WorkNext, handle: (*request).stopWork},
+		{pattern: "GET /work/wishes", access: access.WorkNext, handle: (*request).wishes},
+		{pattern: "POST /work/wishes", access: access.WorkNext, handle: (*request).setWishes, form: "wishes", page: (*request).wishes},
 		{pattern: "GET /work/push.js", access: public, handle: (*request).pushScript},
-		{pattern: "POST /work/push", access: worker, handle: (*request).subscribe},
-		{pattern: "POST /work/push/{subscription}/forget", access: worker, handle: numbered("subscription", (*request).unsubscribe)},
-		{pattern: "GET /work/frame/{assignment}", access: worker, handle: (*request).workFrame},
+		{pattern: "POST /work/push", access: access.WorkNext, handle: (*request).subscribe},
+		{pattern: "POST /work/push/{subscription}/forget", access: access.WorkNext, handle: numbered("subscription", (*request).unsubscribe)},
+		{pattern: "GET /work/frame/{assignment}", access: access.WorkNext, handle: (*request).workFrame},
 
-		{pattern: "GET /batches", access: requester, handle: (*request).batches},
-		{pattern: "GET /batches/new", access: requester, handle: (*request).newBatch},
-		{pattern: "POST /batches", access: requester, once: true, handle: (*request).createBatch, upload: true, form: "new", page: (*request).newBatch},
-		{pattern: "GET /batches/{batch}", access: requester, handle: ofBatch((*request).batch)},
-		{pattern: "GET /batches/{batch}/frame/{task}", access: requester, handle: ofBatch((*request).previewFrame)},
-		{pattern: "GET /batches/{batch}/preview", access: requester, handle: ofBatch((*request).preview)},
-		{pattern: "POST /batches/{batch}/upload", access: requester, handle: ofBatch((*request).upload), upload: true, form: "upload", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/template", access: requester, handle: ofBatch((*request).editTemplate), form: "template", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/settings", access: requester, handle: ofBatch((*request).editSettings), form: "settings", page: ofBatch((*request).batch)},
-		{pattern: "GET /batches/{batch}/confirm", access: requester, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
-		{pattern: "POST /batches/{batch}/do", access: requester, handle: ofBatch(act("/batches/", batchActions))},
-		{pattern: "POST /batches/{batch}/edit", access: requester, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/tasks", access: requester, once: true, handle: ofBatch((*request).addTasks), upload: true, form: "add", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/takeout", access: requester, handle: ofBatch((*request).takeOut), form: "takeout", page: ofBatch((*request).batch)},
-		{pattern: "POST /batches/{batch}/topup", access: requester, once: true, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
-		{pattern: "GET /batches/{batch}/events", access: requester, handle: ofBatch((*request).events)},
-		{pattern: "GET /batches/{batch}/quality", access: requester, handle: ofBatch((*request).quality)},
-		{pattern: "GET /runs", access: requester, handle: (*request).runs},
-		{pattern: "GET /runs/new", access: requester, handle: (*request).newRun},
-		{pattern: "POST /runs", access: requester, once: true, handle: (*request).createRun, form: "run", page: (*request).newRun, long: true},
-		{pattern: "GET /runs/{run}", access: requester, handle: ofRun((*request).run)},
-		{pattern: "POST /runs/{run}/inputs", access: requester, handle: ofRun((*request).loadRun), upload: true, form: "load", page: ofRun((*request).run)},
-		{pattern: "POST /runs/{run}/rows", access: requester, handle: ofRun((*request).addRows), upload: true, form: "rows", page: ofRun((*request).run)},
-		{pattern: "POST /runs/{run}/topup", access: requester, once: true, handle: ofRun(topUp("/runs/", allRuns, (*runs.Runs).TopUp)), form: "topup", page: ofRun((*request).run)},
-		{pattern: "GET /runs/{run}/events", access: requester, handle: ofRun((*request).runEvents)},
-		{pattern: "GET /runs/{run}/confirm", access: requester, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
-		{pattern: "POST /runs/{run}/do", access: requester, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},
-		{pattern: "GET /runs/{run}/steps/{step}", access: requester, handle: ofRun((*request).runStep), long: true},
-		{pattern: "GET /runs/{run}/items/{item}", access: requester, handle: ofRun((*request).runItem), long: true},
-		{pattern: "GET /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*request).secrets)},
-		{pattern: "POST /tenants/{tenant}/secrets", access: requester, handle: ofTenant((*request).putSecret), form: "secret", page: ofTenant((*request).secrets)},
-		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).confirmSecret)},
-		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: requester, handle: ofTenant((*request).deleteSecret)},
-		{pattern: "GET /invitations", access: requester, handle: (*request).invitations},
-		{pattern: "POST /invitations", access: requester, once: true, handle: (*request).invite, form: "invite", page: (*request).invitations},
-		{pattern: "POST /invitations/{invitation}/resend", access: requester, once: true, handle: numbered("invitation", (*request).resendInvitation)},
-		{pattern: "POST /invitations/{invitation}/withdraw", access: requester, handle: numbered("invitation", (*request).withdrawInvitation)},
-		{pattern: "GET /tests", access: requester, handle: (*request).tests},
-		{pattern: "POST /tests", access: requester, once: true, handle: (*request).createTest, upload: true, form: "test", page: (*request).tests},
-		{pattern: "GET /tests/{test}", access: requester, handle: numbered("test", (*request).test)},
-		{pattern: "POST /tests/{test}/retire", access: requester, handle: numbered("test", (*request).retireTest)},
-		{pattern: "GET /tenants/{tenant}", access: requester, handle: ofTenant((*request).tenant)},
-		{pattern: "POST /tenants/{tenant}/stop", access: requester, handle: ofTenant((*request).stopTenant)},
-		{pattern: "POST /tenants/{tenant}/block", access: requester, handle: ofTenant((*request).blockWorker)},
+		{pattern: "GET /batches", access: access.BatchesList, handle: (*request).batches},
+		{pattern: "GET /batches/new", access: access.BatchesCreate, handle: (*request).newBatch},
+		{pattern: "POST /batches", access: access.BatchesCreate, once: true, handle: (*request).createBatch, upload: true, form: "new", page: (*request).newBatch},
+		{pattern: "GET /batches/{batch}", access: access.BatchesGet, handle: ofBatch((*request).batch)},
+		{pattern: "GET /batches/{batch}/frame/{task}", access: access.BatchesPreview, handle: ofBatch((*request).previewFrame)},
+		{pattern: "GET /batches/{batch}/preview", access: access.BatchesPreview, handle: ofBatch((*request).preview)},
+		{pattern: "POST /batches/{batch}/upload", access: access.BatchesUpload, handle: ofBatch((*request).upload), upload: true, form: "upload", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/template", access: access.BatchesEditDraft, handle: ofBatch((*request).editTemplate), form: "template", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/settings", access: access.BatchesEditDraft, handle: ofBatch((*request).editSettings), form: "settings", page: ofBatch((*request).batch)},
+		{pattern: "GET /batches/{batch}/confirm", access: access.BatchesLaunch, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
+		{pattern: "POST /batches/{batch}/do", access: access.BatchesLaunch, handle: ofBatch(act("/batches/", batchActions))},
+		{pattern: "POST /batches/{batch}/edit", access: access.BatchesChange, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/tasks", access: access.BatchesAddTasks, once: true, handle: ofBatch((*request).addTasks), upload: true, form: "add", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/takeout", access: access.BatchesRemoveTask, handle: ofBatch((*request).takeOut), form: "takeout", page: ofBatch((*request).batch)},
+		{pattern: "POST /batches/{batch}/topup", access: access.BatchesTopUp, once: true, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
+		{pattern: "GET /batches/{batch}/events", access: access.BatchesWatch, handle: ofBatch((*request).events)},
+		{pattern: "GET /batches/{batch}/quality", access: access.BatchesQuality, handle: ofBatch((*request).quality)},
+		{pattern: "GET /runs", access: access.RunsList, handle: (*request).runs},
+		{pattern: "GET /runs/new", access: access.RunsMake, handle: (*request).newRun},
+		{pattern: "POST /runs", access: access.RunsMake, once: true, handle: (*request).createRun, form: "run", page: (*request).newRun, long: true},
+		{pattern: "GET /runs/{run}", access: access.RunsGet, handle: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/inputs", access: access.RunsLoad, handle: ofRun((*request).loadRun), upload: true, form: "load", page: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/rows", access: access.RunsAddRows, handle: ofRun((*request).addRows), upload: true, form: "rows", page: ofRun((*request).run)},
+		{pattern: "POST /runs/{run}/topup", access: access.RunsTopUp, once: true, handle: ofRun(topUp("/runs/", allRuns, (*runs.Runs).TopUp)), form: "topup", page: ofRun((*request).run)},
+		{pattern: "GET /runs/{run}/events", access: access.RunsWatch, handle: ofRun((*request).runEvents)},
+		{pattern: "GET /runs/{run}/confirm", access: access.RunsGet, handle: ofRun(confirm("/runs/", runActions, aboutRun))},
+		{pattern: "POST /runs/{run}/do", access: access.RunsGet, handle: ofRun((*request).actRun), form: "load", page: ofRun((*request).run)},
+		{pattern: "GET /runs/{run}/steps/{step}", access: access.RunsItems, handle: ofRun((*request).runStep), long: true},
+		{pattern: "GET /runs/{run}/items/{item}", access: access.RunsItems, handle: ofRun((*request).runItem), long: true},
+		{pattern: "GET /tenants/{tenant}/secrets", access: access.TenantsSecrets, handle: ofTenant((*request).secrets)},
+		{pattern: "POST /tenants/{tenant}/secrets", access: access.TenantsSecrets, handle: ofTenant((*request).putSecret), form: "secret", page: ofTenant((*request).secrets)},
+		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: access.TenantsDeleteSecret, handle: ofTenant((*request).confirmSecret)},
+		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: access.TenantsDeleteSecret, handle: ofTenant((*request).deleteSecret)},
+		{pattern: "GET /invitations", access: access.InvitationsList, handle: (*request).invitations},
+		{pattern: "POST /invitations", access: access.InvitationsInvite, once: true, handle: (*request).invite, form: "invite", page: (*request).invitations},
+		{pattern: "POST /invitations/{invitation}/resend", access: access.InvitationsResend, once: true, handle: numbered("invitation", (*request).resendInvitation)},
+		{pattern: "POST /invitations/{invitation}/withdraw", access: access.InvitationsWithdraw, handle: numbered("invitation", (*request).withdrawInvitation)},
+		{pattern: "GET /tests", access: access.TestsList, handle: (*request).tests},
+		{pattern: "POST /tests", access: access.TestsCreate, once: true, handle: (*request).createTest, upload: true, form: "test", page: (*request).tests},
+		{pattern: "GET /tests/{test}", access: access.TestsGet, handle: numbered("test", (*request).test)},
+		{pattern: "POST /tests/{test}/retire", access: access.TestsRetire, handle: numbered("test", (*request).retireTest)},
+		{pattern: "GET /tenants/{tenant}", access: access.TenantsAccount, handle: ofTenant((*request).tenant)},
+		{pattern: "POST /tenants/{tenant}/stop", access: access.TenantsUpdate, handle: ofTenant((*request).stopTenant)},
+		{pattern: "POST /tenants/{tenant}/block", access: access.AccountsBlockWorker, handle: ofTenant((*request).blockWorker)},
 
-		{pattern: "GET /admin", access: admin, handle: (*request).admin},
-		{pattern: "POST /admin/stop", access: admin, handle: (*request).stopEverything},
-		{pattern: "POST /admin/tenants", access: admin, once: true, handle: (*request).createTenant, form: "tenant", page: (*request).admin},
-		{pattern: "POST /admin/tenants/{tenant}", access: admin, handle: ofTenant((*request).editTenant), form: "tenant-$tenant", page: (*request).admin},
-		{pattern: "POST /admin/tenants/{tenant}/stop", access: admin, handle: ofTenant((*request).stopTenantHere)},
-		{pattern: "POST /admin/tenants/{tenant}/deposit", access: admin, once: true, handle: ofTenant((*request).deposit), form: "deposit-$tenant", page: (*request).admin},
-		{pattern: "POST /admin/pools", access: admin, once: true, handle: (*request).createPool, form: "pool", page: (*request).admin},
-		{pattern: "GET /admin/pools/{pool}", access: admin, handle: ofPool((*request).pool)},
-		{pattern: "GET /admin/pools/{pool}/settings", access: admin, handle: ofPool((*request).poolSettings)},
-		{pattern: "POST /admin/pools/{pool}/settings", access: admin, handle: ofPool((*request).editPoolSettings), form: "control", page: ofPool((*request).poolSettings)},
-		{pattern: "POST /admin/pools/{pool}/fund", access: admin, once: true, handle: ofPool((*request).fundPool), form: "fund", page: ofPool((*request).pool)},
-		{pattern: "POST /admin/pools/{pool}/transfer", access: admin, handle: ofPool((*request).transfer), form: "transfer", page: ofPool((*request).pool)},
-		{pattern: "POST /admin/pools/{pool}", access: admin, handle: ofPool((*request).editPool), form: "pool-$pool", page: (*request).admin},
-		{pattern: "POST /admin/pools/{pool}/stop", access: admin, handle: ofPool((*request).stopPool)},
-		{pattern: "GET /admin/services", access: admin, handle: (*request).services},
-		{pattern: "POST /admin/services", access: admin, once: true, handle: (*request).declareService, form: "service", page: (*request).services},
-		{pattern: "POST /admin/services/{service}", access: admin, handle: (*request).editService, form: "service-$service", page: (*request).services},
-		{pattern: "GET /admin/services/{service}/remove", access: admin, handle: (*request).confirmService},
-		{pattern: "POST /admin/services/{service}/remove", access: admin, handle: (*request).removeService},
-		{pattern: "GET /admin/people", access: admin, handle: (*request).people},
-		{pattern: "POST /admin/people", access: admin, once: true, handle: (*request).createPerson, form: "person", page: (*request).people},
-		{pattern: "GET /admin/people/{user}", access: admin, handle: ofPerson((*request).person)},
-		{pattern: "POST /admin/people/{user}", access: admin, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
-		{pattern: "POST /admin/people/{user}/suspend", access: admin, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
-		{pattern: "POST /admin/people/{user}/link", access: admin, once: true, handle: ofPerson((*request).newLink)},
+		{pattern: "GET /admin", access: access.PoolsGet, handle: (*request).admin},
+		{pattern: "POST /admin/stop", access: access.PoolsStopEverything, handle: (*request).stopEverything},
+		{pattern: "POST /admin/tenants", access: access.TenantsCreate, once: true, handle: (*request).createTenant, form: "tenant", page: (*request).admin},
+		{pattern: "POST /admin/tenants/{tenant}", access: access.TenantsChange, handle: ofTenant((*request).editTenant), form: "tenant-$tenant", page: (*request).admin},
+		{pattern: "POST /admin/tenants/{tenant}/stop", access: access.TenantsUpdate, handle: ofTenant((*request).stopTenantHere)},
+		{pattern: "POST /admin/tenants/{tenant}/deposit", access: access.TenantsDeposit, once: true, handle: ofTenant((*request).deposit), form: "deposit-$tenant", page: (*request).admin},
+		{pattern: "POST /admin/pools", access: access.PoolsCreate, once: true, handle: (*request).createPool, form: "pool", page: (*request).admin},
+		{pattern: "GET /admin/pools/{pool}", access: access.PoolsGet, handle: ofPool((*request).pool)},
+		{pattern: "GET /admin/pools/{pool}/settings", access: access.PoolsChange, handle: ofPool((*request).poolSettings)},
+		{pattern: "POST /admin/pools/{pool}/settings", access: access.PoolsChange, handle: ofPool((*request).editPoolSettings), form: "control", page: ofPool((*request).poolSettings)},
+		{pattern: "POST /admin/pools/{pool}/fund", access: access.PoolsFund, once: true, handle: ofPool((*request).fundPool), form: "fund", page: ofPool((*request).pool)},
+		{pattern: "POST /admin/pools/{pool}/transfer", access: access.TransfersMoveFrom, handle: ofPool((*request).transfer), form: "transfer", page: ofPool((*request).pool)},
+		{pattern: "POST /admin/pools/{pool}", access: access.PoolsChange, handle: ofPool((*request).editPool), form: "pool-$pool", page: (*request).admin},
+		{pattern: "POST /admin/pools/{pool}/stop", access: access.PoolsChange, handle: ofPool((*request).stopPool)},
+		{pattern: "GET /admin/services", access: access.ServicesWhole, handle: (*request).services},
+		{pattern: "POST /admin/services", access: access.ServicesDeclare, once: true, handle: (*request).declareService, form: "service", page: (*request).services},
+		{pattern: "POST /admin/services/{service}", access: access.ServicesChange, handle: (*request).editService, form: "service-$service", page: (*request).services},
+		{pattern: "GET /admin/services/{service}/remove", access: access.ServicesRemove, handle: (*request).confirmService},
+		{pattern: "POST /admin/services/{service}/remove", access: access.ServicesRemove, handle: (*request).removeService},
+		{pattern: "GET /admin/people", access: access.AccountsWholeUsers, handle: (*request).people},
+		{pattern: "POST /admin/people", access: access.AccountsCreateAnybody, once: true, handle: (*request).createPerson, form: "person", page: (*request).people},
+		{pattern: "GET /admin/people/{user}", access: access.AccountsOtherUser, handle: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}", access: access.AccountsChangeUser, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/suspend", access: access.AccountsChangeUser, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/link", access: access.AccountsNewSetupLink, once: true, handle: ofPerson((*request).newLink)},
 	}
 }
 
@@ -258,9 +253,11 @@ func (s *server) guard(rt route) http.Handler {
 		case p == nil:
 			rq.askToSignIn()
 			return
-		case !allowed(rt.access, p):
-			rq.showError(crowd.Errorf(crowd.Forbidden, "this page is for people with the role %s", rt.access))
-			return
+		default:
+			if err := p.May(rt.access); err != nil {
+				rq.showError(err)
+				return
+			}
 		}
 		if err := rt.serve(rq, limit); err != nil {
 			rq.showError(err)
@@ -320,21 +317,7 @@ func sessionOf(r *http.Request) string {
 	return ""
 }
 
-func allowed(a audience, p *access.Principal) bool {
-	switch a {
-	case public:
-		return true
-	case signedIn:
-		return p != nil
-	case worker:
-		return p.In(access.Workers)
-	case requester:
-		return p.In(access.Requesters)
-	case admin:
-		return p.In(access.Admins)
-	}
-	return false
-}
+func allowed(o access.Operation, p *access.Principal) bool { return p.May(o) == nil }
 
 // askToSignIn sends a browser to the sign-in page and back; a script gets an error.
 func (rq *request) askToSignIn() {

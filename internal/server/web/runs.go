@@ -32,11 +32,11 @@ type runRow struct {
 
 // runs lists the runs of a tenant, or of all for an admin.
 func (rq *request) runs() error {
-	tenant, tenants := rq.chosenTenant()
+	tenant, tenants := rq.chosenTenant(access.RunsList)
 	before := idIn(rq, "before", crowd.ParseRunID)
-	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": rq.p.Is(access.Admin), "First": before == 0}
+	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Names": tenantNames(tenants), "All": rq.p.MayFor(access.RunsList, 0) == nil, "First": before == 0}
 	var list []store.Run
-	if tenant != 0 || rq.p.Is(access.Admin) {
+	if tenant != 0 || rq.p.MayFor(access.RunsList, 0) == nil {
 		var err error
 		list, err = rq.App.Runs.List(rq.ctx(), rq.p, tenant, before, runsShown)
 		rq.check(err)
@@ -193,7 +193,7 @@ func splitAt(line string, column int) (before, from string) {
 // newRun shows the form of a new run, with what came of checking its file. It goes
 // on from ?parent=, or begins with the file of ?like=, if that is there.
 func (rq *request) newRun() error {
-	tenants := ask(rq, rq.App.Tenants.List)
+	tenants := rq.tenantsFor(access.RunsMake)
 	query, f, checked := rq.r.URL.Query(), rq.form, madeOf[*checkedFile](rq)
 	data := map[string]any{"Tenants": menu(tenants, tenantChoice), "Tenant": query.Get("tenant"), "Checked": checked, "Text": f.Val("run", "text", ""), "Name": "", "From": query.Get("from")}
 	status := f.status()

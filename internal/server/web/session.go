@@ -28,11 +28,11 @@ func (rq *request) home() error {
 	to := "/signin"
 	switch {
 	case rq.p == nil:
-	case allowed(worker, rq.p):
+	case allowed(access.WorkNext, rq.p):
 		to = "/work"
-	case rq.p.Is(access.Requester):
+	case len(rq.p.TenantsWith(access.CanReadBatches)) > 0:
 		to = "/batches"
-	case allowed(admin, rq.p):
+	case allowed(access.PoolsGet, rq.p):
 		to = "/admin"
 	default: // who was invited, and has a test before them
 		to = "/qualify"

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -11,9 +10,8 @@ import (
 
 func (rq *request) tokens() error {
 	list := askOf(rq, 0, rq.App.Accounts.Tokens)
-	roles := slices.DeleteFunc(access.Roles(), func(role access.Role) bool { return !rq.p.Is(role) })
 	return rq.render("tokens", page{Title: "Your API tokens", Section: "tokens",
-		Data: map[string]any{"Tokens": list, "Roles": roles, "Secret": madeOf[string](rq), "Origin": rq.publicURL()}})
+		Data: map[string]any{"Tokens": list, "Roles": rq.p.Roles(), "Secret": madeOf[string](rq), "Origin": rq.publicURL()}})
 }
 
 // createToken makes a token and shows its secret, this once.

@@ -1,0 +1,94 @@
+package access_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/internal/server/access"
+)
+
+var update = flag.Bool("update", false, "write the table into docs/roles.md")
+
+// table is the table of docs/roles.md.
+func table() string {
+	var b strings.Builder
+	b.WriteString("| permission | what for |")
+	for _, r := range access.BuiltIns() {
+		fmt.Fprintf(&b, " %s |", r.Role)
+	}
+	b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(access.BuiltIns())) + "\n")
+	for _, x := range access.AllPermissions() {
+		fmt.Fprintf(&b, "| `%s` | %s |", x, x.Text())
+		for _, r := range access.BuiltIns() {
+			mark := ""
+			if r.Has(x) {
+				mark = "x"
+			}
+			fmt.Fprintf(&b, " %s |", mark)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestTheTableOfRoles: docs/roles.md has the table as it is.
+func TestTheTableOfRoles(t *testing.T) {
+	const begin, end = "<!-- table -->\n", "<!-- end -->"
+	file := filepath.Join("..", "..", "..", "docs", "roles.md")
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := bytes.Cut(page, []byte(begin))
+	old, after, ends := bytes.Cut(rest, []byte(end))
+	if !found || !ends {
+		t.Fatal("docs/roles.md has no table")
+	}
+	if string(old) == table() {
+		return
+	}
+	if !*update {
+		t.Fatal("the table of docs/roles.md is not that of the code: go test ./internal/server/access -run TestTheTableOfRoles -update")
+	}
+	if err := os.WriteFile(file, bytes.Join([][]byte{before, []byte(begin), []byte(table()), []byte(end), after}, nil), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPermissionsAreForSomething: each permission is needed by an operation, each
+// operation of a tenant, of the installation or of anybody needs one, and each role but
+// the worker's is one of the admin's.
+func TestPermissionsAreForSomething(t *testing.T) {
+	needed := make(map[access.Permission]int)
+	for _, o := range access.Operations() {
+		needed[o.Needs]++
+		if (o.Needs == access.CanNothing) != (o.Who < access.Anywhere) {
+			t.Errorf("%s: needs %q of %d", o.Name, o.Needs, o.Who)
+		}
+	}
+	all := access.AllPermissions()
+	if len(all) < 15 {
+		t.Fatalf("only %d permissions", len(all))
+	}
+	names := make(map[string]bool)
+	for _, x := range all {
+		if needed[x] == 0 || x.String() == "" || x.Text() == "" || names[x.String()] {
+			t.Errorf("%q: %q, needed %d times, named before: %t", x, x.Text(), needed[x], names[x.String()])
+		}
+		names[x.String()] = true
+		if got, err := access.ParsePermission("permission", x.String()); got != x || err != nil {
+			t.Errorf("%s is read as %s: %v", x, got, err)
+		}
+	}
+	if _, err := access.ParsePermission("permission", ""); err == nil {
+		t.Error("a permission without a name")
+	}
+	if admin := access.BuiltIns()[0]; admin.Role != access.Admin || len(admin.Names()) != len(all)-1 || admin.Has(access.CanWork) {
+		t.Errorf("the first role is %s with %v", admin.Role, admin.Names())
+	}
+}

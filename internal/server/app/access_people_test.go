@@ -1,0 +1,70 @@
+package app_test
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// somebody is a person with the roles that they hold: for the installation, for the
+// tenant whose things they are asked about, and for another one.
+type somebody struct {
+	*access.Principal
+	whole, own, others []access.Role
+}
+
+// has reports whether one of some built-in roles has a permission.
+func has(roles []access.Role, x access.Permission) bool {
+	return slices.ContainsFunc(access.BuiltIns(), func(b access.BuiltIn) bool { return slices.Contains(roles, b.Role) && b.Has(x) })
+}
+
+// may reports what the table says of an operation on something of the tenant.
+func (p *somebody) may(o access.Operation) bool {
+	switch o.Who {
+	case access.Installation:
+		return has(p.whole, o.Needs)
+	case access.Tenant:
+		return has(p.whole, o.Needs) || has(p.own, o.Needs)
+	case access.Anywhere:
+		return has(p.whole, o.Needs) || has(p.own, o.Needs) || has(p.others, o.Needs)
+	case access.Members:
+		return len(p.whole)+len(p.own)+len(p.others) > 0
+	}
+	return true
+}
+
+// peopleOfAllKinds are people with each role, and with tokens of each kind.
+func (w *world) peopleOfAllKinds() map[string]somebody {
+	w.t.Helper()
+	const requester, worker = access.Requester, access.Worker
+	both := w.person(accounts.NewUser{Name: "carl", Tenants: []crowd.TenantID{w.a, w.b}, Pool: w.pool})
+	mixed := w.person(accounts.NewUser{Name: "mia", Tenants: []crowd.TenantID{w.b}, Pool: w.pool}) // who does the tasks of the other tenant
+	suspended := w.person(accounts.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
+	suspended.User = must(w.Accounts.ChangeUser(w.ctx, w.admin, suspended.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(w.t)
+	roles := func(list ...access.Role) []access.Role { return list }
+	return map[string]somebody{
+		"an admin":                             {w.admin, roles(access.Admin), nil, nil},
+		"a requester of the tenant":            {w.ann, nil, roles(requester), nil},
+		"a requester of another tenant":        {w.bob, nil, nil, roles(requester)},
+		"a worker":                             {w.workers[0], roles(worker), nil, nil},
+		"a token for the tenant":               {w.limited(both, accounts.NewToken{Tenant: w.a}), nil, roles(requester), nil},
+		"a token for another tenant":           {w.limited(both, accounts.NewToken{Tenant: w.b}), nil, nil, roles(requester)},
+		"a requester's token for working only": {w.limited(mixed, accounts.NewToken{Roles: roles(worker)}), roles(worker), nil, nil},
+		"a worker's token for requesting only": {w.limited(both, accounts.NewToken{Roles: roles(requester)}), nil, roles(requester), roles(requester)},
+		"a suspended person":                   {suspended, nil, nil, nil},
+		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil, nil, nil},
+	}
+}
+
+// limited is somebody with a token that can do less than they.
+func (w *world) limited(p *access.Principal, n accounts.NewToken) *access.Principal {
+	w.t.Helper()
+	n.Name = "limited"
+	_, secret, err := w.Accounts.CreateToken(w.ctx, p, n)
+	ok(w.t, err)
+	return must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(w.t)
+}
