@@ -22,8 +22,8 @@ type Worker struct {
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
 	Open    WorkerOpen    `cmd:"" help:"Let a worker get the tasks of every tenant, or of some."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
-	Suspend WorkerSuspend `cmd:"" help:"Keep a worker from signing in and working."`
-	Restore WorkerSuspend `cmd:"" help:"Lift a worker's suspension."`
+	Suspend WorkerSuspend `cmd:"" help:"Keep somebody from signing in and working, from now on: what they hold goes to others."`
+	Restore WorkerSuspend `cmd:"" help:"Lift somebody's suspension: they sign in anew, since their sessions and tokens have ended."`
 	Block   WorkerBlock   `cmd:"" help:"Give a worker nothing of one tenant."`
 	Unblock WorkerBlock   `cmd:"" help:"Lift a tenant's block of a worker."`
 
@@ -195,10 +195,11 @@ type WorkerSuspend struct {
 	Remote
 }
 
-// Run suspends the worker, or lifts the suspension.
+// Run suspends the person, who need not be a worker, or lifts the suspension.
 func (s *WorkerSuspend) Run(r *remote, id crowd.WorkerID, v verb) error {
 	suspend := v == "suspend"
-	return r.changeWorker(id, func(wire.User) wire.UserEdit { return wire.UserEdit{Suspended: &suspend} })
+	u, err := r.EditUser(r.c.Ctx, id, wire.UserEdit{Suspended: &suspend})
+	return r.tellPerson(u, err)
 }
 
 // changeWorker sends the edit that change makes of the worker, and prints them.
@@ -212,6 +213,10 @@ func (r *remote) changeWorker(id crowd.WorkerID, change func(wire.User) wire.Use
 			"who did not pass the test of their invitation is invited again without it, and accepts with the account that they have: throng worker invite --mail " + cmp.Or(u.Email, "ADDRESS") + " --pool POOL"}
 	}
 	u, err = r.EditUser(r.c.Ctx, id, change(u))
+	return r.tellPerson(u, err)
+}
+
+func (r *remote) tellPerson(u wire.User, err error) error {
 	return r.tell(u, err, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+skills(u)+" "+suspended(u)), " ")))
 }
 

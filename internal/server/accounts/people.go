@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -40,6 +39,7 @@ type Accounts struct {
 	uses      uses
 	adminFrom []netip.Prefix // where admins act from; none: anywhere
 	providers []*oidc.Provider
+	streams   *limits.Streams
 	log       *slog.Logger
 
 	// people is held by changes of people and their invitations and tries. It
@@ -56,11 +56,12 @@ type Config struct {
 	Log       *slog.Logger
 	AdminFrom []netip.Prefix  // where admins act from; none: anywhere
 	Providers []oidc.Settings // where people may sign in, too
+	Streams   *limits.Streams // event streams that are open
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
 	for _, p := range cfg.Providers {
 		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))
@@ -341,79 +342,6 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 			return crowd.Errorf(crowd.Conflict, "you can neither suspend yourself nor take your own admin role away")
 		}
 		return nil
-	})
-}
-
-// Change changes a person in the store and in their pool.
-func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
-	s.people.Lock()
-	defer s.people.Unlock()
-	u, err := s.store.User(ctx, id)
-	if err != nil {
-		return u, err
-	}
-	before := u
-	if err := change(&u); err != nil {
-		return u, err
-	}
-	if err := s.validUser(ctx, before, &u); err != nil {
-		return u, err
-	}
-	learns := false // is in the training of the old pool, and leaves before its end
-	leaves := before.Pool != u.Pool && before.Pool != 0
-	if leaves { // first out of the old pool: who holds a task has to finish it
-		defer s.onCall.Depart(id)()
-		r, err := s.live.Get(before.Pool)
-		if err != nil {
-			return u, err
-		}
-		if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
-			c, _ := e.OnCall(now, id)
-			learns = c.Training > 0
-			return e.RemoveWorker(now, id)
-		}); err != nil {
-			return u, err
-		}
-	}
-	if err := s.store.UpdateUser(ctx, u); err != nil {
-		if leaves {
-			err = errors.Join(err, s.tellPool(before, false))
-		}
-		return u, err
-	}
-	s.sessions.clear()
-	err = s.tellPool(u, before.Pool != u.Pool)
-	if learns {
-		s.onCall.Unlearn(id, before.Pool)
-	}
-	return u, err
-}
-
-// tellPool tells a user's pool what the store has of them. A newcomer starts its
-// training, unless they have completed it.
-func (s *Accounts) tellPool(u store.User, newcomer bool) error {
-	if u.Pool == 0 {
-		s.onCall.Remove(u.ID)
-		return nil
-	}
-	s.onCall.Set(u)
-	r, err := s.live.Get(u.Pool)
-	if err != nil {
-		return err
-	}
-	set := func(e *engine.Engine, now time.Time) error {
-		return e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended,
-			BlockedBy: u.BlockedBy, StaffOf: u.Tenants, Serves: u.Serves})
-	}
-	p, _ := s.live.Settings(u.Pool)
-	if !newcomer || p.Retainer.Training == 0 || s.onCall.Knows(u.ID, u.Pool) {
-		return r.Tell(set)
-	}
-	return r.Command(context.Background(), func(e *engine.Engine, now time.Time) error {
-		if err := set(e, now); err != nil {
-			return err
-		}
-		return e.Train(now, u.ID, p.Retainer.Training)
 	})
 }
 

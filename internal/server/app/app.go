@@ -139,7 +139,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers})
+	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams})
 	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
 	a.Tests = accounts.OpenTests(a.Accounts)

@@ -141,6 +141,8 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
 	out(secret, crowd.Forbidden)
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Suspended = false; u.Tenants = []crowd.TenantID{}; return nil }))(t)
+	out(secret, crowd.Unauthenticated) // a suspension has ended it
+	secret = fresh()
 	if p := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t); p.Is(access.Requester) {
 		t.Error("still a requester")
 	}

@@ -30,13 +30,13 @@ func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID
 	if err != nil {
 		return nil, err
 	}
-	end, err := s.cfg.Streams.Open(p.User.ID, 0)
+	newest, more, list, stop, err := r.Follow(ctx)
 	if err != nil {
 		return nil, err
 	}
-	newest, more, list, stop, err := r.Follow(ctx)
+	end, err := s.cfg.Streams.Open(p.User.ID, 0, stop)
 	if err != nil {
-		end()
+		stop()
 		return nil, err
 	}
 	f := &Following{More: more, Stop: func() { stop(); end() }, told: after, after: list}

@@ -74,18 +74,19 @@ func (w *Watched[K]) thing(id K) *thing {
 }
 
 // Open is Watch for an event stream of a person about a thing of a tenant (0: of none).
-// It returns an error if too many are open.
+// It returns an error if too many are open. The channel closes when the person is barred, too.
 func (w *Watched[K]) Open(person crowd.WorkerID, tenant crowd.TenantID, id K) (changed <-chan struct{}, stop func(), err error) {
-	leave, err := w.streams.Open(person, tenant)
+	changed, end := w.Watch(id)
+	leave, err := w.streams.Open(person, tenant, end)
 	if err != nil {
+		end()
 		return nil, nil, err
 	}
-	changed, end := w.Watch(id)
 	return changed, func() { end(); leave() }, nil
 }
 
 // Watch returns a channel that gets a signal after each change, and closes when
-// the server does. stop must be called in the end.
+// the server does or at stop. stop must be called in the end.
 func (w *Watched[K]) Watch(id K) (changed <-chan struct{}, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,6 +100,9 @@ func (w *Watched[K]) Watch(id K) (changed <-chan struct{}, stop func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		x := w.thing(id)
+		if x.watchers[ch] {
+			close(ch)
+		}
 		if delete(x.watchers, ch); len(x.watchers)+len(x.views) == 0 {
 			delete(w.things, id)
 		}

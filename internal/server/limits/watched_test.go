@@ -32,9 +32,12 @@ func TestWatchers(t *testing.T) {
 	stopOne()
 	w.Changed(1)
 	select {
-	case <-one:
-		t.Error("a signal came after stop")
+	case _, open := <-one:
+		if open {
+			t.Error("a signal came after stop")
+		}
 	default:
+		t.Error("the channel is open after stop")
 	}
 	w.Close()
 	if _, open := <-two; open {

@@ -32,7 +32,7 @@ type feed struct {
 }
 
 // follow returns a channel that has a signal when there may be more events, and closes when
-// the pool does. stop must be called in the end.
+// the pool does or at stop. stop must be called in the end.
 func (f *feed) follow(now func() time.Time) (more <-chan struct{}, stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,8 +49,11 @@ func (f *feed) follow(now func() time.Time) (more <-chan struct{}, stop func()) 
 	return ch, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.followers, ch)
-		f.left = now()
+		if f.followers[ch] {
+			delete(f.followers, ch)
+			close(ch)
+			f.left = now()
+		}
 	}
 }
 

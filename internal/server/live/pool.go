@@ -256,7 +256,21 @@ func Restore(ctx context.Context, st Store, id crowd.PoolID, now time.Time) (*en
 	if err != nil {
 		return nil, err
 	}
-	return engine.Restore(now, engine.Config{Pool: id, Policy: policy, LongestWait: longestWait}, snapshot)
+	e, err := engine.Restore(now, engine.Config{Pool: id, Policy: policy, LongestWait: longestWait}, snapshot)
+	for i := range snapshot.Workers {
+		if err == nil && snapshot.Workers[i].Suspended { // what follows a suspension may not have been kept
+			err = GiveBack(e, now, snapshot.Workers[i].ID)
+		}
+	}
+	return e, err
+}
+
+// GiveBack gives back for somebody what they hold: they will not finish it.
+func GiveBack(e *engine.Engine, now time.Time, id crowd.WorkerID) error {
+	if h, holds := e.Holds(id); holds {
+		return e.Return(now, id, h.Assignment)
+	}
+	return nil
 }
 
 // userError keeps errors that are meant for users, and replaces others by "try

@@ -87,8 +87,8 @@ func TestPublicFormsAreSmall(t *testing.T) {
 	}
 }
 
-// Whoever is suspended is told so, and may sign in by another name. What they hold when
-// that is lifted is not their last task.
+// Whoever is suspended is told so, and may sign in by another name. What they held goes to
+// others; when that is lifted they sign in anew and go on.
 func TestAPageForWhoIsSuspended(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 2)
@@ -100,6 +100,8 @@ func TestAPageForWhoIsSuspended(t *testing.T) {
 	w.get("/work").want(http.StatusForbidden, "Not allowed", "Your account is suspended").without("role")
 	c.boss.get("/admin/pools/p1").want(200, "suspended").without("is let go after it")
 	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {""}}).want(200)
+	w.get("/work").want(200).at("/signin")
+	w.get("/signin").form("/signin").set("name", "w1").set("password", password).send().want(200).at("/work")
 	w.get("/work").want(200, "a cat?").without("last task", "off duty").form("/work/skip").send().want(200, "Skipped.", "a cat?")
 	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {"1"}}).want(200)
 	w.get("/signin").want(200, "Sign in").form("/signin").set("name", "w1").set("password", password).send().want(http.StatusForbidden, "Your account is suspended")

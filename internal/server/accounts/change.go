@@ -1,0 +1,109 @@
+package accounts
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Change changes a person in the store and in their pool.
+func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
+	s.people.Lock()
+	defer s.people.Unlock()
+	u, err := s.store.User(ctx, id)
+	if err != nil {
+		return u, err
+	}
+	before := u
+	if err := change(&u); err != nil {
+		return u, err
+	}
+	if err := s.validUser(ctx, before, &u); err != nil {
+		return u, err
+	}
+	learns := false // is in the training of the old pool, and leaves before its end
+	leaves := before.Pool != u.Pool && before.Pool != 0
+	if leaves { // first out of the old pool: who holds a task has to finish it
+		defer s.onCall.Depart(id)()
+		r, err := s.live.Get(before.Pool)
+		if err != nil {
+			return u, err
+		}
+		if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+			c, _ := e.OnCall(now, id)
+			learns = c.Training > 0
+			return e.RemoveWorker(now, id)
+		}); err != nil {
+			return u, err
+		}
+	}
+	err = s.keep(ctx, &before, &u)
+	if err != nil {
+		if leaves {
+			err = errors.Join(err, s.tellPool(before, false))
+		}
+		return u, err
+	}
+	err = s.tellPool(u, before.Pool != u.Pool)
+	if learns {
+		s.onCall.Unlearn(id, before.Pool)
+	}
+	return u, err
+}
+
+// keep keeps a change of a person. From a suspension on they can do nothing, and their
+// event streams end; with its end, their sessions and tokens of before do, too.
+func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
+	if before.Suspended && !u.Suspended {
+		for _, kind := range []store.TokenKind{store.SessionToken, store.APIToken} {
+			if err := s.deleteTokens(ctx, u.ID, kind); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.store.UpdateUser(ctx, *u); err != nil {
+		return err
+	}
+	s.sessions.clear()
+	if before.Suspended != u.Suspended {
+		s.streams.Bar(u.ID, u.Suspended)
+	}
+	return nil
+}
+
+// tellPool tells a user's pool what the store has of them. A newcomer starts its
+// training, unless they have completed it.
+func (s *Accounts) tellPool(u store.User, newcomer bool) error {
+	if u.Pool == 0 {
+		s.onCall.Remove(u.ID)
+		return nil
+	}
+	s.onCall.Set(u)
+	r, err := s.live.Get(u.Pool)
+	if err != nil {
+		return err
+	}
+	set := func(e *engine.Engine, now time.Time) error {
+		err := e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended,
+			BlockedBy: u.BlockedBy, StaffOf: u.Tenants, Serves: u.Serves})
+		if err == nil && u.Suspended {
+			err = live.GiveBack(e, now, u.ID)
+		}
+		return err
+	}
+	p, _ := s.live.Settings(u.Pool)
+	if !newcomer || p.Retainer.Training == 0 || s.onCall.Knows(u.ID, u.Pool) {
+		return r.Tell(set)
+	}
+	return r.Command(context.Background(), func(e *engine.Engine, now time.Time) error {
+		if err := set(e, now); err != nil {
+			return err
+		}
+		return e.Train(now, u.ID, p.Retainer.Training)
+	})
+}
