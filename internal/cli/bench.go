@@ -22,6 +22,7 @@ type Bench struct {
 	Sim     BenchSim     `cmd:"" help:"Cycles a second of the simulator, and the paper's world against its authors' program."`
 	Live    BenchLive    `cmd:"" help:"Full cycles a second of a real server, against a bare one in the same run."`
 	Scale   BenchScale   `cmd:"" help:"What a million open tasks cost: import, memory, restart."`
+	SignIn  BenchSignIn  `cmd:"" name:"signin" help:"What strangers who have not signed in cost a server in memory, and how long others wait to sign in meanwhile."`
 	Kill    BenchKill    `cmd:"" help:"Kill a server under load, again and again, and look for what was lost or doubled."`
 	Ceiling BenchCeiling `cmd:"" name:"ceiling-server" hidden:"" help:"The bare server that live compares with."`
 }
@@ -144,6 +145,34 @@ func (b *BenchScale) Run(c *Context) error {
 			"restart to serving", fmt.Sprintf("%.2f s (without tasks %.2f s)", r.RestartS, r.EmptyStartS),
 			"memory", fmt.Sprintf("%.1f MiB (without tasks %.1f MiB)", float64(r.RSS)/mib, float64(r.EmptyRSS)/mib),
 			"memory for a task", fmt.Sprintf("%.1f bytes", r.BytesPerTask))
+	})
+}
+
+// BenchSignIn is "throng bench signin".
+type BenchSignIn struct {
+	Hostile int           `help:"Requests that want to fill the server's memory." default:"10000"`
+	Rate    float64       `help:"Guesses a second while somebody signs in." default:"40"`
+	For     time.Duration `help:"How long they guess." default:"20s"`
+	Data    string        `help:"Folder for the database; default: a temporary one." type:"path" placeholder:"DIR"`
+	Output
+}
+
+// Run measures.
+func (b *BenchSignIn) Run(c *Context) error {
+	ctx, stop := c.untilSignal()
+	defer stop()
+	r, err := bench.SignIn(ctx, bench.SignInOptions{Hostile: b.Hostile, Rate: b.Rate, For: b.For, Dir: b.Data, Log: c.Stderr})
+	if err != nil {
+		return err
+	}
+	return b.print(c, r, func(w io.Writer) {
+		pairs(w,
+			"hostile requests", r.Hostile,
+			"server's memory grew by", fmt.Sprintf("%.1f MiB (its peak by %.1f MiB)", float64(r.RSSGrowth)/mib, float64(r.PeakGrowth)/mib),
+			"guesses", fmt.Sprintf("%d, %.0f a second, %d looked at", r.Guesses, r.GuessRate, r.Looked),
+			"sign-ins meanwhile", fmt.Sprintf("%d, %d of them refused", r.SignIns, r.Refused),
+			"a sign-in takes", fmt.Sprintf("%.0f ms (median), 95 of 100 at most %.0f ms, all at most %.0f ms", r.P50, r.P95, r.Max),
+			"while nobody guesses", fmt.Sprintf("%.0f ms", r.AloneP50))
 	})
 }
 

@@ -55,3 +55,19 @@ func TestScale(t *testing.T) {
 		t.Errorf("this is no measurement: %+v", r)
 	}
 }
+
+// What strangers send is answered, and whoever has the password gets in meanwhile.
+func TestSignIn(t *testing.T) {
+	r, err := bench.SignIn(t.Context(), bench.SignInOptions{Hostile: 110, Rate: 10, For: duration(t), Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", r)
+	answered := 0
+	for _, n := range r.Answers {
+		answered += n
+	}
+	if answered != 110 || len(r.Answers) < 3 || r.PeakGrowth < 0 || r.Guesses < 10 || r.Looked == 0 || r.SignIns < 2 || r.P50 <= 0 || r.Max < r.P95 || r.AloneP50 <= 0 {
+		t.Errorf("this is no measurement: %+v", r)
+	}
+}
