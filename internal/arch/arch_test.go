@@ -124,6 +124,7 @@ var modules = map[string][]string{
 	"internal/server/oidc":                {"github.com/coreos/go-oidc/v3/oidc", "golang.org/x/oauth2", "go.yaml.in/yaml/v4"},
 	"internal/server/notify":              {"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"},
 	"internal/server/api":                 {"github.com/danielgtaylor/huma/v2"},
+	"internal/server/web":                 {"rsc.io/qr"},
 	"internal/server/metrics":             {"github.com/prometheus/client_golang"},
 	"internal/store/sqlstore":             {"github.com/pressly/goose/v3"},
 	"internal/store/sqlite":               {"modernc.org/sqlite", "github.com/pressly/goose/v3"},

@@ -57,6 +57,7 @@ throng queueing --salary=0.05
 throng serve --balance=search
 throng serve --data=throng-data
 throng serve --listen=127.0.0.1:8080
+throng serve --require-second-factor=none
 throng sim soak --rounds=200
 throng sim soak --seed=1
 throng tenant add --max-priority=100

@@ -21,6 +21,7 @@ type Login struct {
 	Name          string `arg:"" optional:"" help:"Your name."`
 	Setup         string `placeholder:"LINK" help:"A one-time link, or its token: sets the password."`
 	PasswordStdin bool   `help:"Read the password from the first line of standard input."`
+	Code          string `help:"The code of your second factor, if you have one; asked for on a terminal."`
 	Remote
 }
 
@@ -41,6 +42,8 @@ func (l *Login) Run(c *Context) error {
 		return wrong("name", "say who you are: throng login NAME")
 	case l.Name != "" && l.Setup != "":
 		return wrong("setup", "the link says who you are: leave the name out")
+	case l.Code != "" && l.Setup != "":
+		return wrong("code", "a link takes no code: set the password, then sign in with it and a code")
 	}
 	saved, err := readLogins()
 	if err != nil {
@@ -57,9 +60,11 @@ func (l *Login) Run(c *Context) error {
 	server0 := &client.Client{URL: server}
 	var token string
 	if secret != "" {
-		token, err = server0.Setup(c.Ctx, secret, password)
+		if token, err = server0.Setup(c.Ctx, secret, password); wantsCode(err) {
+			return crowd.Errorf(crowd.Unauthenticated, "the password is set; you have a second factor, so sign in now: throng login NAME --code CODE")
+		}
 	} else {
-		token, err = server0.SignIn(c.Ctx, l.Name, password)
+		token, err = l.signIn(c, server0, password)
 	}
 	if err != nil {
 		return err
@@ -74,6 +79,28 @@ func (l *Login) Run(c *Context) error {
 	return l.print(c, loggedIn{server, me}, func(w io.Writer) {
 		say(w, "signed in to %s as %s (%s)\n", server, clean(me.Name), cmp.Or(strings.Join(me.Roles, ", "), "no role yet"))
 	})
+}
+
+// signIn signs in with a password, and a code if one is wanted.
+func (l *Login) signIn(c *Context, server *client.Client, password string) (string, error) {
+	with := wire.Credentials{Name: l.Name, Password: password, Code: l.Code}
+	token, err := server.SignInWith(c.Ctx, with)
+	if !wantsCode(err) || l.Code != "" {
+		return token, err
+	}
+	if l.PasswordStdin || !onTerminal(c.Stdin) {
+		return "", &noted{err, "give it with --code"}
+	}
+	if with.Code, err = ask(c, "Code of your second factor: "); err != nil {
+		return "", err
+	}
+	return server.SignInWith(c.Ctx, with)
+}
+
+// wantsCode reports whether a sign-in was refused because of the code of a second factor.
+func wantsCode(err error) bool {
+	var e *crowd.Error
+	return errors.As(err, &e) && e.Code == crowd.Unauthenticated && e.Field == "code"
 }
 
 // link takes the one-time link apart: it names the server unless --server does.

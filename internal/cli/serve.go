@@ -35,6 +35,8 @@ type Serve struct {
 
 	OIDC string `name:"oidc" type:"path" placeholder:"FILE" help:"Let people sign in with accounts at the providers of OpenID Connect in this file, in YAML." env:"THRONG_OIDC"`
 
+	RequireSecondFactor string `placeholder:"WHO" help:"Who has to have a second factor: none, admins, staff (admins and requesters) or all. Who has none is led after sign-in to where it is set up, and can do nothing else." default:"none" env:"THRONG_REQUIRE_SECOND_FACTOR"`
+
 	keyFlag
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
@@ -77,7 +79,7 @@ func (s *Serve) Run(c *Context) error {
 		return err
 	}
 	srv, err := server.Start(ctx, server.Config{
-		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom, OIDC: s.OIDC,
+		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom, OIDC: s.OIDC, RequireFactor: s.RequireSecondFactor,
 		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,

@@ -19,6 +19,7 @@ type Worker struct {
 	Add     WorkerAdd     `cmd:"" help:"Add a worker; prints the one-time link."`
 	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`
 	List    WorkerList    `cmd:"" help:"List the workers."`
+	Factor  WorkerFactor  `cmd:"" name:"second-factor" help:"Show the second factors of somebody, or take them away."`
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
 	Open    WorkerOpen    `cmd:"" help:"Let a worker get the tasks of every tenant, or of some."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`

@@ -11,8 +11,23 @@ import (
 
 // SignIn returns the token of a new session.
 func (c *Client) SignIn(ctx context.Context, name, password string) (string, error) {
-	out, err := post[wire.Secret](ctx, c, "/v1/session", wire.Credentials{Name: name, Password: password})
+	return c.SignInWith(ctx, wire.Credentials{Name: name, Password: password})
+}
+
+// SignInWith is SignIn with a code of a second factor, if there is one.
+func (c *Client) SignInWith(ctx context.Context, with wire.Credentials) (string, error) {
+	out, err := post[wire.Secret](ctx, c, "/v1/session", with)
 	return out.Token, err
+}
+
+// SecondFactors returns those of a person.
+func (c *Client) SecondFactors(ctx context.Context, id crowd.WorkerID) (wire.SecondFactors, error) {
+	return get[wire.SecondFactors](ctx, c, path("users", id, "second-factors"))
+}
+
+// ResetSecondFactors takes all second factors of a person away.
+func (c *Client) ResetSecondFactors(ctx context.Context, id crowd.WorkerID) error {
+	return c.call(ctx, http.MethodDelete, path("users", id, "second-factors"), nil, nil)
 }
 
 // SignOut ends the session of the client's token.

@@ -52,6 +52,9 @@ type Config struct {
 	AdminFrom []string
 	// OIDC is a file of the providers with whose accounts people sign in, too; empty: none.
 	OIDC string
+	// RequireFactor says who has to have a second factor: none (or empty), admins, staff or
+	// all.
+	RequireFactor string
 	// PublicURL is where people reach the server: links in messages begin with it.
 	PublicURL   string
 	Mail        string         // mail server, as notify.ParseMail reads it; empty: no mail
@@ -123,8 +126,12 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 			return nil, fmt.Errorf("oidc: %w", err)
 		}
 	}
+	factor, err := accounts.ParseFactorRule(cfg.RequireFactor)
+	if err != nil {
+		return nil, err
+	}
 	if s.App, err = app.Open(ctx, app.Config{
-		AdminFrom: adminFrom, Providers: providers,
+		AdminFrom: adminFrom, Providers: providers, Factor: factor,
 		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
 		Services: cfg.Services,
 	}); err != nil {

@@ -31,6 +31,7 @@ type Store interface {
 	Tenants
 	People
 	Tokens
+	Factors
 	Pools
 	Calls
 	Outbox
@@ -167,6 +168,10 @@ type Token struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	UsedAt    time.Time // last, as far as that is known; zero: never
+
+	// FactorElsewhere says of a session that the provider where it was begun has asked for a
+	// second factor.
+	FactorElsewhere bool
 }
 
 // Tokens keeps tokens.

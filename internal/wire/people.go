@@ -10,6 +10,7 @@ import (
 type Credentials struct {
 	Name     string `json:"name"`
 	Password string `json:"password"`
+	Code     string `json:"code,omitempty" doc:"of a second factor, which the person holds: the six digits of an authenticator app, or a recovery code"`
 }
 
 // Setup uses a one-time link.
@@ -60,6 +61,21 @@ type Session struct {
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
 	UsedAt    time.Time `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: not known"`
+}
+
+// SecondFactors is what somebody signs in with besides their password.
+type SecondFactors struct {
+	Factors       []SecondFactor `json:"factors"`
+	RecoveryCodes int            `json:"recovery_codes" doc:"how many are left"`
+}
+
+// SecondFactor is one of them.
+type SecondFactor struct {
+	ID        int64     `json:"id"`
+	Kind      string    `json:"kind" enum:"totp,passkey"`
+	Name      string    `json:"name" doc:"as its owner calls it"`
+	CreatedAt time.Time `json:"created_at"`
+	UsedAt    time.Time `json:"used_at,omitzero" doc:"when it was used last; absent: never"`
 }
 
 // NewToken asks for a token.

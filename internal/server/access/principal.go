@@ -14,12 +14,14 @@ type Principal struct {
 	Token store.Token
 	// Outside: they ask from an address from which nobody acts as an admin.
 	Outside bool
+	// MustEnrol: they have to set up a second factor before they act as anything.
+	MustEnrol bool
 }
 
 // each visits what p holds: a role, its permissions as far as p's token goes, and for
 // which tenant; 0: for the installation. It ends when visit returns false.
 func (p *Principal) each(visit func(tenant crowd.TenantID, r Role, s Permissions) bool) {
-	if p == nil || p.User.Suspended {
+	if p == nil || p.User.Suspended || p.MustEnrol {
 		return
 	}
 	held := func(tenant crowd.TenantID, r Role) bool {
@@ -152,6 +154,10 @@ func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (id crowd.Tenan
 func (p *Principal) Knows(pool *store.Pool) bool {
 	return p.May(PoolsListWhole) == nil || slices.ContainsFunc(p.Tenants(), pool.Allows)
 }
+
+// ErrEnrol is the error about whatever somebody does before they have set up the second
+// factor that they need.
+var ErrEnrol = crowd.Errorf(crowd.Forbidden, "your account needs a second factor: sign in with a browser, and set one up on the page of your account")
 
 // ErrWhichTenant is the error about a tenant that has to be named.
 var ErrWhichTenant = &crowd.Error{Code: crowd.Invalid, Field: "tenant", Message: "say for which tenant"}

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -40,6 +41,7 @@ type Accounts struct {
 	adminFrom []netip.Prefix // where admins act from; none: anywhere
 	providers []*oidc.Provider
 	streams   *limits.Streams
+	required  FactorRule
 	log       *slog.Logger
 
 	// people is held by changes of people and their invitations and tries. It
@@ -57,11 +59,12 @@ type Config struct {
 	AdminFrom []netip.Prefix  // where admins act from; none: anywhere
 	Providers []oidc.Settings // where people may sign in, too
 	Streams   *limits.Streams // event streams that are open
+	Required  FactorRule      // who has to have a second factor
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
 	for _, p := range cfg.Providers {
 		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))
@@ -153,7 +156,8 @@ func (s *Accounts) setupToken(ctx context.Context, secret string) (store.Token, 
 }
 
 // Setup uses a one-time link up: it sets the password, ends the sessions that
-// there are, and, if there was a password before, tokens for programs, and signs in.
+// there are, and, if there was a password before, tokens for programs, and signs in, for
+// which who holds a second factor is asked for it (FactorWanted).
 func (s *Accounts) Setup(ctx context.Context, secret, password string) (session string, err error) {
 	if err := auth.ValidPassword(password); err != nil {
 		return "", err
@@ -191,22 +195,14 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	if err := s.leave(ctx, &access.Principal{User: u}); err != nil {
 		return "", err
 	}
-	if session, err = s.session(ctx, u.ID); err != nil {
-		return "", err
+	session, wanted := s.enter(ctx, &u, &Credentials{}, false)
+	if wanted != nil && !errors.As(wanted, new(*FactorWanted)) {
+		return "", wanted
 	}
 	if err := s.store.DeleteToken(ctx, u.ID, t.ID); err != nil { // last: after an error the link is good for another try
 		return "", err
 	}
-	return session, nil
-}
-
-func (s *Accounts) session(ctx context.Context, id crowd.WorkerID) (string, error) {
-	from := access.SenderOf(ctx)
-	t := store.Token{Kind: store.SessionToken, User: id, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife)}
-	if from.Address.IsValid() {
-		t.Address = from.Address.Unmap().String()
-	}
-	return s.issue(ctx, &t, "ses")
+	return session, wanted
 }
 
 // NewUser is what is needed to add a person.

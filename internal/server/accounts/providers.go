@@ -69,7 +69,7 @@ var (
 )
 
 // FinishSignIn returns the secret of a new session of who comes back from a provider, and
-// where they wanted to go. At first they are made a person here; each time they become
+// where they wanted to go, which is told with FactorWanted, too. At first they are made a person here; each time they become
 // what their groups make them.
 func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next string, err error) {
 	p, err := s.provider(b.Provider)
@@ -104,10 +104,7 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if err := s.regroup(ctx, p, u, who.Groups); err != nil {
 		return "", "", err
 	}
-	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
-		return "", "", err
-	}
-	session, err = s.session(ctx, u.ID)
+	session, err = s.enter(ctx, &u, &Credentials{}, p.TrustFactor)
 	return session, next, err
 }
 

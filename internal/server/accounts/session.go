@@ -110,6 +110,9 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 		return x, errSuspended
 	}
 	x = cachedPrincipal{principal: &access.Principal{User: u, Token: t}, until: now.Add(mayPass)}
+	if x.principal.MustEnrol, err = s.mustEnrol(ctx, &u, &t); err != nil {
+		return x, err
+	}
 	if x.networks, err = ParseNetworks("networks", t.Networks); err != nil {
 		return x, err
 	}
@@ -119,6 +122,16 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 	s.sessions.put(hash, x, clears)
 	s.uses.note(t.ID, now)
 	return x, nil
+}
+
+// session begins a session, of who has shown a second factor elsewhere or not.
+func (s *Accounts) session(ctx context.Context, id crowd.WorkerID, elsewhere bool) (string, error) {
+	from := access.SenderOf(ctx)
+	t := store.Token{Kind: store.SessionToken, User: id, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife), FactorElsewhere: elsewhere}
+	if from.Address.IsValid() {
+		t.Address = from.Address.Unmap().String()
+	}
+	return s.issue(ctx, &t, "ses")
 }
 
 // uses are when tokens were used last, to a minute, until they are kept.

@@ -39,6 +39,9 @@ var (
 	// fromDevice bounds guesses at a name from a browser in which it has signed in
 	// before, whatever comes from its address.
 	fromDevice = limits.Limit{Burst: attemptBurst, Every: attemptEvery}
+	// atCodes bounds guesses at the codes of one person, from all addresses: a code has
+	// only a million values, and who is asked for one knows the password.
+	atCodes = limits.Limit{Burst: attemptBurst, Every: time.Minute}
 )
 
 var (
@@ -50,12 +53,14 @@ var (
 type Credentials struct {
 	Name     string
 	Password string
+	Code     string     // of a second factor, or for recovery; "": none
 	From     netip.Addr // of the sender; zero: not known
 	Device   string     // of the browser, as Device has returned it; "": none
 }
 
 // SignIn checks a name and a password and returns the secret of a new session.
-// It does not say which of the two was wrong.
+// It does not say which of the two was wrong. Of who holds a second factor and sends no
+// code, it returns FactorWanted.
 func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, err error) {
 	if !userName.MatchString(c.Name) || len(c.Password) > auth.MaxPassword*4 {
 		return "", errPassword // of nobody: so it need not take the time of a check, and nothing is kept
@@ -74,10 +79,7 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 	if u.Suspended {
 		return "", errSuspended
 	}
-	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
-		return "", err
-	}
-	return s.session(ctx, u.ID)
+	return s.enter(ctx, &u, &c, false)
 }
 
 // checkGuess reports whether a password is that of a person, nobody if u.ID is 0. Wrong
@@ -120,7 +122,7 @@ func guessAt(of limits.Limit, kind string, parts ...string) guess {
 // portion is of the place where the person is: once they give the right password, what
 // failed there was their own mistyping, and all of it is forgotten.
 func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
-	now, name, from := s.clock.Time(), strings.ToLower(c.Name), network(c.From, 64)
+	name, from := strings.ToLower(c.Name), network(c.From, 64)
 	one := guessAt(nameFromAddress, "name and address", name, from)
 	all, rest := one, []guess{guessAt(fromAddress, "address", from)}
 	all.N = all.Burst
@@ -131,6 +133,12 @@ func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
 	if known {
 		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "device", c.Device)})
 	}
+	return s.takeFirst(tries, "passwords")
+}
+
+// takeFirst uses up the first of some portions of which there is enough.
+func (s *Accounts) takeFirst(tries [][]guess, what string) ([]guess, error) {
+	now := s.clock.Time()
 	var first time.Time // of the times when one will do
 	for _, portions := range tries {
 		ok, enough := s.guesses.Take(now, portions...)
@@ -141,7 +149,7 @@ func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
 			first = enough
 		}
 	}
-	return nil, crowd.Errorf(crowd.TooMany, "too many wrong passwords; try again in %s", (first.Sub(now) + time.Second - 1).Truncate(time.Second))
+	return nil, crowd.Errorf(crowd.TooMany, "too many wrong %s; try again in %s", what, (first.Sub(now) + time.Second - 1).Truncate(time.Second))
 }
 
 // network is what counts as one address: of IPv6 the first bits, 64 of which are one

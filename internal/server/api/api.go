@@ -113,6 +113,9 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	}
 	p, err := a.authenticate(ctx.Context(), request)
 	var end func()
+	if err == nil && p.MustEnrol {
+		err = access.ErrEnrol
+	}
 	if err == nil {
 		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))
 	}

@@ -108,6 +108,7 @@ var elsewhere = map[string]string{
 	"POST /v1/tokens for":                     "newWorld, for everybody",
 	"POST /v1/session name":                   "TestTheWholeWay",
 	"POST /v1/session password":               "TestTheWholeWay",
+	"POST /v1/session code":                   "TestSecondFactorsByTheAPI",
 	"PUT /v1/me/password old":                 "TestSessionsByTheAPI",
 	"PUT /v1/me/password password":            "TestSessionsByTheAPI",
 	"POST /v1/setup password":                 "TestTheWholeWay",

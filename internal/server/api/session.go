@@ -19,6 +19,12 @@ func toToken(t store.Token) wire.Token {
 	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
 }
 
+func toFactors(f accounts.Factors) wire.SecondFactors {
+	return wire.SecondFactors{RecoveryCodes: f.Recovery, Factors: lists.Map(f.List, func(x store.Factor) wire.SecondFactor {
+		return wire.SecondFactor{ID: x.ID, Kind: string(x.Kind), Name: x.Name, CreatedAt: x.CreatedAt, UsedAt: x.UsedAt}
+	})}
+}
+
 func toMe(p *access.Principal) wire.Me {
 	me := wire.Me{ID: p.User.ID, Name: p.User.Name, Tenants: some(p.Tenants()), Pool: p.User.Pool, Roles: []string{}}
 	for _, r := range p.Roles() {
@@ -29,15 +35,17 @@ func toMe(p *access.Principal) wire.Me {
 
 func (a *api) session() {
 	const tag = "Signing in"
-	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag},
+	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag,
+		text: "Who holds a second factor is told 401 about the field code until they send one. A code counts once. Passkeys need a browser."},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
-			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, From: access.SenderOf(ctx).Address}))
+			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, Code: in.Body.Code, From: access.SenderOf(ctx).Address}))
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
 			return a.app.Accounts.SignOut(ctx, p)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/setup", summary: "Use a one-time link: set a password and sign in", tag: tag},
+	add(a, op{method: http.MethodPost, path: "/v1/setup", summary: "Use a one-time link: set a password and sign in", tag: tag,
+		text: "Who holds a second factor is told 401 about the field code: the password is set, and they sign in with it and a code."},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Setup }) (wire.Secret, error) {
 			return as(toSecret)(a.app.Accounts.Setup(ctx, in.Body.Token, in.Body.Password))
 		})
@@ -70,6 +78,19 @@ func (a *api) session() {
 	addAction(a, op{method: http.MethodDelete, path: "/v1/sessions", summary: "Sign out everywhere: end all your sessions", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
 			return a.app.Accounts.EndSessions(ctx, p)
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/me/second-factors", summary: "List your second factors", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.SecondFactors, error) {
+			return as(toFactors)(a.app.Accounts.Factors(ctx, p, p.User.ID))
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/second-factors", summary: "List somebody's second factors", tag: tag, access: access.AccountsFactorsOfOthers},
+		func(ctx context.Context, p *access.Principal, in *UserPath) (wire.SecondFactors, error) {
+			return as(toFactors)(a.app.Accounts.Factors(ctx, p, in.id))
+		})
+	addAction(a, op{method: http.MethodDelete, path: "/v1/users/{id}/second-factors", summary: "Take all second factors of somebody away", tag: tag, access: access.AccountsResetFactors,
+		text: "For somebody who has lost them. It ends their sessions; tokens for programs stay. Your own you remove on the page of your account."},
+		func(ctx context.Context, p *access.Principal, in *UserPath) error {
+			return a.app.Accounts.ResetFactors(ctx, p, in.id)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {

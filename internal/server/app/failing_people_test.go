@@ -15,3 +15,39 @@ func (f *failingStore) PutIdentity(ctx context.Context, issuer, subject string, 
 func (f *failingStore) UserByIdentity(ctx context.Context, issuer, subject string) (store.User, error) {
 	return fail1(f, ctx, "UserByIdentity", func() (store.User, error) { return f.Store.UserByIdentity(ctx, issuer, subject) })
 }
+
+func (f *failingStore) CreateFactor(ctx context.Context, x store.Factor, codes []string) (int64, error) {
+	return fail1(f, ctx, "CreateFactor", func() (int64, error) { return f.Store.CreateFactor(ctx, x, codes) })
+}
+
+func (f *failingStore) ConfirmFactor(ctx context.Context, x store.Factor, codes []string) error {
+	return f.err(ctx, "ConfirmFactor", func() error { return f.Store.ConfirmFactor(ctx, x, codes) })
+}
+
+func (f *failingStore) Factors(ctx context.Context, user crowd.WorkerID) ([]store.Factor, error) {
+	return fail1(f, ctx, "Factors", func() ([]store.Factor, error) { return f.Store.Factors(ctx, user) })
+}
+
+func (f *failingStore) UseFactor(ctx context.Context, x store.Factor) error {
+	return f.err(ctx, "UseFactor", func() error { return f.Store.UseFactor(ctx, x) })
+}
+
+func (f *failingStore) DeleteFactor(ctx context.Context, user crowd.WorkerID, id int64) error {
+	return f.err(ctx, "DeleteFactor", func() error { return f.Store.DeleteFactor(ctx, user, id) })
+}
+
+func (f *failingStore) DeleteFactors(ctx context.Context, user crowd.WorkerID) error {
+	return f.err(ctx, "DeleteFactors", func() error { return f.Store.DeleteFactors(ctx, user) })
+}
+
+func (f *failingStore) PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashes []string) error {
+	return f.err(ctx, "PutRecoveryCodes", func() error { return f.Store.PutRecoveryCodes(ctx, user, hashes) })
+}
+
+func (f *failingStore) UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string) error {
+	return f.err(ctx, "UseRecoveryCode", func() error { return f.Store.UseRecoveryCode(ctx, user, hash) })
+}
+
+func (f *failingStore) RecoveryCodes(ctx context.Context, user crowd.WorkerID) (int, error) {
+	return fail1(f, ctx, "RecoveryCodes", func() (int, error) { return f.Store.RecoveryCodes(ctx, user) })
+}

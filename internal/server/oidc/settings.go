@@ -31,6 +31,8 @@ type Settings struct {
 	Groups     map[string]Grant `yaml:"groups"`             // what those in a group are
 	LinkEmail  bool             `yaml:"link_by_email"`      // to people with the same address, if the provider has verified it
 	Secret     string           `yaml:"-"`
+
+	TrustFactor bool `yaml:"trust_second_factor"` // it asks for a second factor, so nobody who comes from there is asked again
 }
 
 // Grant is what a group makes somebody.

@@ -7,14 +7,12 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
-// account is the page of one's own password and sessions.
+// account is the page of one's own password, second factors and sessions.
 func (rq *request) account() error {
-	list, err := rq.App.Accounts.Sessions(rq.ctx(), rq.p)
-	if err != nil {
-		return err
-	}
+	list, held := ask(rq, rq.App.Accounts.Sessions), askOf(rq, rq.p.User.ID, rq.App.Accounts.Factors)
 	return rq.render("account", page{Title: "Your account", Section: "account",
-		Data: map[string]any{"Sessions": list, "Current": rq.p.Token.ID, "Name": rq.p.User.Name, "Least": auth.MinPassword}})
+		Data: map[string]any{"Sessions": list, "Current": rq.p.Token.ID, "Name": rq.p.User.Name, "Least": auth.MinPassword,
+			"Factors": held, "MustEnrol": rq.p.MustEnrol, "HasPassword": rq.p.User.PasswordHash != ""}})
 }
 
 func (rq *request) changePassword() error {

@@ -209,7 +209,7 @@ func (rq *request) person(id crowd.WorkerID) error {
 	u := askOf(rq, id, rq.App.Accounts.User)
 	data := rq.menus()
 	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(u.Qualifications), madeOf[*newcomer](rq)
-	data["Filled"] = filled(u, bindPerson)
+	data["Filled"], data["Factors"] = filled(u, bindPerson), askOf(rq, id, rq.App.Accounts.Factors)
 	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }
 
@@ -223,6 +223,11 @@ func (rq *request) suspend(id crowd.WorkerID) error {
 	suspended := rq.sent().text("suspended") != ""
 	_, err := rq.App.Accounts.ChangeUser(rq.ctx(), rq.p, id, func(u *store.User) error { u.Suspended = suspended; return nil })
 	return rq.done(err, "/admin/people/"+id.String(), "saved")
+}
+
+// resetFactors takes the second factors of somebody away who has lost them.
+func (rq *request) resetFactors(id crowd.WorkerID) error {
+	return rq.done(rq.App.Accounts.ResetFactors(rq.ctx(), rq.p, id), "/admin/people/"+id.String(), "reset")
 }
 
 // newLink gives somebody a new one-time link and shows it, this once.

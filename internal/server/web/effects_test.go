@@ -393,10 +393,16 @@ const oneQuery = "workflow: Cats\ninputs: {things: {columns: [name]}}\nsteps: {n
 
 // elsewhere are the forms whose fields other tests read back.
 var elsewhere = map[string]string{
-	"POST /runs/{run}/topup":                "TestRunFromFileToResults",
-	"POST /work/decline":                    "TestCalledWithoutJavaScript",
-	"POST /work/push":                       "TestPushOfABrowser",
-	"POST /work/push/{subscription}/forget": "TestPushOfABrowser",
+	"POST /factor":                            "TestTOTP",
+	"POST /account/totp":                      "TestTOTP",
+	"POST /account/totp/confirm":              "TestTOTP",
+	"POST /account/recovery":                  "TestRemoveAFactor",
+	"POST /account/factors/{factor}/remove":   "TestRemoveAFactor",
+	"POST /admin/people/{user}/factors/reset": "TestResetOfFactors",
+	"POST /runs/{run}/topup":                  "TestRunFromFileToResults",
+	"POST /work/decline":                      "TestCalledWithoutJavaScript",
+	"POST /work/push":                         "TestPushOfABrowser",
+	"POST /work/push/{subscription}/forget":   "TestPushOfABrowser",
 }
 
 // read returns what was read, or ends the test.

@@ -51,7 +51,8 @@ func funcs(a assets) template.FuncMap {
 		"onDuplicates": func() []choice {
 			return []choice{{string(table.Keep), "keep all of them"}, {string(table.Drop), "keep the first of them"}, {string(table.Refuse), "refuse them as wrong"}}
 		},
-		"ticks": ticks,
+		"ticks":      ticks,
+		"factorKind": factorKind,
 	}
 }
 

@@ -116,9 +116,14 @@ func (p *aProvider) be(change func()) {
 func withProvider(t testing.TB, link bool) (*company, *aProvider) {
 	p := newProvider(t)
 	return newCompany(t, 0, func(cfg *app.Config) {
-		cfg.Providers = []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: p.URL, ClientID: "throng", Secret: "s3cret", Claim: "groups", LinkEmail: link,
-			Groups: map[string]oidc.Grant{"crowd": {Pool: 1}, "north": {Tenants: []crowd.TenantID{1}}, "root": {Admin: true}}}}
+		cfg.Providers = withGroups(p.URL)
+		cfg.Providers[0].LinkEmail = link
 	}), p
+}
+
+func withGroups(issuer string) []oidc.Settings {
+	return []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups",
+		Groups: map[string]oidc.Grant{"crowd": {Pool: 1}, "north": {Tenants: []crowd.TenantID{1}}, "root": {Admin: true}}}}
 }
 
 // TestSignInByAProvider: who is new is made, and becomes each time what their groups say.

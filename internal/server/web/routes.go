@@ -33,6 +33,7 @@ type route struct {
 	long    bool // the page may be megabytes, in memory until it is taken
 	upload  bool // the limit of its body is that of files, not of forms
 	once    bool // an action that makes or moves something each time: its form has a key, under which it does so once
+	enrols  bool // who has to set up a second factor may come before they have
 	// An action that may be refused names its form, in which $part is a part of the
 	// path, and the page of that form: it is shown again, with what was typed and
 	// what is wrong.
@@ -74,12 +75,14 @@ func numbered(noun string, handle of[int64]) handler {
 // routes is every page and action.
 func routes() []route {
 	return []route{
-		{pattern: "GET /{$}", access: public, handle: (*request).home},
-		{pattern: "GET /signin", access: public, handle: (*request).signInPage},
-		{pattern: "POST /signin", access: public, handle: (*request).signIn},
-		{pattern: "GET /signin/{provider}", access: public, handle: (*request).signInElsewhere},
-		{pattern: "GET /signin/{provider}/back", access: public, handle: (*request).signInBack},
-		{pattern: "POST /signout", access: signedIn, handle: (*request).signOut},
+		{pattern: "GET /{$}", access: public, enrols: true, handle: (*request).home},
+		{pattern: "GET /signin", access: public, enrols: true, handle: (*request).signInPage},
+		{pattern: "POST /signin", access: public, enrols: true, handle: (*request).signIn},
+		{pattern: "GET /signin/{provider}", access: public, enrols: true, handle: (*request).signInElsewhere},
+		{pattern: "GET /signin/{provider}/back", access: public, enrols: true, handle: (*request).signInBack},
+		{pattern: "GET /factor", access: public, enrols: true, handle: (*request).factorPage},
+		{pattern: "POST /factor", access: public, enrols: true, handle: (*request).showFactor, form: "factor", page: (*request).factorPage},
+		{pattern: "POST /signout", access: signedIn, enrols: true, handle: (*request).signOut},
 		{pattern: "GET /setup", access: public, handle: (*request).setupPage},
 		{pattern: "POST /setup", access: public, handle: (*request).setup, form: "setup", page: (*request).setupPage},
 		{pattern: "GET /invitation", access: public, handle: (*request).invitation},
@@ -90,7 +93,11 @@ func routes() []route {
 		{pattern: "POST /qualify/{test}/start", access: signedIn, handle: numbered("test", (*request).startTry)},
 		{pattern: "POST /qualify/{test}/answers", access: signedIn, handle: numbered("test", (*request).submitTry)},
 
-		{pattern: "GET /account", access: signedIn, handle: (*request).account},
+		{pattern: "GET /account", access: signedIn, enrols: true, handle: (*request).account},
+		{pattern: "POST /account/totp", access: signedIn, enrols: true, handle: (*request).beginTOTP, form: "totp", page: (*request).account},
+		{pattern: "POST /account/totp/confirm", access: signedIn, enrols: true, handle: (*request).confirmTOTP, form: "confirm", page: (*request).showTOTP},
+		{pattern: "POST /account/recovery", access: signedIn, handle: (*request).newRecoveryCodes, form: "recovery", page: (*request).account},
+		{pattern: "POST /account/factors/{factor}/remove", access: signedIn, handle: numbered("factor", (*request).removeFactor), form: "factor-$factor", page: (*request).account},
 		{pattern: "POST /account/password", access: signedIn, handle: (*request).changePassword, form: "password", page: (*request).account},
 		{pattern: "POST /account/sessions/{session}/end", access: signedIn, handle: numbered("session", (*request).endSession)},
 		{pattern: "POST /account/signout", access: signedIn, handle: (*request).signOutEverywhere},
@@ -187,6 +194,7 @@ func routes() []route {
 		{pattern: "GET /admin/people/{user}", access: access.AccountsOtherUser, handle: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}", access: access.AccountsChangeUser, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/suspend", access: access.AccountsChangeUser, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/factors/reset", access: access.AccountsResetFactors, handle: ofPerson((*request).resetFactors), form: "factors", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/link", access: access.AccountsNewSetupLink, once: true, handle: ofPerson((*request).newLink)},
 	}
 }
@@ -249,6 +257,9 @@ func (s *server) guard(rt route) http.Handler {
 		}
 		rq.p = p
 		switch {
+		case p != nil && p.MustEnrol && !rt.enrols:
+			rq.askToEnrol()
+			return
 		case rt.access == public:
 		case p == nil:
 			rq.askToSignIn()
@@ -330,6 +341,15 @@ func (rq *request) askToSignIn() {
 		to += "?next=" + url.QueryEscape(rq.r.URL.RequestURI())
 	}
 	_ = rq.seeOther(to, "") // nothing was asked
+}
+
+// askToEnrol sends a browser to where a second factor is set up; what it sent is not done.
+func (rq *request) askToEnrol() {
+	if rq.r.Method != http.MethodGet || rq.wantsJSON() {
+		rq.showError(access.ErrEnrol)
+		return
+	}
+	_ = rq.seeOther("/account", "") // nothing was asked
 }
 
 func (rq *request) notFound() error { return errPage }

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +29,8 @@ func (rq *request) home() error {
 	to := "/signin"
 	switch {
 	case rq.p == nil:
+	case rq.p.MustEnrol:
+		to = "/account"
 	case allowed(access.WorkNext, rq.p):
 		to = "/work"
 	case len(rq.p.TenantsWith(access.CanReadBatches)) > 0:
@@ -72,18 +75,13 @@ func (rq *request) signInBack() error {
 	rq.w.Header().Set("Referrer-Policy", "no-referrer") // the address is a secret
 	provider, values := rq.r.PathValue("provider"), rq.r.URL.Query()
 	b := accounts.Back{Provider: provider, State: values.Get("state"), Code: values.Get("code"), Error: values.Get("error")}
-	if c, err := rq.r.Cookie(flowCookie); err == nil {
-		b.Kept = c.Value
-	}
+	b.Kept = rq.cookie(flowCookie)
 	secret, next, err := rq.App.Accounts.FinishSignIn(rq.ctx(), b)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*accounts.FactorWanted)) {
 		return rq.signInFailed(err, "")
 	}
 	rq.setCookie("/signin/"+provider, flowCookie, "", -time.Second)
-	if err := rq.begin(secret); err != nil {
-		return err
-	}
-	return rq.seeOther(cmp.Or(localPath(next), "/"), "")
+	return rq.entered(secret, next, err)
 }
 
 // signInFailed shows the sign-in page with what was wrong, so that a password still does.
@@ -100,13 +98,36 @@ func (rq *request) signIn() error {
 	values := rq.r.PostForm
 	next := localPath(values.Get("next"))
 	c := accounts.Credentials{Name: strings.TrimSpace(values.Get("name")), Password: values.Get("password"), From: access.SenderOf(rq.ctx()).Address}
-	if device, err := rq.r.Cookie(httpkit.DeviceCookie); err == nil {
-		c.Device = device.Value
-	}
+	c.Device = rq.cookie(httpkit.DeviceCookie)
 	secret, err := rq.App.Accounts.SignIn(rq.ctx(), c)
+	if errors.As(err, new(*accounts.FactorWanted)) {
+		return rq.entered("", next, err)
+	}
 	if code := crowd.CodeOf(err); code == crowd.Unauthenticated || code == crowd.Forbidden {
 		rq.form = &form{ID: "signin", Values: values, Errs: problems(err)}
 		return rq.showSignIn(next)
+	}
+	return rq.entered(secret, next, err)
+}
+
+// cookie returns the value of a cookie, or "".
+func (rq *request) cookie(name string) string {
+	if c, err := rq.r.Cookie(name); err == nil {
+		return c.Value
+	}
+	return ""
+}
+
+// factorCookie is the name of the cookie of who has yet to show their second factor.
+const factorCookie = "throng_factor"
+
+// entered ends a sign-in by what came of it: it leads to where somebody wants to go, or to
+// the page that asks for their second factor.
+func (rq *request) entered(secret, next string, err error) error {
+	var wanted *accounts.FactorWanted
+	if errors.As(err, &wanted) {
+		rq.setCookie("/factor", factorCookie, wanted.Challenge, accounts.ChallengeLife)
+		return rq.seeOther("/factor?next="+url.QueryEscape(localPath(next)), "")
 	}
 	if err != nil {
 		return err
@@ -114,7 +135,34 @@ func (rq *request) signIn() error {
 	if err := rq.begin(secret); err != nil {
 		return err
 	}
-	return rq.seeOther(cmp.Or(next, "/"), "")
+	return rq.seeOther(cmp.Or(localPath(next), "/"), "")
+}
+
+// factorPage asks for a second factor.
+func (rq *request) factorPage() error {
+	if rq.cookie(factorCookie) == "" {
+		return rq.seeOther("/signin", "")
+	}
+	return rq.render("factor", page{Title: "Second factor", Data: localPath(rq.r.FormValue("next"))})
+}
+
+// showFactor signs in who has shown their password before, with a code.
+func (rq *request) showFactor() error {
+	next := rq.r.PostForm.Get("next")
+	secret, err := rq.App.Accounts.FinishFactor(rq.ctx(), rq.cookie(factorCookie), accounts.Credentials{Code: strings.TrimSpace(rq.r.PostForm.Get("code")),
+		From: access.SenderOf(rq.ctx()).Address, Device: rq.cookie(httpkit.DeviceCookie)})
+	var e *crowd.Error
+	if errors.As(err, &e) && e.Code == crowd.Unauthenticated && e.Field == "code" {
+		rq.form = &form{ID: "factor", Errs: problems(err)}
+		return rq.factorPage()
+	}
+	if code := crowd.CodeOf(err); code == crowd.Unauthenticated || code == crowd.Forbidden {
+		return rq.signInFailed(err, localPath(next))
+	}
+	if err == nil {
+		rq.setCookie("/factor", factorCookie, "", -time.Second)
+	}
+	return rq.entered(secret, next, err)
 }
 
 // authenticate returns the principal with a secret who sends the request.
@@ -187,13 +235,7 @@ func (rq *request) setup() error {
 		return err
 	}
 	secret, err := rq.App.Accounts.Setup(rq.ctx(), rq.r.PostForm.Get("token"), password)
-	if err != nil {
-		return err
-	}
-	if err := rq.begin(secret); err != nil {
-		return err
-	}
-	return rq.seeOther("/", "")
+	return rq.entered(secret, "", err)
 }
 
 // newPassword reads a password that is typed twice.

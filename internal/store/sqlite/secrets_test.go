@@ -27,7 +27,7 @@ func TestSecretsAreSealed(t *testing.T) {
 		}
 		return r
 	}
-	secrets := []string{"of-the-installation", "of-the-tenant-as-it-was", "of-the-tenant"}
+	secrets := []string{"of-the-installation", "of-the-tenant-as-it-was", "of-the-tenant", "of-a-second-factor"}
 	shown := func() (found []string) {
 		files, err := os.ReadDir(dir)
 		if err != nil || len(files) == 0 {
@@ -55,6 +55,9 @@ func TestSecretsAreSealed(t *testing.T) {
 		if got, err := s.Secret(ctx, "own", "made again"); err != nil || got != secrets[0] {
 			t.Errorf("of the installation: %q, %v", got, err)
 		}
+		if got, err := s.Factors(ctx, 1); err != nil || len(got) != 1 || got[0].Secret != secrets[3] {
+			t.Errorf("of a person: %+v, %v", got, err)
+		}
 	}
 	s := mustOpen(t, path, Options{})
 	if _, err := s.CreateTenant(ctx, store.Tenant{Name: "North", Weight: 1}, 0); err != nil {
@@ -63,7 +66,13 @@ func TestSecretsAreSealed(t *testing.T) {
 	if _, err := s.Secret(ctx, "own", secrets[0]); err != nil {
 		t.Fatal(err)
 	}
-	for _, value := range secrets[1:] {
+	if _, err := s.CreateUser(ctx, store.User{Name: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreateFactor(ctx, store.Factor{User: 1, Kind: store.TOTP, Secret: secrets[3]}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range secrets[1:3] {
 		if err := s.PutTenantSecret(ctx, 1, store.TenantSecret{Name: "KEY", Value: value}); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +87,7 @@ func TestSecretsAreSealed(t *testing.T) {
 	for _, given := range []*keyring.Ring{keys(key[0]), keys(key[0]), keys(key[1], key[0]), keys(key[1])} {
 		s := mustOpen(t, path, Options{Keys: given})
 		read(s)
-		if counts, err := s.SealedWith(ctx); err != nil || len(counts) != 1 || counts[given.Current()] != 2 {
+		if counts, err := s.SealedWith(ctx); err != nil || len(counts) != 1 || counts[given.Current()] != 3 {
 			t.Errorf("sealed with: %v, %v", counts, err)
 		}
 		if found := shown(); len(found) > 0 {
@@ -113,7 +122,7 @@ func TestSecretsAreSealed(t *testing.T) {
 	read(s)
 
 	// The key is lost.
-	if gone, err := s.ForgetSealed(ctx, keys(key[0])); err != nil || strings.Join(gone, ", ") != "own, n1 KEY" {
+	if gone, err := s.ForgetSealed(ctx, keys(key[0])); err != nil || strings.Join(gone, ", ") != "own, second factor of u1, n1 KEY" {
 		t.Errorf("forgotten: %q, %v", gone, err)
 	}
 	if err := s.Close(); err != nil {

@@ -12,22 +12,30 @@ import (
 
 // keptSecret is a secret as the database has it.
 type keptSecret struct {
-	tenant crowd.TenantID // 0: of the installation
+	tenant crowd.TenantID // 0: of none
 	name   string
+	factor int64 // the second factor that it is of; 0: none
 	sealed keyring.Sealed
 }
 
-// place is to where a secret is bound: who moves a row by hand cannot have it opened.
-func (k *keptSecret) place() string { return fmt.Sprintf("%s\x00%s", k.tenant, k.name) }
+// place is to where a secret is bound: who moves a row by hand cannot have it opened. The
+// name of a second factor's is that of its owner.
+func (k *keptSecret) place() string {
+	if k.factor != 0 {
+		return fmt.Sprintf("factor\x00%d\x00%s", k.factor, k.name)
+	}
+	return fmt.Sprintf("%s\x00%s", k.tenant, k.name)
+}
 
 func scanSecret(r row, k *keptSecret) error {
-	return r.Scan(&k.tenant, &k.name, &k.sealed.Text, &k.sealed.Key)
+	return r.Scan(&k.tenant, &k.name, &k.sealed.Text, &k.sealed.Key, &k.factor)
 }
 
 const (
-	installationSecrets = `select 0, name, secret, sealed_with from secrets`
-	allSecrets          = installationSecrets + ` union all select tenant, name, secret, sealed_with from tenant_secrets order by 1, 2`
-	oneSecret           = installationSecrets + ` where name = $1`
+	installationSecrets = `select 0, name, secret, sealed_with, 0 from secrets`
+	allSecrets          = installationSecrets + ` union all select tenant, name, secret, sealed_with, 0 from tenant_secrets
+		union all select 0, 'u' || user_id, secret, sealed_with, id from factors order by 1, 5, 2`
+	oneSecret = installationSecrets + ` where name = $1`
 )
 
 // Secret implements store.Outbox.
@@ -87,7 +95,7 @@ func (s *Store) TenantSecret(ctx context.Context, tenant crowd.TenantID, name st
 	if err != nil {
 		return store.TenantSecret{}, s.failed("read tenant secret", err)
 	}
-	k := keptSecret{tenant, name, l.sealed}
+	k := keptSecret{tenant: tenant, name: name, sealed: l.sealed}
 	l.Value, err = s.keys.Open(k.place(), k.sealed)
 	return l.TenantSecret, err
 }
@@ -151,8 +159,11 @@ func (s *Store) ForgetSealed(ctx context.Context, keys *keyring.Ring) (forgotten
 				return nil
 			}
 			name := k.name
-			if k.tenant != 0 {
+			switch {
+			case k.tenant != 0:
 				name = k.tenant.String() + " " + name
+			case k.factor != 0:
+				name = "second factor of " + name
 			}
 			forgotten = append(forgotten, name)
 			return k.change(ctx, tx, `delete from secrets`)
@@ -173,6 +184,10 @@ func (s *Store) eachSecret(ctx context.Context, tx transaction, do func(*keptSec
 
 // change makes a statement on secrets, whose parameters begin with $2, on the row.
 func (k *keptSecret) change(ctx context.Context, tx transaction, statement string, args ...any) error {
+	if k.factor != 0 {
+		_, err := tx.exec(ctx, strings.Replace(statement, "secrets", "factors", 1)+` where id = $1`, append([]any{k.factor}, args...)...)
+		return err
+	}
 	args = append([]any{k.name}, args...)
 	where := ` where name = $1`
 	if k.tenant != 0 {

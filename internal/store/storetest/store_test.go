@@ -62,7 +62,8 @@ var methods = map[string]func(*testing.T, *world){
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
 	"PutIdentity UserByIdentity": testIdentities,
-	"TokenByHash":                testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
+	"CreateFactor ConfirmFactor Factors UseFactor DeleteFactor DeleteFactors": testFactors, "PutRecoveryCodes UseRecoveryCode RecoveryCodes": testRecoveryCodes,
+	"TokenByHash": testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
 	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
@@ -81,6 +82,7 @@ var methods = map[string]func(*testing.T, *world){
 var together = map[string]func(*testing.T, *world){
 	"an effect is kept with its transaction":        testEffects,
 	"a token is used up once":                       testDeleteToken,
+	"a code is used up once":                        testFactorsUsedAtOnce,
 	"a call is kept with its notices":               testUpdateCall,
 	"a subscription replaces that of its endpoint":  testPutSubscription,
 	"actions are kept all or none":                  testAddActions,

@@ -85,6 +85,19 @@ CREATE TABLE duties (
     training   bigint not null,
     primary key (pool, worker)
 );
+CREATE TABLE factors (
+    id           integer primary key,
+    user_id      bigint not null references users (id),
+    kind         text   not null,
+    name         text   not null,
+    secret       text   not null, -- sealed
+    sealed_with  text   not null, -- '': it lies in the clear
+    counter      bigint not null, -- of what was used last: a step of time, or what a passkey counts
+    created_at   bigint not null,
+    confirmed_at bigint not null, -- 0: not yet
+    used_at      bigint not null  -- 0: never
+);
+CREATE INDEX factors_by_user on factors (user_id);
 CREATE TABLE identities (
     issuer     text not null,
     subject    text not null, -- who they are there
@@ -224,6 +237,11 @@ CREATE TABLE push_subscriptions (
     created_at bigint not null
 );
 CREATE INDEX push_subscriptions_by_worker on push_subscriptions (worker, id);
+CREATE TABLE recovery_codes (
+    user_id bigint not null references users (id),
+    hash    text   not null,
+    primary key (user_id, hash)
+);
 CREATE TABLE removals (
     task       integer primary key,
     removed_at bigint not null
@@ -408,7 +426,7 @@ CREATE TABLE tokens (
     name       text not null,
     created_at bigint not null,
     expires_at bigint not null
-, networks text not null default '', used_at bigint not null default 0, address text not null default '');
+, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false);
 CREATE INDEX tokens_by_user on tokens (user_id, id);
 CREATE TABLE user_blocks ( -- tenants who do not want the worker
     user_id bigint not null references users (id),

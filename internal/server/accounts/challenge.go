@@ -1,0 +1,193 @@
+package accounts
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// ChallengeLife is how long somebody who has shown their password has to show their second
+// factor.
+const ChallengeLife = 10 * time.Minute
+
+// FactorWanted is the error of a sign-in that only lacks the second factor.
+type FactorWanted struct {
+	Challenge string // for FinishFactor: that the first one was shown
+}
+
+var (
+	errFactor    = &crowd.Error{Code: crowd.Unauthenticated, Field: "code", Message: "is needed: the six digits that your authenticator app shows, or a recovery code"}
+	errCode      = &crowd.Error{Code: crowd.Unauthenticated, Field: "code", Message: "is wrong, was used before or is too old: enter the one that your app shows now, or a recovery code"}
+	errChallenge = crowd.Errorf(crowd.Unauthenticated, "this sign-in has taken too long, or is over: begin it again")
+)
+
+// Error implements error.
+func (e *FactorWanted) Error() string { return errFactor.Error() }
+
+// Unwrap makes it a crowd.Error.
+func (e *FactorWanted) Unwrap() error { return errFactor }
+
+// enter returns the secret of a new session of who has shown their first factor, and
+// their second one with c or elsewhere, if they hold one.
+func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, elsewhere bool) (string, error) {
+	if !elsewhere {
+		held, err := s.held(ctx, u.ID)
+		switch {
+		case err != nil:
+			return "", err
+		case len(held) == 0:
+		case c.Code == "":
+			return "", s.challenge(ctx, u)
+		default:
+			if err := s.checkCode(ctx, u, c, held); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
+		return "", err
+	}
+	return s.session(ctx, u.ID, elsewhere)
+}
+
+// challengeSecret names the secret with which challenges are signed.
+const challengeSecret = "challenges"
+
+func (s *Accounts) challengeKey(ctx context.Context) (string, error) {
+	return s.store.Secret(ctx, challengeSecret, auth.NewSecret(challengeSecret))
+}
+
+// challenge returns a FactorWanted for a person, or another error. It is worth nothing once
+// they have another password.
+func (s *Accounts) challenge(ctx context.Context, u *store.User) error {
+	secret, err := s.challengeKey(ctx)
+	if err != nil {
+		return err
+	}
+	id, until := u.ID.String(), strconv.FormatInt(s.clock.Time().Add(ChallengeLife).Unix(), 10)
+	return &FactorWanted{Challenge: id + "." + until + "." + auth.Sign(secret, ofChallenge(id, until, u)...)}
+}
+
+// ofChallenge is what is signed of a challenge.
+func ofChallenge(id, until string, u *store.User) []string {
+	return []string{"challenge", id, until, u.PasswordHash}
+}
+
+// challenged returns the person who was given a challenge.
+func (s *Accounts) challenged(ctx context.Context, challenge string) (store.User, error) {
+	parts := strings.Split(challenge, ".")
+	if len(challenge) > 200 || len(parts) != 3 {
+		return store.User{}, errChallenge
+	}
+	id, err := crowd.ParseWorkerID(parts[0])
+	until, err2 := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || err2 != nil || !s.clock.Time().Before(time.Unix(until, 0)) {
+		return store.User{}, errChallenge
+	}
+	secret, err := s.challengeKey(ctx)
+	if err != nil {
+		return store.User{}, err
+	}
+	u, err := s.store.User(ctx, id)
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound || err == nil && !auth.Signed(secret, parts[2], ofChallenge(parts[0], parts[1], &u)...):
+		return store.User{}, errChallenge
+	case err != nil:
+		return store.User{}, err
+	case u.Suspended:
+		return store.User{}, errSuspended
+	}
+	return u, nil
+}
+
+// FinishFactor returns the secret of a new session of who was given a challenge and has a
+// code. Only the code, the address and the device of c are read.
+func (s *Accounts) FinishFactor(ctx context.Context, challenge string, c Credentials) (string, error) {
+	u, err := s.challenged(ctx, challenge)
+	if err != nil {
+		return "", err
+	}
+	if c.Code == "" {
+		return "", errFactor
+	}
+	return s.enter(ctx, &u, &c, false)
+}
+
+// checkCode checks the code in c, of one of somebody's factors or for recovery, and uses it
+// up. Wrong ones use up what is left of the limits.
+func (s *Accounts) checkCode(ctx context.Context, u *store.User, c *Credentials, held []store.Factor) error {
+	return s.guess(ctx, u, c, func() error { return s.useCode(ctx, u, c.Code, held) })
+}
+
+// guess counts a guess at somebody's second factor, which is wrong if try returns errCode.
+func (s *Accounts) guess(ctx context.Context, u *store.User, c *Credentials, try func() error) error {
+	known, err := s.knows(ctx, c.Device, u)
+	if err != nil {
+		return err
+	}
+	taken, err := s.takeCodeGuess(u, c.From, c.Device, known)
+	if err != nil {
+		return err
+	}
+	switch err = try(); {
+	case err == nil:
+		s.guesses.GiveBack(taken...)
+		s.guesses.Forget(taken[0].Key)
+	case err != errCode: // nothing was checked
+		s.guesses.GiveBack(taken...)
+	}
+	return err
+}
+
+// takeCodeGuess uses up what a guess at a code takes. A browser in which the person has
+// signed in before has guesses of its own, so that who knows their password cannot keep
+// them out.
+func (s *Accounts) takeCodeGuess(u *store.User, from netip.Addr, device string, known bool) ([]guess, error) {
+	tries := [][]guess{{guessAt(atCodes, "codes", u.ID.String()), guessAt(fromAddress, "address", network(from, 64))}}
+	if known {
+		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "codes from device", device)})
+	}
+	return s.takeFirst(tries, "codes")
+}
+
+// useCode uses a code up, or returns errCode.
+func (s *Accounts) useCode(ctx context.Context, u *store.User, code string, held []store.Factor) error {
+	if len(code) > 100 {
+		return errCode
+	}
+	now := s.clock.Time()
+	for _, f := range held {
+		if f.Kind != store.TOTP {
+			continue
+		}
+		step, err := auth.MatchTOTP(f.Secret, auth.CleanCode(code), now, f.Counter)
+		if err != nil {
+			return err
+		}
+		if step == 0 {
+			continue
+		}
+		f.Counter, f.UsedAt = step, now
+		return orWrong(s.store.UseFactor(ctx, f), crowd.Conflict)
+	}
+	hash := auth.HashRecoveryCode(code)
+	if hash == "" {
+		return errCode
+	}
+	return orWrong(s.store.UseRecoveryCode(ctx, u.ID, hash), crowd.NotFound)
+}
+
+// orWrong returns errCode for an error with a code.
+func orWrong(err error, code crowd.Code) error {
+	if crowd.CodeOf(err) == code {
+		return errCode
+	}
+	return err
+}

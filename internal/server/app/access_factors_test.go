@@ -1,0 +1,37 @@
+package app_test
+
+import (
+	"maps"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+)
+
+func init() {
+	// but takes an error for none: who may, but has nothing of the kind, is told so.
+	but := func(err error, codes ...crowd.Code) error {
+		for _, c := range codes {
+			if crowd.CodeOf(err) == c {
+				return nil
+			}
+		}
+		return err
+	}
+	maps.Copy(calls, map[string]func(s *scene, p *access.Principal) error{
+		"Accounts.Factors": func(s *scene, p *access.Principal) error { return second(s.Accounts.Factors(s.ctx, p, p.User.ID)) },
+		"Accounts.BeginTOTP": func(s *scene, p *access.Principal) error { // a token cannot
+			return but(second(s.Accounts.BeginTOTP(s.ctx, p, "", accounts.Proof{})), crowd.Conflict)
+		},
+		"Accounts.ConfirmTOTP": func(s *scene, p *access.Principal) error {
+			return but(second(s.Accounts.ConfirmTOTP(s.ctx, p, "", "")), crowd.Conflict)
+		},
+		"Accounts.NewRecoveryCodes": func(s *scene, p *access.Principal) error {
+			return but(second(s.Accounts.NewRecoveryCodes(s.ctx, p, accounts.Proof{})), crowd.Conflict)
+		},
+		"Accounts.RemoveFactor": func(s *scene, p *access.Principal) error {
+			return but(s.Accounts.RemoveFactor(s.ctx, p, 999, accounts.Proof{}), crowd.NotFound)
+		},
+		"Accounts.ResetFactors": func(s *scene, p *access.Principal) error { return s.Accounts.ResetFactors(s.ctx, p, s.bob.User.ID) },
+	})
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// FactorKind is a kind of second factor.
+type FactorKind string
+
+// The kinds of second factor.
+const (
+	TOTP    FactorKind = "totp" // codes that change with time
+	Passkey FactorKind = "passkey"
+)
+
+// Factor is what somebody signs in with besides their password.
+type Factor struct {
+	ID          int64
+	User        crowd.WorkerID
+	Kind        FactorKind
+	Name        string // as its owner calls it
+	Secret      string // of TOTP, in base32; of a passkey, its record in JSON
+	Counter     int64  // of TOTP, the step of time of the code used last; of a passkey, what it has counted
+	CreatedAt   time.Time
+	ConfirmedAt time.Time // zero: it is being set up, and nobody signs in with it
+	UsedAt      time.Time // last; zero: never
+}
+
+// Factors keeps second factors, with secrets sealed, and hashes of recovery codes.
+type Factors interface {
+	// CreateFactor keeps f under a new id, which it returns, in place of those of the user
+	// that are not confirmed. Codes, if there are any, replace the recovery codes that
+	// there are.
+	CreateFactor(ctx context.Context, f Factor, codes []string) (int64, error)
+	// ConfirmFactor confirms a factor of f.User, with the counter and the time in f. One
+	// that is confirmed, or gone, is NotFound. Codes are as of CreateFactor.
+	ConfirmFactor(ctx context.Context, f Factor, codes []string) error
+	// Factors returns a user's factors in order of id.
+	Factors(ctx context.Context, user crowd.WorkerID) ([]Factor, error)
+	// UseFactor keeps that a confirmed factor was used. It is a Conflict if its counter is
+	// not below f's; one that does not count has 0 always.
+	UseFactor(ctx context.Context, f Factor) error
+	// DeleteFactor takes a factor of a user away; with the last confirmed one, the
+	// recovery codes.
+	DeleteFactor(ctx context.Context, user crowd.WorkerID, id int64) error
+	// DeleteFactors takes all of a user's factors and recovery codes away.
+	DeleteFactors(ctx context.Context, user crowd.WorkerID) error
+	// PutRecoveryCodes replaces the hashes of a user's recovery codes.
+	PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashes []string) error
+	// UseRecoveryCode takes a code of a user away; NotFound if it is not there. Of two
+	// callers one succeeds.
+	UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string) error
+	// RecoveryCodes counts those of a user that are left.
+	RecoveryCodes(ctx context.Context, user crowd.WorkerID) (int, error)
+}
