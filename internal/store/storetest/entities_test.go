@@ -87,7 +87,7 @@ func (w *world) token(hash string, user int) store.Token {
 	return store.Token{
 		Hash: hash, Kind: store.SessionToken, User: w.workers[user], Tenant: w.mine, Roles: []string{"worker", "requester"}, Name: "laptop",
 		Networks:  []string{"10.1.0.0/16", "2001:db8::1/128"},
-		CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour),
+		CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour), FactorElsewhere: true,
 	}
 }
 
