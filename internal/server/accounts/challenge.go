@@ -154,7 +154,7 @@ func (s *Accounts) takeCodeGuess(u *store.User, from netip.Addr, device string, 
 	if known {
 		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "codes from device", device)})
 	}
-	return s.takeFirst(tries, "codes")
+	return s.takeFirst(tries, "too many wrong codes")
 }
 
 // useCode uses a code up, or returns errCode.

@@ -133,7 +133,7 @@ func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
 	if known {
 		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "device", c.Device)})
 	}
-	return s.takeFirst(tries, "passwords")
+	return s.takeFirst(tries, "too many wrong passwords")
 }
 
 // takeFirst uses up the first of some portions of which there is enough.
@@ -149,7 +149,7 @@ func (s *Accounts) takeFirst(tries [][]guess, what string) ([]guess, error) {
 			first = enough
 		}
 	}
-	return nil, crowd.Errorf(crowd.TooMany, "too many wrong %s; try again in %s", what, (first.Sub(now) + time.Second - 1).Truncate(time.Second))
+	return nil, crowd.Errorf(crowd.TooMany, "%s; try again in %s", what, (first.Sub(now) + time.Second - 1).Truncate(time.Second))
 }
 
 // network is what counts as one address: of IPv6 the first bits, 64 of which are one
