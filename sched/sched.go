@@ -1,8 +1,9 @@
 // Package sched decides which batch a free worker is given a task from.
 //
 // A Policy is told what changed, one batch at a time, and names the next batch
-// for a worker. It keeps ordered indexes and never rescans: O(log B) per event
-// and per decision for B open batches (of decisions at a finite β, see betaFair).
+// for a worker. It keeps ordered indexes: O(log B) per event and per decision
+// for B open batches. Exceptions say so where they are: decisions at a finite β,
+// of wcfs after a start, and the policies of the paper's program ("…-code").
 // Everything here is pure and deterministic: the answer is a function of the
 // batches last set and of the hand-outs so far, never of the order in which
 // equal information arrived, and every tie ends in an id (in the policies of the

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -228,23 +229,54 @@ func (v *View) reached() []bool {
 	return to
 }
 
-// stepDone is when what is at a step is done there.
+// stepDone is when what is at a step is done there: not before now, also by a forecast
+// that is some seconds old.
 func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Forecast {
-	items := n.Waiting + n.Working()
 	switch {
 	case n.isCrowd() && n.Batch == nil:
 		return Forecast{Why: "its tasks are not handed out yet"}
 	case n.isCrowd() && n.Ahead == Forecast{}:
 		return Forecast{Why: "the first forecast of its batch takes some seconds"}
 	case n.isCrowd():
-		return n.Ahead
-	case n.Step.HTTP() != nil:
-		at := int64(n.Step.HTTP().Concurrency)
-		if at == 0 {
-			at = workflow.DefaultConcurrency // of a service that others call, too: a guess
+		f := n.Ahead
+		for _, t := range []*time.Time{&f.Low, &f.Median, &f.High} {
+			if !t.IsZero() {
+				*t = instant.Later(*t, now)
+			}
 		}
-		expect *= time.Duration((items + at - 1) / at)
+		return f
+	case n.Step.HTTP() != nil:
+		end := n.called(expect, now)
+		return Forecast{Low: end, Median: end, High: end}
 	}
 	end := now.Add(expect)
 	return Forecast{Low: end, Median: end, High: end}
+}
+
+// called is when the service of a step has been called for all items that are there, each
+// call taking as long as is expected: so many at a time, and begun no faster, as the
+// service allows, and after the calls that others have in its line.
+func (n *NodeView) called(expect time.Duration, now time.Time) time.Time {
+	calls, underWay, at, gap, opens := n.Waiting+n.Working(), int64(0), int64(n.Step.HTTP().Concurrency), time.Duration(0), now
+	if s := n.Service; s != nil {
+		underWay, at = int64(s.All.UnderWay), int64(s.Concurrency)
+		calls = max(calls, underWay+int64(s.All.Waiting)+n.Waiting)
+		gap, opens = s.Rate.Gap(), instant.Later(now, s.Opens)
+	}
+	if at == 0 {
+		at = workflow.DefaultConcurrency // of a service that is not declared any more
+	}
+	end := now.Add(times(expect, (calls+at-1)/at))
+	if next := calls - underWay; next > 0 { // are to begin
+		end = instant.Later(end, opens.Add(max(times(expect, (next+at-1)/at), times(gap, next-1)+expect)))
+	}
+	return end
+}
+
+// times is n times as long, or as long as can be.
+func times(d time.Duration, n int64) time.Duration {
+	if n > 0 && d > math.MaxInt64/2/time.Duration(n) {
+		return math.MaxInt64 / 2
+	}
+	return d * time.Duration(n)
 }

@@ -93,7 +93,7 @@ func TestBlockedAndCounted(t *testing.T) {
 			if c.Out != n.OK || c.Waiting != n.Waiting || c.Held != n.Faults || c.Failed != n.Failed || c.Skipped != n.Skipped || c.Held+c.Working != max(n.Inside, n.Faults) {
 				t.Errorf("%s: %s: the picture has %+v, the node %+v", when, n.Name, c, n)
 			}
-			for _, line := range []string{fmt.Sprintf(">%d in · %d out<", c.In, c.Out), fmt.Sprintf(">%d waiting · %d in work<", c.Waiting, c.Working)} {
+			for _, line := range []string{fmt.Sprintf(">%d in · %d out<", c.In, c.Out), fmt.Sprintf(">%d waiting · %d under way<", c.Waiting, c.Working)} {
 				if !bytes.Contains(svg, []byte(line)) {
 					t.Errorf("%s: the picture has no %s", when, line)
 				}

@@ -72,12 +72,16 @@ func (r *run) predict(ctx context.Context, v *View) error {
 }
 
 // ready is when the item in the place from 1 of those at a node is expected to be done
-// there: by the forecast of its batch, which is one of all of them, the items follow each
-// other at equal distances. Without a forecast, as if nothing had to queue.
+// there: by the forecast of its batch, or by what its service allows, which are of all of
+// them, the items follow each other at equal distances. Without a forecast, as if nothing
+// had to queue.
 func (n *NodeView) ready(now time.Time, place int64) time.Time {
 	soonest := now.Add(n.Expect)
 	last := n.Ahead.Median
-	if last.IsZero() {
+	switch {
+	case last.IsZero() && n.Step.HTTP() != nil:
+		last = n.called(n.Expect, now)
+	case last.IsZero():
 		last = n.Ahead.Horizon // after which it is, or zero
 	}
 	if wait := last.Sub(soonest); wait > 0 {

@@ -1,6 +1,8 @@
 package orchestrator_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,5 +59,69 @@ func TestForeseenAsTheOutlook(t *testing.T) {
 	w.forecasts[batch] = orchestrator.Forecast{Horizon: w.now.Add(29 * time.Hour)}
 	if v := w.view(id); v.Predicted != 20*crowd.Unit || !v.AtLeast {
 		t.Errorf("done after the horizon: %s, at least: %v", v.Predicted, v.AtLeast)
+	}
+}
+
+// TestForeseenAtAService: when a run is done, and what its items cost, goes by how many
+// calls a service takes at a time and how often, and by what others have in its line; and
+// that is when they are done, if each call takes as long as was expected.
+func TestForeseenAtAService(t *testing.T) {
+	const late = "sla: {per: item, penalty: constant, after: 30s, cost: 1}"
+	var ids strings.Builder
+	for i := range 60 {
+		fmt.Fprintln(&ids, i)
+	}
+	items := "id\n" + ids.String()
+	byURL := strings.NewReplacer("name: scores, path: v1/loud", `url: "https://x.example/", send: [id], concurrency: 1`).Replace(sharedFlow(late))
+	for _, c := range []struct {
+		name, flow  string
+		concurrency int
+		rate        crowd.Rate
+		others      bool // have sixty calls in the line
+		done        time.Duration
+		late        crowd.Money
+	}{
+		{"one at a time", sharedFlow(late), 1, crowd.Rate{}, false, time.Minute, 30 * crowd.Unit},
+		{"four at a time", sharedFlow(late), 4, crowd.Rate{}, false, 15 * time.Second, 0},
+		{"six a minute", sharedFlow(late), 4, crowd.Rate{Calls: 6, Per: time.Minute}, false, 59*10*time.Second + time.Second, 57 * crowd.Unit},
+		{"with another tenant", sharedFlow(late), 1, crowd.Rate{}, true, 2 * time.Minute, 45 * crowd.Unit},
+		{"of its own", byURL, 1, crowd.Rate{}, false, time.Minute, 30 * crowd.Unit},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.lag = true
+			south := w.another("south")
+			w.declare(c.concurrency, c.rate, w.tenant, south)
+			id := w.start(c.flow, items)
+			if c.others {
+				w.startOf(south, c.flow, items)
+			}
+			w.settle()
+			began := w.now
+			v := w.view(id)
+			if got := v.Outlook.Median.Sub(began); got < c.done-time.Second || got > c.done+time.Second {
+				t.Errorf("done in %s, not %s", got, c.done)
+			}
+			if v.Predicted < c.late-2*crowd.Unit || v.Predicted > c.late+2*crowd.Unit || v.AtLeast {
+				t.Errorf("%s is foreseen, at least: %v; want %s", v.Predicted, v.AtLeast, c.late)
+			}
+			w.served(time.Second, c.concurrency)
+			if got := w.now.Sub(began); got < c.done-2*time.Second || got > c.done+12*time.Second {
+				t.Errorf("it was done in %s, and %s was foreseen", got, c.done)
+			}
+		})
+	}
+}
+
+// TestNothingIsForeseenInThePast: a forecast of some seconds ago may lie in the past.
+func TestNothingIsForeseenInThePast(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(promised, "id\n1\n")
+	w.settle()
+	w.forecasts = map[crowd.BatchID]orchestrator.Forecast{w.node(id, "ask").Node.Batch: {Low: w.now, Median: w.now.Add(time.Second), High: w.now.Add(time.Hour), Horizon: w.now.Add(24 * time.Hour)}}
+	w.now = w.now.Add(10 * time.Second)
+	o := w.view(id).Outlook
+	if !o.Low.Equal(w.now) || !o.Median.Equal(w.now) || !o.High.Equal(w.now.Add(time.Hour-10*time.Second)) {
+		t.Errorf("at %s: %+v", w.now, o)
 	}
 }

@@ -21,6 +21,7 @@ func TestJudge(t *testing.T) {
 		{"its own uncertainty is added in squares", Figure{Value: 13, Own: 2.3}, Reproduced},
 		{"and not as it is", Figure{Value: 14, Own: 2.3}, Differs},
 		{"half a unit of the last digit", Figure{Value: 12.4, Unit: 1}, Reproduced},
+		{"no more than half of it", Figure{Value: 12.6, Unit: 1}, Differs},
 		{"the same runs must agree", Figure{Value: 10.2, Same: true, Unit: 0.1}, Differs},
 		{"to the digits that are printed", Figure{Value: 10.04, Same: true, Unit: 0.1}, Reproduced},
 	} {

@@ -142,6 +142,24 @@ func TestARunningBatchIsEdited(t *testing.T) {
 	}
 }
 
+// TestAnItemOfARunStays: a task of a step is not taken out, since the next steps wait for
+// its label.
+func TestAnItemOfARunStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.begin(oneStep, "things", thingsWithID(2))
+	var batch crowd.BatchID
+	w.until(func() bool {
+		batch = must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch
+		return batch != 0
+	})
+	_, err := w.Batches.RemoveTask(w.ctx, w.ann, batch.Task(1))
+	refused(t, err, crowd.Conflict)
+	if !strings.Contains(err.Error(), "whose next steps wait for its label") {
+		t.Error(err)
+	}
+}
+
 // TestOnlyWhatRunsIsEdited: a draft is edited as a draft, and what has ended stays.
 func TestOnlyWhatRunsIsEdited(t *testing.T) {
 	t.Parallel()

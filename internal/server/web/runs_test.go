@@ -144,7 +144,7 @@ func TestRunFromFileToResults(t *testing.T) {
 
 	path := c.startPets(flow)
 	c.req.get("/runs").want(200, "Pets", "running", "started")
-	p = c.req.becomes(path, "kind: 3 in · 0 out, 0 waiting · 3 in work, ▲ blocked").want(200, "Nobody is there to work on it", "The slowest items") // since nobody has come so far
+	p = c.req.becomes(path, "kind: 3 in · 0 out, 0 waiting · 3 under way, ▲ blocked").want(200, "Nobody is there to work on it", "The slowest items") // since nobody has come so far
 	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind blocked, risk waiting, sums waiting"`) {
 		t.Error("the list does not tell how far the steps are")
 	}

@@ -151,7 +151,7 @@ func (p *picture) describe(n int, b *box) {
 	}
 	c := p.d.Counts[n]
 	first := grouped(c.In) + " in · " + grouped(c.Out) + " out"
-	second, third := grouped(c.Waiting)+" waiting · "+grouped(c.Working)+" in work", ""
+	second, third := grouped(c.Waiting)+" waiting · "+grouped(c.Working)+" under way", ""
 	if c.State != "" {
 		third = c.State
 	}
