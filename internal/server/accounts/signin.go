@@ -93,7 +93,7 @@ func (s *Accounts) checkGuess(ctx context.Context, c *Credentials, u *store.User
 	if err != nil {
 		return false, err
 	}
-	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password)
+	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password, known)
 	if err != nil {
 		if ctx.Err() == nil { // nothing was checked, and not since the guesser has gone
 			s.guesses.GiveBack(taken...)

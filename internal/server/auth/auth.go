@@ -37,21 +37,11 @@ const (
 
 // Passwords hashes and checks passwords, a few at a time, so that sign-ins can
 // take neither all memory nor all cores. Make it with NewPasswords.
-type Passwords struct {
-	places chan struct{} // of who computes or waits
-	slots  chan struct{} // of who computes
-}
-
-// maxWaiting is how many computations wait, each for tens of milliseconds of a core.
-const maxWaiting = 32
+type Passwords struct{ line line }
 
 // NewPasswords lets at most n computations run at once. While many wait, others are
 // refused with TooMany.
-func NewPasswords(n int) *Passwords {
-	return &Passwords{places: make(chan struct{}, n+maxWaiting), slots: make(chan struct{}, n)}
-}
-
-var errBusy = crowd.Errorf(crowd.TooMany, "too many people sign in at this moment; try again in a few seconds")
+func NewPasswords(n int) *Passwords { return &Passwords{line{most: n}} }
 
 // ValidPassword says what is wrong with a new password, or returns nil.
 func ValidPassword(password string) error {
@@ -66,22 +56,24 @@ func ValidPassword(password string) error {
 	return nil
 }
 
-// Hash returns the text to keep for a password.
+// Hash returns the text to keep for a password. Who sets one has shown who they are, and
+// goes before those who sign in from where they are not known.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	_, _ = rand.Read(salt) // never fails
-	if err := p.enter(ctx); err != nil {
+	if err := p.line.enter(ctx, true); err != nil {
 		return "", err
 	}
-	defer p.leave()
+	defer p.line.leave()
 	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemory, argonLanes, argonKey)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
 
 // Check reports whether the password is the one that hash was made from. An empty
-// hash (nobody has set a password) costs as much time and is never right.
-func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, error) {
+// hash (nobody has set a password) costs as much time and is never right. Who comes from
+// where their owner has signed in before is known, and goes first.
+func (p *Passwords) Check(ctx context.Context, hash, password string, known bool) (bool, error) {
 	if hash == "" {
 		hash = nobody
 	}
@@ -98,10 +90,10 @@ func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, err
 	if err1 != nil || err2 != nil || len(want) == 0 || memory < 8 || passes < 1 || lanes < 1 || lanes > 255 {
 		return false, fmt.Errorf("auth: not a hash of a password")
 	}
-	if err := p.enter(ctx); err != nil {
+	if err := p.line.enter(ctx, known); err != nil {
 		return false, err
 	}
-	defer p.leave()
+	defer p.line.leave()
 	got := argon2.IDKey([]byte(password), salt, uint32(passes), uint32(memory), uint8(lanes), uint32(len(want)))
 	return subtle.ConstantTimeCompare(got, want) == 1 && hash != nobody, nil
 }
@@ -109,26 +101,6 @@ func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, err
 // nobody is the hash of no password, with the same cost as real ones.
 var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
 	base64.RawStdEncoding.EncodeToString(make([]byte, argonSalt)), base64.RawStdEncoding.EncodeToString(make([]byte, argonKey)))
-
-func (p *Passwords) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil { // a free slot would do for who has gone, too
-		return err
-	}
-	select {
-	case p.places <- struct{}{}:
-	default:
-		return errBusy
-	}
-	select {
-	case p.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		<-p.places
-		return ctx.Err()
-	}
-}
-
-func (p *Passwords) leave() { <-p.slots; <-p.places }
 
 // NewSecret returns a fresh secret of 256 bits, 43 characters that need no
 // escaping anywhere, after prefix and "_".

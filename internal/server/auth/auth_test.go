@@ -21,7 +21,7 @@ func TestPasswordIsRightOnlyForItsHash(t *testing.T) {
 		t.Fatalf("the hash is not salted, or shows the password: %s", hash)
 	}
 	for password, want := range map[string]bool{"correct horse battery": true, "correct horse batterY": false, "": false} {
-		if ok, err := p.Check(ctx, hash, password); err != nil || ok != want {
+		if ok, err := p.Check(ctx, hash, password, false); err != nil || ok != want {
 			t.Errorf("Check(%q) = %t, %v; want %t", password, ok, err, want)
 		}
 	}
@@ -30,7 +30,7 @@ func TestPasswordIsRightOnlyForItsHash(t *testing.T) {
 func TestNobodyWithoutPasswordSignsIn(t *testing.T) {
 	p := auth.NewPasswords(1)
 	for _, password := range []string{"", "anything"} {
-		if ok, err := p.Check(context.Background(), "", password); ok || err != nil {
+		if ok, err := p.Check(context.Background(), "", password, false); ok || err != nil {
 			t.Errorf("Check with no hash = %t, %v", ok, err)
 		}
 	}
@@ -42,12 +42,12 @@ func TestBrokenHashIsAnError(t *testing.T) {
 		"$argon2id$v=19$m=7,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=0$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=256$AAAA$AAAA",
 		"$argon2id$v=19$m=8,t=1,p=1$AAAA$", "$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA$", "$argon2id$v=19$m=8,t=1,p=1$AAAA",
 		"$argon2id$v=19$m=8,t=1,p=1$AAAA$*", "$argon2id$v=19$m=19456,t=2,p=1$*$AAAA", "$argon2id$v=19$m=19456,t=0,p=1$AAAA$AAAA", "$argon2id$v=19$m=19456,t=2,p=999$AAAA$AAAA"} {
-		if ok, err := p.Check(context.Background(), hash, "x"); ok || err == nil {
+		if ok, err := p.Check(context.Background(), hash, "x", false); ok || err == nil {
 			t.Errorf("Check(%q) = %t, %v; want an error", hash, ok, err)
 		}
 	}
 	for _, hash := range []string{"$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=2040,t=1,p=255$AAAA$AAAA"} {
-		if ok, err := p.Check(context.Background(), hash, "x"); ok || err != nil {
+		if ok, err := p.Check(context.Background(), hash, "x", false); ok || err != nil {
 			t.Errorf("Check(%q) = %t, %v; want no error", hash, ok, err)
 		}
 	}
