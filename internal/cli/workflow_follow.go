@@ -123,6 +123,7 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 	}
 	defer file.Close()
 	f.outage.reached = true // it has shown the run
+	f.piecewise = true
 	g := &followedFile{file: file, form: f.form}
 	quiet, over := 0, false // looks without a row; whether the input takes no more
 	err = every(ctx, often, func() (done bool, err error) {

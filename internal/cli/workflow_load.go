@@ -25,7 +25,7 @@ import (
 // WorkflowSimulate is "throng workflow simulate".
 type WorkflowSimulate struct {
 	File     string      `arg:"" help:"The workflow, a YAML file; - for standard input."`
-	Arrivals *string     `placeholder:"RATE" help:"When items come: a rate such as 30/h (at random), or the time between two, such as 2m or lognormal(mean=2m,sd=1m)."`
+	Arrivals *string     `placeholder:"RATE" help:"When items come: a rate such as 30/h (at random), or the time between two, such as 2m or lognormal(mean=2m,sd=1m); with --for, at most 1,000,000 items."`
 	For      *span       `placeholder:"TIME" help:"For how long items come; what has come is done to the end. Default: 8h."`
 	Policy   *string     `placeholder:"A,B,C" help:"Policies to compare, separated by commas; default: that of a new pool, and penalty."`
 	Workers  []string    `sep:"none" placeholder:"N" help:"People in each pool, such as 5; 5,9 compares two crowds; main=5,experts=2 for each pool. Once for each crowd. Default: 5."`
@@ -77,6 +77,9 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 		return err
 	}
 	plan.Load.Tables = tables
+	if err := x.size(flow, plan); err != nil {
+		return err
+	}
 	scratch, err := os.MkdirTemp("", "throng-workflow-*")
 	if err != nil {
 		return err
@@ -102,6 +105,26 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 		}
 	}
 	return x.print(c, r, func(w io.Writer) { writeWorkflowReport(w, r, dir) })
+}
+
+// size refuses what would take more than a machine has.
+func (x *WorkflowSimulate) size(flow *workflow.Workflow, p *workflows.Plan) error {
+	items := p.Load.Items(flow)
+	if items <= workflows.MaxItems {
+		return nil
+	}
+	number := fmt.Sprintf("%.2g", items)
+	if items < 1e15 {
+		number = format.WithCommas(int(items), "item")
+	} else {
+		number += " items"
+	}
+	what := "for"
+	if x.Arrivals != nil {
+		what = "arrivals"
+	}
+	return wrong(what, "--arrivals and --for %s make %s come in each repetition%s: at most %s", p.Load.For, number,
+		when(p.Load.Runs, " (with the rows of each run)"), format.WithCommas(workflows.MaxItems, "item")+" are simulated")
 }
 
 // scratchStore opens a store of its own in a folder.

@@ -75,6 +75,9 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 		return err
 	}
 	sum := f.sum()
+	if x.Feed == "" && !x.Follow {
+		sum.Feed = 0 // of a feed that nobody knows
+	}
 	known := when(sum.Known > 0, fmt.Sprintf(", %d had been added before", sum.Known))
 	c.tellDropped(x.File, sum.Dropped)
 	return r.tell(sum, nil, "%s %s: %s added%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), known)
@@ -154,6 +157,8 @@ type feeder struct {
 	dropped    int64
 
 	added func(n int64) // called after each group, if not nil
+	// piecewise adds the rows before one that is bad; else none of its group is added.
+	piecewise bool
 	// watches has follow ask whether the input still takes rows while none comes.
 	watches bool
 
@@ -214,22 +219,23 @@ func (f *feeder) lookUp(ctx context.Context) error {
 }
 
 // read adds rows, at most most at a time. They stand after so many lines of the file.
-// If some cannot be read, none of their group is added.
+// Of a group with rows that cannot be read those before them are added if f is piecewise,
+// else none.
 func (f *feeder) read(ctx context.Context, rows table.Rows, lines, most int) error {
 	f.group = group{columns: rows.Columns()}
 	var bad crowd.Errors
+	before := 0 // rows of the group before the first bad one
 	for {
 		cells, line, err := rows.Read()
 		var wrong *crowd.Error
 		switch {
 		case errors.Is(err, io.EOF):
-			if len(bad) > 0 {
-				return ofFile(f.file, bad)
-			}
-			return f.send(ctx)
+			return f.end(ctx, bad, before)
 		case errors.As(err, &wrong) && wrong.Row != 0:
 			wrong.Row += lines
-			bad = append(bad, wrong)
+			if bad = append(bad, wrong); len(bad) == 1 {
+				before = len(f.group.rows)
+			}
 		case err != nil:
 			return ofFile(f.file, err)
 		default:
@@ -237,14 +243,25 @@ func (f *feeder) read(ctx context.Context, rows table.Rows, lines, most int) err
 			g.rows, g.lines, g.bytes = append(g.rows, cells), append(g.lines, line+lines), g.bytes+textOf(cells)
 		}
 		if len(f.group.rows)+len(bad) >= most || f.group.bytes >= maxGroupText {
-			if len(bad) > 0 {
-				return ofFile(f.file, bad)
-			}
-			if err := f.send(ctx); err != nil {
+			if err := f.end(ctx, bad, before); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// end adds the group, of which some rows could not be read.
+func (f *feeder) end(ctx context.Context, bad crowd.Errors, before int) error {
+	if len(bad) == 0 {
+		return f.send(ctx)
+	}
+	if f.piecewise {
+		f.group.rows, f.group.lines = f.group.rows[:before], f.group.lines[:before]
+		if err := f.send(ctx); err != nil {
+			return err
+		}
+	}
+	return ofFile(f.file, bad)
 }
 
 func textOf(cells []string) (n int) {
@@ -261,6 +278,28 @@ func (f *feeder) send(ctx context.Context) error {
 	skip := min(max(f.known-f.sent, 0), int64(len(g.rows)))
 	f.sent += skip
 	g.rows, g.lines = g.rows[skip:], g.lines[skip:]
+	err := f.add(ctx, &g)
+	if err == nil {
+		return nil
+	}
+	first := 0 // of the rows that are refused, from 1; 0: it is not about rows
+	for _, e := range crowd.ErrorsOf(err) {
+		if e.Row > 0 && (first == 0 || e.Row < first) {
+			first = e.Row
+		}
+	}
+	err = ofFile(f.file, g.placed(err))
+	if f.piecewise && first > 1 && first <= len(g.rows) {
+		g.rows, g.lines = g.rows[:first-1], g.lines[:first-1]
+		if err := f.add(ctx, &g); err != nil {
+			return ofFile(f.file, g.placed(err))
+		}
+	}
+	return err
+}
+
+// add has the server add the rows of a group.
+func (f *feeder) add(ctx context.Context, g *group) error {
 	if len(g.rows) == 0 {
 		return nil
 	}
@@ -277,7 +316,7 @@ func (f *feeder) send(ctx context.Context) error {
 	}
 	added, err := f.to.AddRows(ctx, f.run, client.NewRows{Input: f.input, Format: string(table.JSONL), Feed: f.feed, After: f.sent, Duplicates: f.duplicates}, &text)
 	if err != nil {
-		return ofFile(f.file, g.placed(err))
+		return err
 	}
 	f.sent += int64(len(g.rows))
 	f.dropped += added.Dropped

@@ -29,6 +29,21 @@ type Enough struct {
 	Spent crowd.Money `json:"spent_micros,omitempty"`
 }
 
+// LeastShare is the least Share and the least Confidence that can be asked for. What was
+// kept before there was this bound may have less.
+const LeastShare = 0.0001
+
+// CheckNew refuses what is asked for anew and is so little that it would be shown as nothing.
+func (x *Enough) CheckNew() error {
+	switch {
+	case x.Share > 0 && x.Share < LeastShare:
+		return crowd.Fieldf("enough.share", "%s is too small a share of the tasks (from %v to 1)", format.Number(x.Share), LeastShare)
+	case x.Confidence > 0 && x.Confidence < LeastShare:
+		return crowd.Fieldf("enough.confidence", "%s is too small a mean confidence (from %v to 1)", format.Number(x.Confidence), LeastShare)
+	}
+	return nil
+}
+
 // validate checks the figures for a batch that pays a reward.
 func (x *Enough) validate(reward crowd.Money) error {
 	switch {
@@ -37,9 +52,9 @@ func (x *Enough) validate(reward crowd.Money) error {
 	case x.Labels < 0:
 		return crowd.Fieldf("enough.labels", "%d is not a number of labels (1 or more)", x.Labels)
 	case !(x.Share >= 0 && x.Share <= 1):
-		return crowd.Fieldf("enough.share", "%s is not a share of the tasks (more than 0, at most 1)", format.Number(x.Share))
+		return crowd.Fieldf("enough.share", "%s is not a share of the tasks (from %v to 1)", format.Number(x.Share), LeastShare)
 	case !(x.Confidence >= 0 && x.Confidence <= 1):
-		return crowd.Fieldf("enough.confidence", "%s is not a mean confidence (more than 0, at most 1)", format.Number(x.Confidence))
+		return crowd.Fieldf("enough.confidence", "%s is not a mean confidence (from %v to 1)", format.Number(x.Confidence), LeastShare)
 	case x.Spent < 0 || x.Spent > crowd.MaxMoney:
 		return crowd.Fieldf("enough.spent", "%s is not an amount (at most %s)", x.Spent, crowd.MaxMoney)
 	case x.Spent > 0 && x.Spent < reward:
@@ -74,6 +89,9 @@ func ParseEnough(text string) (Enough, error) {
 			return x, crowd.Errorf(crowd.Invalid, "%q: this must be more than 0", part)
 		}
 	}
+	if err := x.CheckNew(); err != nil {
+		return x, err
+	}
 	return x, x.validate(0)
 }
 
@@ -100,34 +118,34 @@ func exactPercent(share float64) string {
 	return strconv.FormatFloat(100*share, 'g', 6, 64) + " %"
 }
 
-// met says which of the conditions holds for a batch that stands at p and pays a reward,
-// in words; "": none.
-func (x *Enough) met(p *Progress, reward crowd.Money) string {
+// met returns what a batch has, that stands at p and pays a reward, of that condition which
+// holds; zero: none does.
+func (x *Enough) met(p *Progress, reward crowd.Money) (has Enough) {
 	if x == nil {
-		return ""
+		return has
 	}
-	which := Enough{}
 	switch wanted := float64(p.Wanted()); {
 	case x.Labels > 0 && p.Labelled >= x.Labels:
-		which.Labels = x.Labels
+		has.Labels = p.Labelled
 	case p.Open || wanted == 0:
 	case x.Share > 0 && p.Labelled > 0 && float64(p.Labelled) >= x.Share*wanted-tolerance:
-		which.Share = x.Share
+		has.Share = float64(p.Labelled) / wanted
 	case x.Confidence > 0 && p.Labelled > 0 && p.Certainty >= x.Confidence*wanted-tolerance:
-		which.Confidence = x.Confidence
+		has.Confidence = p.Certainty / wanted
 	}
-	if which == (Enough{}) && x.Spent > 0 && p.Spent > x.Spent-reward {
-		which.Spent = x.Spent
+	if has == (Enough{}) && x.Spent > 0 && p.Spent > x.Spent-reward {
+		has.Spent = p.Spent
 	}
-	return which.String()
+	return has
 }
 
-// HadEnough says in words of what a batch had enough that ended by itself; "": it did not.
+// HadEnough says in words of what a batch had enough that ended by itself, and how much of
+// it: labels, say, of those that were made as it ended, too. "": it did not.
 func (s *Spec) HadEnough(p *Progress) string {
 	if !p.HadEnough {
 		return ""
 	}
-	return s.Enough.met(p, s.Reward)
+	return s.Enough.met(p, s.Reward).String()
 }
 
 // tolerance is for sums of rounded confidences and products with shares.
@@ -139,7 +157,7 @@ func (b *batch) hasLabels() bool {
 	labels.Spent = 0
 	var p Progress
 	b.progress(&p)
-	return labels.met(&p, 0) != ""
+	return labels.met(&p, 0) != Enough{}
 }
 
 // beyondLimit reports whether one more assignment at a reward could make b more expensive

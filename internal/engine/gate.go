@@ -237,6 +237,14 @@ func are(people int) string {
 	return format.Count(people, "person") + " are"
 }
 
+// isOrAre is are where it is plain that people are counted.
+func isOrAre(people int) string {
+	if people == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", people)
+}
+
 // Excludes says to somebody why the gate keeps work from them, or "" if it does not.
 // Outside is their place among those outside; 0: they are inside.
 func (g GateView) Excludes(outside int) string {
@@ -244,7 +252,7 @@ func (g GateView) Excludes(outside int) string {
 	case outside > 0:
 		return fmt.Sprintf("The pool is full: you are number %d of those who wait outside. Waiting there is not paid.", outside)
 	case g.On && !g.Open:
-		return fmt.Sprintf("Work begins when %d people are here; %d are.", max(g.Min, 1), g.Inside)
+		return fmt.Sprintf("Work begins when %s here; %s.", are(max(g.Min, 1)), isOrAre(g.Inside))
 	}
 	return ""
 }

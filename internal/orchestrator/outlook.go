@@ -40,9 +40,17 @@ func (v *View) Blocked(node int) string {
 	case n.Reason == crowd.BatchPaused || n.Reason == crowd.BudgetSpent:
 		return n.Reason.Text()
 	case n.Ahead.Nobody && n.InHand == 0:
-		return n.Ahead.Why
+		return clause(n.Ahead.Why)
 	}
 	return ""
+}
+
+// clause is a sentence as it stands after a colon.
+func clause(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(s[:1])+s[1:], ".")
 }
 
 // Lacking reports whether nobody of the step's pool holds the qualifications that it asks
@@ -188,7 +196,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		}
 		done := v.stepDone(n, expect[i], now)
 		if done.Why != "" {
-			return Outlook{Why: n.Name + ": " + strings.TrimSuffix(strings.ToLower(done.Why[:1])+done.Why[1:], ".")}
+			return Outlook{Why: n.Name + ": " + clause(done.Why)}
 		}
 		for k, t := range []time.Time{done.Low, done.Median, done.High} {
 			if t.IsZero() {

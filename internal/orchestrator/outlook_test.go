@@ -54,7 +54,7 @@ func TestOutlook(t *testing.T) {
 		t.Errorf("%+v, blocked %q", o, w.view(id).Blocked(1))
 	}
 	w.forecasts[batch] = orchestrator.Forecast{Why: "Nobody is there.", Nobody: true}
-	if v := w.view(id); v.Outlook.Why != "ask: Nobody is there." || v.Blocked(1) != "Nobody is there." || v.Blocked(0)+v.Blocked(2)+v.Blocked(3) != "" {
+	if v := w.view(id); v.Outlook.Why != "ask: nobody is there" || v.Blocked(1) != "nobody is there" || v.Blocked(0)+v.Blocked(2)+v.Blocked(3) != "" {
 		t.Errorf("%+v", v.Outlook)
 	}
 	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || !slow[0].Ends.IsZero() {

@@ -107,6 +107,24 @@ func seconds(s float64) time.Duration {
 // shortestGap keeps gaps of no length from making arrivals without end.
 const shortestGap = time.Microsecond
 
+// Expected is how many arrivals that are not a band's are expected until a horizon.
+func (a *Arrivals) Expected(horizon time.Duration) float64 {
+	span := cmp.Or(a.Until, horizon) - a.From
+	n := math.Inf(1)
+	switch {
+	case a.Times != nil:
+		return float64(len(a.Times))
+	case a.Gap != nil:
+		n = max(span.Seconds(), 0) / max(a.Gap.Mean(), shortestGap.Seconds())
+	case a.Rate > 0:
+		n = max(span.Hours(), 0) * a.Rate
+	}
+	if a.Count > 0 || math.IsInf(n, 1) {
+		n = min(n, float64(a.Count))
+	}
+	return n
+}
+
 // Each returns a generator of the arrival times that are not a band's, in order; false:
 // there are no more.
 func (a *Arrivals) Each(stream Stream, horizon time.Duration) func() (time.Duration, bool) {

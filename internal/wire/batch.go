@@ -27,7 +27,8 @@ type Qualification struct {
 	Min  int    `json:"min" minimum:"0" maximum:"100"`
 }
 
-// BatchTerms is the definition of a batch, without its tenant.
+// BatchTerms is the definition of a batch, without its tenant. The pattern of its times
+// keeps out the year 1, whose first moment would count as none given.
 type BatchTerms struct {
 	Name            string          `json:"name"`
 	Pool            crowd.PoolID    `json:"pool,omitempty" doc:"default: the first pool"`
@@ -36,11 +37,11 @@ type BatchTerms struct {
 	RewardMicros    crowd.Money     `json:"reward_micros" doc:"for each counted answer, in millionths of the currency" example:"50000"`
 	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" doc:"reserved at launch; default: the most that the batch can cost; left out of a step's batch that spends its run's"`
 	Priority        float64         `json:"priority,omitempty" doc:"P_b > 0; default 1"`
-	Deadline        time.Time       `json:"deadline,omitzero"`
+	Deadline        time.Time       `json:"deadline,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come"`
 	Production      bool            `json:"production,omitempty" doc:"deadline-aware policies push it towards the finish"`
 	LeaseSeconds    int64           `json:"lease_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"how long a worker may hold a task; default 1800"`
 	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
-	EndsAt          time.Time       `json:"ends_at,omitzero" doc:"ended then with what there is"`
+	EndsAt          time.Time       `json:"ends_at,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come" doc:"ended then with what there is"`
 	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
 	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
@@ -50,8 +51,8 @@ type BatchTerms struct {
 // Enough says when a batch ends by itself. What is left out is no condition.
 type Enough struct {
 	Labels     int         `json:"labels,omitempty" minimum:"1" doc:"so many tasks have labels"`
-	Share      float64     `json:"share,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"this share of the tasks has labels"`
-	Confidence float64     `json:"confidence,omitempty" exclusiveMinimum:"0" maximum:"1" doc:"the mean confidence over all tasks is this; a task without a label counts as 0"`
+	Share      float64     `json:"share,omitempty" minimum:"0.0001" maximum:"1" doc:"this share of the tasks has labels"`
+	Confidence float64     `json:"confidence,omitempty" minimum:"0.0001" maximum:"1" doc:"the mean confidence over all tasks is this; a task without a label counts as 0"`
 	Spent      crowd.Money `json:"spent_micros,omitempty" minimum:"1" doc:"one more answer would make the batch more expensive than this; it never gets so"`
 }
 
@@ -97,7 +98,7 @@ func (b *Batch) Wanted() int { return int(b.Tasks) - b.Removed }
 // BatchEdit changes a running batch; what is left out stays.
 type BatchEdit struct {
 	Priority        *float64     `json:"priority,omitempty"`
-	Deadline        *time.Time   `json:"deadline,omitempty"`
+	Deadline        *time.Time   `json:"deadline,omitempty" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come"`
 	ClearDeadline   bool         `json:"clear_deadline,omitempty"`
 	RewardMicros    *crowd.Money `json:"reward_micros,omitempty" doc:"for what is handed out from now on; who holds a task is paid what they were promised"`
 	Redundancy      *label.Rule  `json:"redundancy,omitempty" doc:"of all tasks without a label: those that have enough answers by it get theirs at once"`

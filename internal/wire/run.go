@@ -135,7 +135,7 @@ type AddedRows struct {
 	Input string `json:"input"`
 	Added int64  `json:"added" doc:"rows; each is an item whose age begins now"`
 	Known int64  `json:"known" doc:"rows that had been added before, as they are of the same feed"`
-	Feed  int64  `json:"feed_rows" doc:"rows that the input has of the feed by now; 0 without a feed"`
+	Feed  int64  `json:"feed_rows,omitempty" doc:"rows that the input has of the feed by now; left out without a feed"`
 
 	Dropped int64 `json:"dropped" doc:"rows that the input has, or that were there before among these"`
 }

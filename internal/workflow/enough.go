@@ -11,13 +11,13 @@ import (
 )
 
 // A part of the tasks, or of certainty.
-var share = fields.Scalar("a share of more than 0 is wanted, at most 1", func(text string) (float64, error) {
+var share = fields.Scalar("a share from 0.0001 to 1 is wanted", func(text string) (float64, error) {
 	x, err := yamlfile.NumberIn(text, 0, 1)
 	if err == nil && x == 0 {
-		err = errors.New("a share of more than 0 is wanted, at most 1")
+		err = errors.New("a share from 0.0001 to 1 is wanted")
 	}
 	return x, err
-}, "type", []string{"number", "string"}, "pattern", yamlfile.NumberForm, "exclusiveMinimum", 0, "maximum", 1)
+}, "type", []string{"number", "string"}, "pattern", yamlfile.NumberForm, "minimum", engine.LeastShare, "maximum", 1)
 
 var enoughShape = fields.Object("When the step ends by itself: as soon as one of these holds. Left out: when all rows have labels.",
 	fields.May("labels", fields.Count(1, engine.MaxBatchAnswers).Doc("So many labels are there.")),
@@ -32,9 +32,15 @@ func (r *reader) bounds(m *made, v *fields.Part) {
 	c := m.step.Crowd()
 	c.PerWorker = fields.Or(v, "per_worker", 0)
 	if e := v.Get("enough"); e != nil {
-		c.Enough = &engine.Enough{
+		x := engine.Enough{
 			Labels: fields.Or(e, "labels", 0), Share: fields.Or[float64](e, "share", 0),
 			Confidence: fields.Or[float64](e, "confidence", 0), Spent: fields.Or[crowd.Money](e, "spent", 0),
+		}
+		if x != (engine.Enough{}) || len(e.Node.Fields) == 0 { // else what stands there has its error
+			c.Enough = &x
+		}
+		if wrong := new(crowd.Error); errors.As(x.CheckNew(), &wrong) && !r.now.IsZero() { // what is kept may have less
+			r.problem(e.At(), "%s: %s", wrong.Field, wrong.Message)
 		}
 	}
 	for _, name := range v.Get("not_by").Parts() {

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -56,7 +58,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	}
 	c.Components.Schemas = newSchemas()
 	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), bodies: cmp.Or(cfg.Bodies, limits.BodySlots()), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
-	a.huma.UseMiddleware(a.identify, a.finite)
+	a.huma.UseMiddleware(a.identify, a.given, a.finite)
 	a.session()
 	a.people()
 	a.invitations()
@@ -140,6 +142,29 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 func (a *api) refuse(ctx huma.Context, err error) {
 	problem := a.problem(ctx.Context(), err)
 	_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+}
+
+// given refuses a parameter without a value in a request that has an effect, and a query
+// that cannot be read: either counts as not given, also what keeps a request that is sent
+// again from having its effect again.
+func (a *api) given(ctx huma.Context, next func(huma.Context)) {
+	if ctx.Operation().Method == http.MethodGet {
+		next(ctx)
+		return
+	}
+	u := ctx.URL()
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		a.refuse(ctx, crowd.Errorf(crowd.Invalid, "the query of the address, %q, cannot be read: parts like name=value are wanted, with & between them", u.RawQuery))
+		return
+	}
+	for _, p := range ctx.Operation().Parameters {
+		if p.In == "query" && slices.Contains(q[p.Name], "") {
+			a.refuse(ctx, crowd.Fieldf(p.Name, "it has no value: give one, or leave the parameter out"))
+			return
+		}
+	}
+	next(ctx)
 }
 
 // finite refuses what is not a number in the parameters that are: no bound holds for NaN.

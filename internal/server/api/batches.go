@@ -157,6 +157,9 @@ func (a *api) batches() {
 			BatchPath
 			Body wire.BatchEdit
 		}) (wire.Batch, error) {
+			if in.Body.Deadline != nil && in.Body.ClearDeadline {
+				return wire.Batch{}, crowd.Fieldf("clear_deadline", "the deadline is set, too: give one of the two")
+			}
 			return as(toBatch)(a.app.Batches.Change(ctx, p, in.id, func(x *batches.RunningSettings) error {
 				input.Set(&x.Priority, in.Body.Priority)
 				input.Set(&x.Deadline, in.Body.Deadline)
@@ -202,7 +205,7 @@ func (a *api) batchTasks() {
 			Duplicates
 			Format    string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad   bool   `query:"skip_bad"`
-			After     uint32 `query:"after" maximum:"4294967295" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
+			After     uint32 `query:"after" minimum:"1" maximum:"4294967295" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
 			AddBudget bool   `query:"add_budget"`
 		}) (out wire.Uploaded, err error) {
 			how := batches.Addition{Upload: batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad, Duplicates: in.rule()}, After: in.After, AddBudget: in.AddBudget}

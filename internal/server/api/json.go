@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -36,6 +39,12 @@ var fastJSON = huma.Format{
 		if _, toCheck := v.(*any); toCheck && err == nil {
 			if name := twice(data); name != "" {
 				err = fmt.Errorf("%s: it is there twice", name)
+			}
+		}
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) && kind.Type == reflect.TypeFor[float64]() {
+			if field, number := tooLarge(data); number != "" {
+				return fmt.Errorf("%s%s is too large a number", field, number)
 			}
 		}
 		return inUsersWords(err)
@@ -90,6 +99,38 @@ func twice(data []byte) string {
 		}
 		in.atName = true
 	}
+}
+
+// tooLarge returns a number in a JSON text that is beyond all that a float64 holds, and the
+// name of its property, before ": "; "": there is none.
+func tooLarge(data []byte) (field, number string) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var top any
+	if d.Decode(&top) != nil {
+		return "", ""
+	}
+	var look func(path string, v any)
+	look = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				look(strings.TrimPrefix(path+"."+name, "."), v[name])
+			}
+		case []any:
+			for i, x := range v {
+				look(fmt.Sprintf("%s[%d]", path, i), x)
+			}
+		case json.Number:
+			if _, err := v.Float64(); err != nil && number == "" {
+				if number = v.String(); path != "" {
+					field = path + ": "
+				}
+			}
+		}
+	}
+	look("", top)
+	return field, number
 }
 
 // inUsersWords says what is wrong with a body without words of Go.

@@ -52,6 +52,15 @@ func TestRowsOfOpenInputs(t *testing.T) {
 		refused(t, err, crowd.Invalid)
 		_, err = w.bob.AddRows(w.ctx, run.ID, client.NewRows{Input: "things"}, strings.NewReader("id\n1\n"))
 		refused(t, err, crowd.NotFound)
+		for query, field := range map[string]string{"?after=0": "feed", "?feed=&after=0": "feed", "?feed=": "feed", "?feed=f&after=": "after", "?feed=f&after=3&after=": "after"} {
+			a := w.send(w.ann, "POST", "/v1/runs/"+run.ID.String()+"/inputs/things/rows"+query, "id\n1\n", "Content-Type", "text/csv")
+			if p := a.problem(t); p.Status != 422 || len(p.Errors) != 1 || p.Errors[0].Field != field {
+				t.Errorf("rows with %s: %+v", query, p)
+			}
+		}
+		if got := must(w.ann.FeedRows(w.ctx, run.ID, "things", "f"))(t); got.Rows != 3 {
+			t.Errorf("after what was refused the feed is %+v", got)
+		}
 		sealed := must(w.ann.SealInput(w.ctx, run.ID, "things"))(t)
 		if sealed.Nodes[0].Open || !sealed.Nodes[1].Open || sealed.Ended() {
 			t.Errorf("with one input sealed: %+v", sealed)

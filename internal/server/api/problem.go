@@ -132,7 +132,7 @@ func init() {
 // the types' own UnmarshalJSON and UnmarshalText say by a crowd.Error.
 var (
 	missingProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
-	ownError        = regexp.MustCompile(`^([a-z_.]+): (.*)$`)
+	ownError        = regexp.MustCompile(`^([a-z_.]+(?:\[\d+\][a-z_.]*)*): (.*)$`)
 )
 
 func detailNote(d *huma.ErrorDetail) wire.FieldNote {

@@ -78,6 +78,20 @@ func (a *api) runData() {
 	a.runItems()
 }
 
+// RowsBefore says which rows of a feed are added.
+type RowsBefore struct {
+	Feed  string `query:"feed" maxLength:"200" doc:"what the rows are from, such as a file that grows, or a key of one request; default: nothing, so that they are added however often they are sent"`
+	After int64  `query:"after" minimum:"0" doc:"how many rows of the feed come before these"`
+}
+
+// Resolve implements huma.Resolver.
+func (x *RowsBefore) Resolve(ctx huma.Context) []error {
+	if x.Feed == "" && ctx.Query("after") != "" {
+		return []error{problemOf(crowd.Fieldf("feed", "is missing: after counts its rows"))}
+	}
+	return nil
+}
+
 // openInputs registers what adds rows to a run that goes.
 func (a *api) openInputs() {
 	const rows = "/v1/runs/{id}/inputs/{input}/rows"
@@ -92,8 +106,7 @@ func (a *api) openInputs() {
 			Duplicates
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
-			Feed   string `query:"feed" maxLength:"200" doc:"what the rows are from, such as a file that grows, or a key of one request; default: nothing, so that they are added however often they are sent"`
-			After  int64  `query:"after" minimum:"0" doc:"how many rows of the feed come before these"`
+			RowsBefore
 		}) (wire.AddedRows, error) {
 			r, err := a.app.Runs.AddRows(ctx, p, in.id, orchestrator.NewRows{
 				Input: in.Input, File: a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}), Feed: in.Feed, After: in.After, Duplicates: in.rule(),

@@ -52,7 +52,7 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	if asks(first) != nil || w.whyNothing(first) != crowd.GateClosed {
 		t.Fatal("the first one of two is served")
 	}
-	if v := w.duty(first); v.GateNote() != "Work begins when 2 people are here; 1 are." {
+	if v := w.duty(first); v.GateNote() != "Work begins when 2 people are here; 1 is." {
 		t.Errorf("the first one hears %q", v.GateNote())
 	}
 	closed := "the pool's gate is closed: work begins when 2 people are on duty, and 1 more must come; to begin without them: "

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -261,6 +262,11 @@ func TestBadServices(t *testing.T) {
 	w := newWorld(t, 0)
 	must(w.Services.Declare(w.ctx, w.admin, "scores", someService("https://x.example/v1?key=1", 1, w.a)))(t)
 	_, err := w.Services.Declare(w.ctx, w.admin, "scores", someService("https://y.example", 1))
+	refused(t, err, crowd.Conflict)
+	if known := new(crowd.Error); !errors.As(err, &known) || known.Cause != nil {
+		t.Errorf("a name that is taken has a cause for the log: %v", known.Cause)
+	}
+	_, err = w.Services.Declare(w.ctx, w.admin, "SCORES", someService("https://y.example", 1))
 	refused(t, err, crowd.Conflict)
 	before := must(w.Services.List(w.ctx, w.admin))(t)
 	bad := "soon"

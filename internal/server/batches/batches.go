@@ -121,6 +121,11 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 	if n.Redundancy == (label.Rule{}) {
 		n.Redundancy = label.Count(1)
 	}
+	if n.Enough != nil {
+		if err := n.Enough.CheckNew(); err != nil {
+			return store.Batch{}, err
+		}
+	}
 	b := store.Batch{
 		Pool: n.Pool, Name: n.Name, Template: n.Template,
 		Spec: engine.Spec{

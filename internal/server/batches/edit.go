@@ -58,6 +58,11 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		if err := change(&x); err != nil {
 			return 0, err
 		}
+		if v.Spec.Enough == nil || x.Enough != *v.Spec.Enough {
+			if err := x.Enough.CheckNew(); err != nil {
+				return 0, err
+			}
+		}
 		rule := kind.Rule(x.Redundancy)
 		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
 			SmallCrowdOK: x.AllowSmallCrowd || b.Run != 0, Reserve: reserve}

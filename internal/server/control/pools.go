@@ -241,7 +241,7 @@ func validGate(before, p *store.Pool) error {
 	if !p.BoundsUnused() {
 		return nil
 	}
-	const why = "nobody is called to an open pool, so %s bounds nobody without a gate; set the gate, too, or let the pool call its people"
+	const why = "nobody is called to an open pool, so %s bounds nobody without a gate; set the gate, too (gate, --gate), or let the pool call its people (retainer.called, --called)"
 	switch now, was := &p.Control, &before.Control; {
 	case now.Min != was.Min && now.Min > 0:
 		return crowd.Fieldf("min", why, "min")

@@ -2,7 +2,9 @@ package runs
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
@@ -83,7 +85,20 @@ func (s *Services) Declare(ctx context.Context, p *access.Principal, name string
 	if err := e.Apply(&x); err != nil {
 		return ServiceView{}, err
 	}
-	return s.keep(ctx, p, x, s.runs.store.CreateService)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keep(ctx, p, x, func(ctx context.Context, x store.Service) error {
+		list, err := s.runs.store.ListServices(ctx)
+		if err != nil {
+			return err
+		}
+		for _, other := range list { // of servers that allowed it there may be such pairs
+			if other.Name != x.Name && strings.EqualFold(other.Name, x.Name) {
+				return &crowd.Error{Code: crowd.Conflict, Field: "name", Message: fmt.Sprintf("there is a service named %q already: names differ by more than capital letters", other.Name)}
+			}
+		}
+		return s.runs.store.CreateService(ctx, x)
+	})
 }
 
 // Change changes a service as it is when nobody else changes it, also for the runs that are

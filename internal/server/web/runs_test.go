@@ -159,7 +159,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	c.workers[0].answerAll(1, "cat")
 	c.req.becomes(path, "Ended 1")
 	c.workers[0].answerAll(2, "dog")
-	p = c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "3 late", "Penalty 6.00 paid", "Spent 0.30 of 6.25", "How it went", "Items ended over time", "Penalty over time", "now 6.00", "3 of 3 cost a penalty")
+	p = c.req.becomes(path, "Go on from this run").want(200, "Ended 3", "3 late", "Penalty 6.00 for being late", "Spent 0.30 of 6.25", "How it went", "Items ended over time", "Penalty over time", "now 6.00", "3 of 3 cost a penalty")
 	if s.key.Load() != "open sesame" {
 		t.Errorf("the service was sent the key %q", s.key.Load())
 	}

@@ -205,7 +205,7 @@ func (r *reader) arrive(n *node) sim.Arrivals {
 			return sim.Arrivals{}
 		}
 		if _, err := yamlfile.Duration(n.Text); err != nil {
-			r.errorf(n, "%s does not say when items come: take a rate like 30/h (at random), the time between two like 2m or {lognormal: {mean: 2m, sd: 1m}}, {rate: 30/h, until: 2h} or {times: [0s, 90s]}", yamlfile.Quote(n.Text))
+			r.errorf(n, "%s does not say when items come: take a rate like 30/h (at random), the time between two like 2m or "+gapInYAML+", {rate: 30/h, until: 2h} or {times: [0s, 90s]}", yamlfile.Quote(n.Text))
 			return sim.Arrivals{}
 		}
 		return sim.Arrivals{Gap: r.dist(n, ofTime)}
@@ -218,6 +218,9 @@ func (r *reader) arrive(n *node) sim.Arrivals {
 	}
 	return sim.Arrivals{}
 }
+
+// A distribution of the time between two, for messages about a file and about a text.
+const gapInYAML, gapInText = "{lognormal: {mean: 2m, sd: 1m}}", "lognormal(mean=2m,sd=1m)"
 
 // textDist is a distribution as a text form, such as lognormal(mean=2m,sd=1m).
 var textDist = regexp.MustCompile(`^([a-z]+)\s*\((.*)\)$`)
@@ -253,7 +256,7 @@ func ParseArrivals(text string, horizon time.Duration) (sim.Arrivals, error) {
 	if r.notes.Count() > 0 {
 		var wrong Errors
 		if errors.As(r.notes.Problems(), &wrong) {
-			return a, crowd.Fieldf("arrivals", "%s", wrong[0].Message)
+			return a, crowd.Fieldf("arrivals", "%s", strings.Replace(wrong[0].Message, gapInYAML, gapInText, 1))
 		}
 	}
 	return a, nil

@@ -252,7 +252,7 @@ func (w *world) beginRows() error {
 // scheduleArrival plans the next arrival, or the end of the load.
 func (w *world) scheduleArrival() {
 	at, ok := w.nextArrival()
-	if ok && at <= w.Load.For && w.arrived < maxArrivals {
+	if ok && at <= w.Load.For && w.arrived < 2*MaxItems {
 		w.schedule(w.out.Began.Add(at), func() {
 			w.note(w.arrive())
 			w.scheduleArrival()
@@ -267,8 +267,28 @@ func (w *world) scheduleArrival() {
 	})
 }
 
-// maxArrivals bounds what comes in a simulation.
-const maxArrivals = 1_000_000
+// MaxItems is the most items that come in a simulation: rows, or runs times their rows.
+const MaxItems = 1_000_000
+
+// Items is how many items are expected to come.
+func (l *Load) Items(flow *workflow.Workflow) float64 {
+	items := l.Arrivals.Expected(l.For)
+	if !l.Runs {
+		return items
+	}
+	each := 0
+	for i := range flow.Inputs {
+		switch t := l.Tables[flow.Inputs[i].Name]; {
+		case l.Rows > 0:
+			each += l.Rows
+		case t != nil:
+			each += len(t.Rows)
+		default:
+			each += defaultRows
+		}
+	}
+	return items * float64(max(each, 1))
+}
 
 // arrive lets the next row or run come.
 func (w *world) arrive() error {

@@ -294,11 +294,12 @@ func (s *Store) failed(op string, err error) error {
 // explain is failed for the error that a function is about to return.
 func (s *Store) explain(op string, err *error) { *err = s.failed(op, *err) }
 
-// taken turns the error about a unique key into a Conflict.
+// taken turns the error about a unique key into a Conflict, which says all that there is to
+// know.
 func (s *Store) taken(err error, field, format string, args ...any) error {
 	if err != nil && s.dialect.Unique(err) {
 		e := crowd.Errorf(crowd.Conflict, format, args...)
-		e.Field, e.Cause = field, err
+		e.Field = field
 		return e
 	}
 	return err
