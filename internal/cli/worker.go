@@ -77,18 +77,8 @@ func (l *WorkerList) Run(c *Context, r *remote) error {
 		}
 	}
 	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|SERVES|QUALIFICATIONS|STATE", func(u wire.User) []any {
-		return []any{u.ID, u.Name, u.FullName, u.Pool, cmp.Or(joined(u.Serves, crowd.TenantID.String), "all"), skills(u), suspended(u)}
+		return []any{u.ID, u.Name, u.FullName, u.Pool, cmp.Or(joined(u.Serves, crowd.TenantID.String), "all"), qualifications(u.Qualifications), suspended(u)}
 	})
-}
-
-// skills are what the worker is qualified for; what counts for one tenant only has
-// the tenant after it.
-func skills(u wire.User) string {
-	text := qualifications(u.Qualifications)
-	for _, g := range u.Granted {
-		text += fmt.Sprintf(" %s=%d(%s)", g.Name, g.Score, g.Tenant)
-	}
-	return strings.TrimSpace(text)
 }
 
 func qualifications(held map[string]int) string {
@@ -142,9 +132,8 @@ func (x *WorkerOpen) Run(c *Context, r *remote, id crowd.WorkerID) error {
 // WorkerQualify is "throng worker qualify".
 type WorkerQualify struct {
 	aWorker
-	Qualification []score  `arg:"" optional:"" help:"NAME=SCORE, from 0 to 100."`
+	Qualification []score  `arg:"" optional:"" help:"NAME=SCORE, from 0 to 100; TENANT/NAME=SCORE for a tenant's own."`
 	Without       []string `placeholder:"NAME" help:"Take this qualification away."`
-	Tenant        string   `help:"For the tasks of this tenant only; else of all."`
 	Remote
 }
 
@@ -153,29 +142,9 @@ func (q *WorkerQualify) Run(r *remote, id crowd.WorkerID) error {
 	if len(q.Qualification)+len(q.Without) == 0 {
 		return wrong("qualification", "say which, as in english=90")
 	}
-	if q.Tenant == "" {
-		return r.changeWorker(id, func(u wire.User) wire.UserEdit {
-			held := q.edited(u.Qualifications)
-			return wire.UserEdit{Qualifications: &held}
-		})
-	}
-	tenant, err := r.tenant(q.Tenant)
-	if err != nil {
-		return err
-	}
 	return r.changeWorker(id, func(u wire.User) wire.UserEdit {
-		held, others := make(map[string]int), []wire.Grant{}
-		for _, g := range u.Granted {
-			if g.Tenant == tenant {
-				held[g.Name] = g.Score
-			} else {
-				others = append(others, g)
-			}
-		}
-		for name, score := range q.edited(held) {
-			others = append(others, wire.Grant{Tenant: tenant, Name: name, Score: score})
-		}
-		return wire.UserEdit{Granted: &others}
+		held := q.edited(u.Qualifications)
+		return wire.UserEdit{Qualifications: &held}
 	})
 }
 
@@ -218,7 +187,7 @@ func (r *remote) changeWorker(id crowd.WorkerID, change func(wire.User) wire.Use
 }
 
 func (r *remote) tellPerson(u wire.User, err error) error {
-	return r.tell(u, err, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+skills(u)+" "+suspended(u)), " ")))
+	return r.tell(u, err, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+qualifications(u.Qualifications)+" "+suspended(u)), " ")))
 }
 
 // WorkerBlock is "throng worker block" and "unblock".

@@ -42,7 +42,7 @@ func (c Crowd) short() bool {
 func (c Crowd) String() string {
 	lacks := make([]string, len(c.Lacks))
 	for i, r := range c.Lacks {
-		lacks[i] = fmt.Sprintf("%s >= %d", r.Name, r.Min)
+		lacks[i] = fmt.Sprintf("%s >= %d", r.FullName(), r.Min)
 	}
 	skills := strings.Join(lacks, " and ")
 	switch {

@@ -12,13 +12,6 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
-// Requirement is one condition on the workers of a batch: the qualification
-// must be held with at least the score Min (0 to 100).
-type Requirement struct {
-	Name string `json:"name"`
-	Min  int    `json:"min"`
-}
-
 // Spec is what the engine must know of a batch to launch it.
 type Spec struct {
 	ID         crowd.BatchID
@@ -210,27 +203,6 @@ func validDeadline(d, now time.Time) error {
 	return nil
 }
 
-// ValidRequirements checks the qualifications that a batch asks for.
-func ValidRequirements(list []Requirement) error {
-	if len(list) > MaxRules {
-		return crowd.Fieldf("qualifications", "%d are too many (at most %d)", len(list), MaxRules)
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	seen := make(map[string]bool, len(list))
-	for _, r := range list {
-		if err := (crowd.Qualification{Name: r.Name, Score: r.Min}).Validate(); err != nil {
-			return crowd.Fieldf("qualifications", "%s", err)
-		}
-		if seen[r.Name] {
-			return crowd.Fieldf("qualifications", "%s stands there twice", r.Name)
-		}
-		seen[r.Name] = true
-	}
-	return nil
-}
-
 // Tenant is what the engine must know of a tenant.
 type Tenant struct {
 	ID      crowd.TenantID
@@ -261,34 +233,11 @@ type tenant struct {
 	held heldTime      // but for training
 }
 
-// Grant is a qualification that counts for the batches of one tenant only: that
-// tenant's test has granted it.
-type Grant struct {
-	Tenant crowd.TenantID `json:"tenant"`
-	Name   string         `json:"name"`
-	Score  int            `json:"score"`
-}
-
-// Meets reports whether somebody with these qualifications and grants may do what
-// a tenant requires.
-func Meets(held map[string]int, granted []Grant, tenant crowd.TenantID, list []Requirement) bool {
-	for _, r := range list {
-		score, ok := held[r.Name]
-		met := ok && score >= r.Min || slices.ContainsFunc(granted, func(g Grant) bool {
-			return g.Tenant == tenant && g.Name == r.Name && g.Score >= r.Min
-		})
-		if !met {
-			return false
-		}
-	}
-	return true
-}
-
 // Worker is what the engine must know of a worker of its pool.
 type Worker struct {
 	ID             crowd.WorkerID
-	Qualifications map[string]int // name to score, 0 to 100
-	Granted        []Grant        // count besides Qualifications, each for its tenant
+	Qualifications map[string]int // the installation's: name to score, 0 to 100
+	Granted        []Grant        // those of tenants
 	Suspended      bool           // by an admin: gets nothing
 	BlockedBy      []crowd.TenantID
 	StaffOf        []crowd.TenantID // acts for these tenants, and does none of their tasks

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,7 +225,7 @@ func (q *waitingQueue) remove(w *worker) {
 // class is what a batch asks of its workers: a list of requirements, and
 // whether they are newcomers in training or not.
 type class struct {
-	tenant   crowd.TenantID // whose grants count; 0: nothing is required
+	tenant   crowd.TenantID // whose qualifications are required; 0: none, or the installation's
 	requires []Requirement
 	training bool
 }
@@ -241,9 +242,11 @@ func (c *classes) of(s *Spec) sched.Class {
 		return 0
 	}
 	sorted := slices.Clone(s.Requirements)
-	slices.SortFunc(sorted, func(x, y Requirement) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(sorted, func(x, y Requirement) int {
+		return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(x.Owner, y.Owner))
+	})
 	var tenant crowd.TenantID
-	if len(sorted) > 0 {
+	if slices.ContainsFunc(sorted, func(r Requirement) bool { return r.Owner != "" }) {
 		tenant = s.Tenant
 	}
 	var key strings.Builder
@@ -255,7 +258,7 @@ func (c *classes) of(s *Spec) sched.Class {
 	for _, r := range sorted {
 		key.WriteString(strconv.Itoa(r.Min))
 		key.WriteByte(' ')
-		key.WriteString(r.Name)
+		key.WriteString(r.FullName())
 		key.WriteByte('\n')
 	}
 	number, ok := c.index[key.String()]

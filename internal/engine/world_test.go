@@ -149,14 +149,14 @@ func (w *world) randomWorker(id crowd.WorkerID, r *rand.Rand) engine.Worker {
 	return x
 }
 
-// holds reports whether a worker holds what a batch requires: what counts for all
-// tenants, or for the batch's.
+// holds reports whether a worker holds what a batch requires, of the installation or of
+// the batch's tenant.
 func holds(w engine.Worker, s engine.Spec) bool {
 	for _, r := range s.Requirements {
 		score, met := w.Qualifications[r.Name]
-		met = met && score >= r.Min
+		met = met && score >= r.Min && r.Owner == ""
 		for _, g := range w.Granted {
-			met = met || g.Tenant == s.Tenant && g.Name == r.Name && g.Score >= r.Min
+			met = met || r.Owner != "" && g.Tenant == s.Tenant && g.Name == r.Name && g.Score >= r.Min
 		}
 		if !met {
 			return false
@@ -191,7 +191,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 		s.EndsAt = w.now.Add(time.Duration(1+r.IntN(40)) * time.Minute)
 	}
 	if r.IntN(3) == 0 {
-		s.Requirements = []engine.Requirement{{Name: "english", Min: r.IntN(60)}, {Name: "biology", Min: r.IntN(60)}}[:1+r.IntN(2)]
+		s.Requirements = []engine.Requirement{{Name: "english", Min: r.IntN(60), Owner: []string{"", "own"}[r.IntN(2)]}, {Name: "biology", Min: r.IntN(60)}}[:1+r.IntN(2)]
 	}
 	s.Training = r.IntN(6) == 0
 	if r.IntN(4) == 0 {

@@ -36,7 +36,21 @@ func ParseFor(ctx context.Context, text string, now time.Time, may Allowed) (*wo
 // Allowed is what the steps of a workflow may do.
 type Allowed struct {
 	Service     Known
-	MaxPriority float64 // 0: that of the engine
+	MaxPriority float64      // 0: that of the engine
+	For         engine.Owner // the tenant; zero: not known, and every owner of qualifications will do
+}
+
+// wrongQualification explains why a step may not ask for a qualification of an owner; "":
+// it may.
+func (a Allowed) wrongQualification(asked *engine.Requirement) string {
+	var wrong *crowd.Error
+	switch {
+	case errors.As(asked.Scored().Validate(), &wrong):
+		return wrong.Message
+	case a.For.ID != 0 && !a.For.Owns(asked.Owner):
+		return a.For.Foreign(asked)
+	}
+	return ""
 }
 
 // wrongPriority explains why a job may not be given a priority; "": it may.
@@ -55,7 +69,7 @@ func (o *Orchestrator) allowed(ctx context.Context, tenant crowd.TenantID) (Allo
 		return Allowed{}, err
 	}
 	t, err := o.cfg.Store.Tenant(ctx, tenant)
-	return Allowed{known, t.MaxPriority}, err
+	return Allowed{known, t.MaxPriority, engine.Owner{ID: t.ID, Name: t.Name}}, err
 }
 
 // checker has queries compiled by the engine that will run them.
@@ -69,6 +83,11 @@ func (c checker) CheckService(name string) string { return c.may.Service(name) }
 
 // CheckPriority implements workflow.Checker.
 func (c checker) CheckPriority(x float64) string { return c.may.wrongPriority(x) }
+
+// CheckQualification implements workflow.Checker.
+func (c checker) CheckQualification(asked *engine.Requirement) string {
+	return c.may.wrongQualification(asked)
+}
 
 func (c checker) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
 	var inputs []sqlstep.Table

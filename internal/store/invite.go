@@ -90,7 +90,7 @@ type Test struct {
 	Tries     int // at most, at least 1
 	Wait      time.Duration
 	TimeLimit time.Duration // of a try; 0: none
-	Grants    string        // the qualification that is granted with the score
+	Grants    string        // the qualification of the test's owner, which is granted with the score
 	Open      bool          // every worker may take it, not only those invited to it
 	Retired   bool          // nobody new is asked to take it
 	CreatedBy crowd.WorkerID

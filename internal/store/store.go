@@ -107,7 +107,7 @@ type User struct {
 	CreatedAt      time.Time
 	Tenants        []crowd.TenantID // requester of these, ascending
 	Qualifications map[string]int
-	Granted        []engine.Grant   // by tests of tenants, by tenant and name
+	Granted        []engine.Grant   // those of tenants, by tenant and name
 	BlockedBy      []crowd.TenantID // tenants who do not want this worker, ascending
 	Serves         []crowd.TenantID // only these tenants' tasks are for this worker, ascending; empty: every tenant's
 

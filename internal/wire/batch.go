@@ -23,7 +23,7 @@ func (t *Template) UnmarshalJSON(data []byte) error {
 
 // Qualification is one that a worker must hold, with the least score.
 type Qualification struct {
-	Name string `json:"name"`
+	Name string `json:"name" doc:"birds is the installation's, north/birds (or n1/birds) that of the batch's tenant, north"`
 	Min  int    `json:"min" minimum:"0" maximum:"100"`
 }
 

@@ -106,17 +106,9 @@ type User struct {
 	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
 	Suspended      bool               `json:"suspended"`
 	Serves         []crowd.TenantID   `json:"serves" doc:"a worker gets the tasks of these tenants only, those that have invited them; empty: of every tenant"`
-	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100; they count for every tenant's batches"`
+	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100: birds is the installation's, north/birds that of the tenant north; a requester sees those of the installation and of their tenants"`
 	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"how much they like each pool's work, from 0 to 1, as they have said; others: 0.5"`
-	Granted        []Grant            `json:"granted,omitempty" doc:"by tests of tenants; each counts for its tenant's batches only, and a requester sees those of their tenants"`
 	CreatedAt      time.Time          `json:"created_at"`
-}
-
-// Grant is a qualification that counts for the batches of one tenant only.
-type Grant struct {
-	Tenant crowd.TenantID `json:"tenant"`
-	Name   string         `json:"name"`
-	Score  int            `json:"score" minimum:"0" maximum:"100"`
 }
 
 // NewUser asks for a person to be added.
@@ -127,7 +119,7 @@ type NewUser struct {
 	Admin          bool               `json:"admin,omitempty"`
 	Tenants        []crowd.TenantID   `json:"tenants,omitempty" doc:"requester of these"`
 	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
-	Qualifications map[string]int     `json:"qualifications,omitempty"`
+	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100: birds is the installation's, north/birds (or n1/birds) that of the tenant north"`
 	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"of a worker: how much they like each pool's work, from 0 to 1; others: 0.5" example:"{\"p1\": 0.8}"`
 }
 
@@ -153,8 +145,7 @@ type UserEdit struct {
 	Pool           *string           `json:"pool,omitempty" doc:"a pool's id, or empty: not a worker"`
 	Suspended      *bool             `json:"suspended,omitempty"`
 	Serves         *[]crowd.TenantID `json:"serves,omitempty" doc:"the worker gets the tasks of these tenants only; empty: of every tenant"`
-	Qualifications *map[string]int   `json:"qualifications,omitempty"`
-	Granted        *[]Grant          `json:"granted,omitempty" doc:"all that count for one tenant only"`
+	Qualifications *map[string]int   `json:"qualifications,omitempty" doc:"all that they hold, those of tenants too, such as north/birds"`
 }
 
 // Tenant is a tenant.

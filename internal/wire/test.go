@@ -13,7 +13,7 @@ type Test struct {
 	ID               int64          `json:"id"`
 	Name             string         `json:"name"`
 	Tenant           crowd.TenantID `json:"tenant,omitempty" doc:"left out: of the whole installation"`
-	Grants           string         `json:"grants" doc:"the qualification, with the score; it counts for the batches of the test's tenant, or, of a test of the installation, for all"`
+	Grants           string         `json:"grants" doc:"the qualification, with the score: north/birds, if the test is of the tenant north, or birds, of the installation"`
 	Questions        int            `json:"questions" doc:"in a try"`
 	PassMark         int            `json:"pass_mark" doc:"the score from which on it is passed, 1 to 100"`
 	Tries            int            `json:"tries"`
@@ -43,7 +43,7 @@ type NewTest struct {
 	Tries            int            `json:"tries,omitempty" doc:"at most; default: 1"`
 	WaitSeconds      int64          `json:"wait_seconds,omitempty" minimum:"0" maximum:"31536000" doc:"between the end of a try and the next"`
 	TimeLimitSeconds int64          `json:"time_limit_seconds,omitempty" minimum:"0" maximum:"86400" doc:"of a try; default: none"`
-	Grants           string         `json:"grants,omitempty" doc:"the qualification; default: the test's name"`
+	Grants           string         `json:"grants,omitempty" doc:"the qualification, of the test's owner: north/birds, if the test is of the tenant north, or birds; default: the test's name"`
 	Open             bool           `json:"open,omitempty" doc:"every worker may take it, not only those invited to it"`
 }
 

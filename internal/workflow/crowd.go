@@ -143,7 +143,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		}
 	}
 	for _, score := range v.Get("qualifications").Parts() {
-		c.Requirements = append(c.Requirements, engine.Requirement{Name: score.Name(), Min: score.Scalar.(int)})
+		c.Requirements = append(c.Requirements, r.requirement(score))
 	}
 	r.bounds(m, v)
 	c.Simulate = simulate(v.Get("simulate"), c.TaskTime)
@@ -163,6 +163,21 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		return m.value.Start()
 	})
 	m.options = t.Choices()
+}
+
+// requirement reads a qualification, written by its full name, with its least score. In the
+// file of a run any owner stands for the run's tenant: another one was refused when the run
+// was made, and the tenant may have another name by now.
+func (r *reader) requirement(score *fields.Part) engine.Requirement {
+	q := crowd.Qualification{Name: score.Name(), Score: score.Scalar.(int)}
+	asked := engine.ParseRequirement(q)
+	if r.checker == nil || r.now.IsZero() || !strings.Contains(q.Name, "/") {
+		return asked
+	}
+	if wrong := r.checker.CheckQualification(&asked); wrong != "" {
+		r.problem(score.At(), "qualifications: %s", wrong)
+	}
+	return asked
 }
 
 // rounds is the time that a task takes if all of its answers are wanted: those

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
@@ -23,6 +24,9 @@ type Checker interface {
 	CheckService(name string) (wrong string)
 	// CheckPriority explains why a step's job may not be given a priority; "": it may.
 	CheckPriority(priority float64) (wrong string)
+	// CheckQualification explains why a step may not ask for a qualification of an owner;
+	// "": it may.
+	CheckQualification(asked *engine.Requirement) (wrong string)
 }
 
 // SQLSource is a table that a query may use.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
@@ -26,6 +27,9 @@ func (sqlEngine) CheckService(name string) string {
 
 // CheckPriority takes every priority.
 func (sqlEngine) CheckPriority(float64) string { return "" }
+
+// CheckQualification takes every owner.
+func (sqlEngine) CheckQualification(*engine.Requirement) string { return "" }
 
 func (sqlEngine) CheckSQL(query string, sources []workflow.SQLSource) workflow.SQLFacts {
 	var tables []sqlstep.Table

@@ -122,13 +122,3 @@ func (s Permissions) Names() []string {
 	}
 	return list
 }
-
-// known returns the permissions with some names; others are passed over.
-func known(names []string) (s Permissions) {
-	for x := range everything.All() {
-		if slices.Contains(names, x.String()) {
-			s |= SetOf(x)
-		}
-	}
-	return s
-}

@@ -128,6 +128,7 @@ var (
 	_                            = internal("Accounts.Change")
 	_                            = internal("Accounts.KeepUses")
 
+	_                     = internal("Tenants.Names")
 	TenantsCreate         = changes("Tenants.Create", Installation, CanChangeTenants)
 	TenantsCreateFunded   = changes("Tenants.Create: with money", Installation, CanMoveMoney)
 	TenantsUpdate         = changes("Tenants.Update", Tenant, CanStop)

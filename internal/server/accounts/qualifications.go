@@ -12,29 +12,78 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// validQualifications checks what a person holds and did not hold before, and sorts
-// the grants.
+// Names is the names of tenants, with which the full names of their qualifications begin.
+type Names map[crowd.TenantID]string
+
+// Names returns the names of all tenants.
+func (s *Tenants) Names(ctx context.Context) (Names, error) { return names(ctx, s.store) }
+
+func names(ctx context.Context, st store.Store) (Names, error) {
+	list, err := st.ListTenants(ctx)
+	return NamesOf(list), err
+}
+
+// NamesOf returns the names of these tenants.
+func NamesOf(list []store.Tenant) Names {
+	out := make(Names, len(list))
+	for _, t := range list {
+		out[t.ID] = t.Name
+	}
+	return out
+}
+
+// FullName returns the full name of a qualification of a tenant; 0: of the installation.
+func (n Names) FullName(owner crowd.TenantID, name string) string {
+	if owner == 0 {
+		return name
+	}
+	return crowd.JoinQualification(cmp.Or(n[owner], owner.String()), name)
+}
+
+// Grants returns the full name of what a test grants.
+func (n Names) Grants(t store.Test) string { return n.FullName(t.Tenant, t.Grants) }
+
+// Held returns all qualifications of somebody, by full name.
+func (n Names) Held(u store.User) map[string]int {
+	if len(u.Granted) == 0 {
+		return u.Qualifications
+	}
+	held := make(map[string]int, len(u.Qualifications)+len(u.Granted))
+	maps.Copy(held, u.Qualifications)
+	for _, g := range u.Granted {
+		held[n.FullName(g.Tenant, g.Name)] = g.Score
+	}
+	return held
+}
+
+// owner finds the tenant that somebody has written as the owner of a qualification.
+func (n Names) owner(written string) (crowd.TenantID, bool) {
+	for id, name := range n {
+		if (engine.Owner{ID: id, Name: name}).Owns(written) {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// validQualifications checks what a person holds and did not hold before. Those of
+// tenants, which come by their full names, become grants, and the grants are sorted.
 func (s *Accounts) validQualifications(ctx context.Context, before, u *store.User) error {
-	for _, name := range slices.Sorted(maps.Keys(u.Qualifications)) {
-		if score, held := before.Qualifications[name]; held && score == u.Qualifications[name] {
-			continue
-		}
-		if err := (crowd.Qualification{Name: name, Score: u.Qualifications[name]}).Validate(); err != nil {
-			return crowd.Fieldf("qualifications", "%s", err)
-		}
+	if err := s.ownQualifications(ctx, before, u); err != nil {
+		return err
 	}
 	u.Granted = slices.SortedStableFunc(slices.Values(u.Granted), func(x, y engine.Grant) int {
 		return cmp.Or(cmp.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Name, y.Name))
 	})
 	for i, g := range u.Granted {
 		if i > 0 && u.Granted[i-1].Tenant == g.Tenant && u.Granted[i-1].Name == g.Name {
-			return crowd.Fieldf("granted", "%s stands there twice for %s", g.Name, g.Tenant)
+			return crowd.Fieldf("qualifications", "%s stands there twice for %s", g.Name, g.Tenant)
 		}
 		if slices.Contains(before.Granted, g) {
 			continue
 		}
-		if err := (crowd.Qualification{Name: g.Name, Score: g.Score}).Validate(); err != nil {
-			return crowd.Fieldf("granted", "%s", err)
+		if err := (crowd.Qualification{Name: crowd.JoinQualification(g.Tenant.String(), g.Name), Score: g.Score}).Validate(); err != nil {
+			return crowd.Fieldf("qualifications", "%s", err)
 		}
 		if _, err := s.store.Tenant(ctx, g.Tenant); err != nil {
 			return err
@@ -43,13 +92,72 @@ func (s *Accounts) validQualifications(ctx context.Context, before, u *store.Use
 	return nil
 }
 
-// qualified reports whether somebody holds what a test grants, or there is none.
-func qualified(u *store.User, t *store.Test) bool {
-	return t == nil || engine.Meets(u.Qualifications, u.Granted, t.Tenant, []engine.Requirement{{Name: t.Grants, Min: t.PassMark}})
+// ownQualifications checks the qualifications that are new, and makes grants of those
+// whose full name has an owner.
+func (s *Accounts) ownQualifications(ctx context.Context, before, u *store.User) error {
+	var tenants Names
+	held := maps.Clone(u.Qualifications)
+	for _, full := range slices.Sorted(maps.Keys(u.Qualifications)) {
+		score := u.Qualifications[full]
+		if was, stays := before.Qualifications[full]; stays && score == was {
+			continue
+		}
+		if err := (crowd.Qualification{Name: full, Score: score}).Validate(); err != nil {
+			return crowd.Fieldf("qualifications", "%s", err)
+		}
+		owner, name := crowd.SplitQualification(full)
+		if owner == "" {
+			continue
+		}
+		if tenants == nil {
+			var err error
+			if tenants, err = names(ctx, s.store); err != nil {
+				return err
+			}
+		}
+		id, found := tenants.owner(owner)
+		if !found {
+			return crowd.Fieldf("qualifications", "%s: there is no tenant %s", full, owner)
+		}
+		delete(held, full)
+		u.Granted = append(slices.Clone(u.Granted), engine.Grant{Tenant: id, Name: name, Score: score})
+	}
+	u.Qualifications = held
+	return nil
 }
 
-// grant gives somebody what a test grants, unless they hold it with a better score:
-// for the batches of the test's tenant, or, by a test of the installation, for all.
+// granted reads the full name of what a test is to grant, and returns it without its
+// owner, who is that of the test: a tenant grants no qualification but its own.
+func granted(of engine.Owner, full string) (name string, err error) {
+	wrong := func(format string, args ...any) (string, error) {
+		return "", crowd.Fieldf("grants", format, args...)
+	}
+	owner, name := crowd.SplitQualification(full)
+	switch err := (crowd.Qualification{Name: full}).Validate(); {
+	case err != nil:
+		return wrong("%q is not the name of a qualification (1 to 100 characters, none of them <, >, = or /)", name)
+	case of.ID == 0 && owner != "":
+		return wrong("a test of the whole installation grants a qualification of the installation: write %s, or make the test for the tenant", name)
+	case of.ID != 0 && !of.Owns(owner):
+		return wrong("a test of %s grants a qualification of %s only: write %s", of.Name, of.Name, crowd.JoinQualification(of.Name, name))
+	}
+	return name, nil
+}
+
+// qualified reports whether somebody holds what a test grants, or there is none.
+func qualified(u *store.User, t *store.Test) bool {
+	if t == nil {
+		return true
+	}
+	asked := engine.Requirement{Name: t.Grants, Min: t.PassMark}
+	if t.Tenant != 0 {
+		asked.Owner = t.Tenant.String()
+	}
+	return engine.Meets(u.Qualifications, u.Granted, t.Tenant, []engine.Requirement{asked})
+}
+
+// grant gives somebody what a test grants, unless they hold it with a better score: a
+// qualification of the test's tenant, or, by a test of the installation, one of it.
 func grant(u *store.User, t *store.Test, score int) {
 	if t.Tenant == 0 {
 		held := maps.Clone(u.Qualifications)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -59,7 +60,7 @@ type NewTest struct {
 	Tries     int           // at most; 0: 1
 	Wait      time.Duration // between the end of a try and the next
 	TimeLimit time.Duration // of a try; 0: none
-	Grants    string        // the qualification; "": the test's name
+	Grants    string        // the full name of the qualification; "": the test's name, of its owner
 	Open      bool          // every worker may take it, not only those invited to it
 }
 
@@ -73,8 +74,15 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 		Tenant: tenant, Name: strings.TrimSpace(n.Name), Template: n.Template, Draw: n.Draw, PassMark: n.PassMark, Tries: cmp.Or(n.Tries, 1),
 		Wait: n.Wait, TimeLimit: n.TimeLimit, Grants: strings.TrimSpace(n.Grants), Open: n.Open, CreatedBy: p.User.ID, CreatedAt: s.clock.Time(),
 	}
-	t.Grants = cmp.Or(t.Grants, t.Name)
-	if err := validTest(&t); err != nil {
+	var of engine.Owner
+	if tenant != 0 {
+		owner, err := s.store.Tenant(ctx, tenant)
+		if err != nil {
+			return t, err
+		}
+		of = engine.Owner{ID: tenant, Name: owner.Name}
+	}
+	if err := validTest(of, &t); err != nil {
 		return t, err
 	}
 	end, err := s.uploads.Start(ctx, p.User.ID, tenant, 1)
@@ -98,8 +106,9 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 	return t, err
 }
 
-// validTest checks everything but the template and the questions.
-func validTest(t *store.Test) error {
+// validTest checks everything but the template and the questions. What the test of an owner
+// grants, by its full name, is kept without them.
+func validTest(of engine.Owner, t *store.Test) error {
 	var wrong crowd.Errors
 	bad := func(field, format string, args ...any) {
 		wrong = append(wrong, &crowd.Error{Code: crowd.Invalid, Field: field, Message: fmt.Sprintf(format, args...)})
@@ -109,8 +118,10 @@ func validTest(t *store.Test) error {
 	}
 	if t.Name == "" {
 		bad("name", "give the test a name (at most 100 bytes)")
-	} else if err := (crowd.Qualification{Name: t.Grants}).Validate(); err != nil {
-		bad("grants", "%q is not the name of a qualification (1 to 100 characters, none of them <, > or =)", t.Grants)
+	} else if name, err := granted(of, cmp.Or(t.Grants, crowd.JoinQualification(of.Name, t.Name))); err != nil {
+		wrong = append(wrong, crowd.ErrorsOf(err)...)
+	} else {
+		t.Grants = name
 	}
 	if t.PassMark < 1 || t.PassMark > 100 {
 		bad("pass_mark", "%d is not a pass mark (from 1 to 100)", t.PassMark)

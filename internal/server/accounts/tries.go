@@ -37,6 +37,9 @@ type TestView struct {
 	offers  []crowd.PoolID // pools of accepted invitations with this test, the latest first
 }
 
+// FullGrants returns the full name of what the test grants.
+func (v TestView) FullGrants() string { return Names{v.Tenant: v.For}.Grants(v.Test) }
+
 // TestResult is how a try went.
 type TestResult struct {
 	N         int

@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -312,6 +313,34 @@ func of[In, ID, A, B any, Path interface {
 }](do func(context.Context, *access.Principal, ID) (A, error), to func(A) B) func(context.Context, *access.Principal, *In) (B, error) {
 	return func(ctx context.Context, p *access.Principal, in *In) (B, error) {
 		return as(to)(do(ctx, p, Path(in).about()))
+	}
+}
+
+// named is as for what names qualifications of tenants.
+func named[A, B any](ctx context.Context, a *api, f func(accounts.Names, A) B) func(A, error) (B, error) {
+	return func(v A, err error) (out B, _ error) {
+		if err != nil {
+			return out, err
+		}
+		names, err := a.app.Tenants.Names(ctx)
+		return as(func(v A) B { return f(names, v) })(v, err)
+	}
+}
+
+// eachNamed is named for a list.
+func eachNamed[A, B any](ctx context.Context, a *api, f func(accounts.Names, A) B) func([]A, error) ([]B, error) {
+	return named(ctx, a, func(names accounts.Names, list []A) []B {
+		return lists.Map(list, func(v A) B { return f(names, v) })
+	})
+}
+
+// ofNamed is of for what names qualifications of tenants.
+func ofNamed[In, ID, A, B any, Path interface {
+	*In
+	about() ID
+}](a *api, do func(context.Context, *access.Principal, ID) (A, error), to func(accounts.Names, A) B) func(context.Context, *access.Principal, *In) (B, error) {
+	return func(ctx context.Context, p *access.Principal, in *In) (B, error) {
+		return named(ctx, a, to)(do(ctx, p, Path(in).about()))
 	}
 }
 

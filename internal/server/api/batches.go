@@ -35,7 +35,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		n.Redundancy = *b.Redundancy
 	}
 	for _, q := range b.Qualifications {
-		n.Requirements = append(n.Requirements, engine.Requirement(q))
+		n.Requirements = append(n.Requirements, engine.ParseRequirement(crowd.Qualification{Name: q.Name, Score: q.Min}))
 	}
 	return n
 }
@@ -68,7 +68,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
 	}
 	for _, q := range s.Requirements {
-		out.Qualifications = append(out.Qualifications, wire.Qualification(q))
+		out.Qualifications = append(out.Qualifications, wire.Qualification{Name: q.FullName(), Min: q.Min})
 	}
 	return out
 }

@@ -19,11 +19,11 @@ func (a *api) toInvitation(i accounts.InvitationView) wire.Invitation {
 	}
 }
 
-func toOffer(o accounts.Offer) wire.Offer {
+func toOffer(names accounts.Names, o accounts.Offer) wire.Offer {
 	out := wire.Offer{Pool: o.Pool.Name, Tenant: o.Tenant, By: o.By, Address: o.Address, Note: o.Note, ExpiresAt: o.ExpiresAt,
 		Asks: lists.Map(o.Asks, toNamedPool)}
 	if o.Test != nil {
-		test := toTest(*o.Test)
+		test := toTest(names, *o.Test)
 		out.Test = &test
 	}
 	return out
@@ -76,7 +76,7 @@ func (a *api) invited() {
 		func(ctx context.Context, _ *access.Principal, in *struct {
 			Token string `query:"token" required:"true" doc:"from the link: …/invitation?token=THIS"`
 		}) (wire.Offer, error) {
-			return as(toOffer)(a.app.Invitations.Open(ctx, in.Token))
+			return named(ctx, a, toOffer)(a.app.Invitations.Open(ctx, in.Token))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag,
 		text: "`prefers` says which work you like, by pool, from 0 to 1: the invitation lists in `asks` the pools between which people move. It can be changed with `PUT /v1/me/wishes`."},
@@ -94,7 +94,7 @@ func (a *api) invited() {
 			if err != nil {
 				return out, err
 			}
-			return as(toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token, prefers))
+			return named(ctx, a, toUser)(a.app.Invitations.Accept(ctx, p, in.Body.Token, prefers))
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/invitation/decline", summary: "Decline an invitation", tag: inviteTag},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.InvitationToken }) error {

@@ -5,8 +5,6 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -14,10 +12,10 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toUser(u store.User) wire.User {
+func toUser(names accounts.Names, u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
-		Pool: u.Pool, Suspended: u.Suspended, Qualifications: u.Qualifications, Prefers: toPrefers(u.Prefers),
-		Granted: lists.Map(u.Granted, func(g engine.Grant) wire.Grant { return wire.Grant(g) }), Serves: some(u.Serves), CreatedAt: u.CreatedAt}
+		Pool: u.Pool, Suspended: u.Suspended, Qualifications: names.Held(u), Prefers: toPrefers(u.Prefers),
+		Serves: some(u.Serves), CreatedAt: u.CreatedAt}
 }
 
 func (a *api) people() {
@@ -33,7 +31,7 @@ func (a *api) people() {
 			if err != nil {
 				return nil, err
 			}
-			return each(toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
+			return eachNamed(ctx, a, toUser)(a.app.Accounts.Users(ctx, p, in.tenant, after, in.Limit))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/users", summary: "Add a person", tag: tag, access: access.AccountsCreateUser, secret: true, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewUser }) (out wire.MadeUser, err error) {
@@ -44,10 +42,12 @@ func (a *api) people() {
 			}
 			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email, Admin: b.Admin,
 				Tenants: b.Tenants, Pool: b.Pool, Qualifications: b.Qualifications, Prefers: prefers})
-			return wire.MadeUser{User: toUser(u), SetupToken: link, SetupLink: a.setupLink(link)}, err
+			out.SetupToken, out.SetupLink = link, a.setupLink(link)
+			out.User, err = named(ctx, a, toUser)(u, err)
+			return out, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}", summary: "Show a person", tag: tag, access: signedIn},
-		of[UserPath](a.app.Accounts.User, toUser))
+		ofNamed[UserPath](a, a.app.Accounts.User, toUser))
 	add(a, op{method: http.MethodPatch, path: "/v1/users/{id}", summary: "Change a person", tag: tag, access: access.AccountsChangeUser,
 		text: "What is left out stays as it is. Who moves to another pool has to finish what they hold first."},
 		func(ctx context.Context, p *access.Principal, in *struct {
@@ -55,16 +55,15 @@ func (a *api) people() {
 			Body wire.UserEdit
 		}) (wire.User, error) {
 			b := &in.Body
-			return as(toUser)(a.app.Accounts.ChangeUser(ctx, p, in.id, func(u *store.User) (err error) {
+			return named(ctx, a, toUser)(a.app.Accounts.ChangeUser(ctx, p, in.id, func(u *store.User) (err error) {
 				input.Set(&u.FullName, b.FullName)
 				input.Set(&u.Email, b.Email)
 				input.Set(&u.Admin, b.Admin)
 				input.Set(&u.Tenants, b.Tenants)
 				input.Set(&u.Suspended, b.Suspended)
 				input.Set(&u.Serves, b.Serves)
-				input.Set(&u.Qualifications, b.Qualifications)
-				if b.Granted != nil {
-					u.Granted = lists.Map(*b.Granted, func(g wire.Grant) engine.Grant { return engine.Grant(g) })
+				if b.Qualifications != nil {
+					u.Qualifications, u.Granted = *b.Qualifications, nil
 				}
 				if b.Pool != nil {
 					u.Pool, err = optional(*b.Pool, crowd.ParsePoolID)

@@ -15,13 +15,13 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-func toTest(t store.Test) wire.Test {
-	return wire.Test{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Grants: t.Grants, Questions: t.Draw, PassMark: t.PassMark, Tries: t.Tries,
+func toTest(names accounts.Names, t store.Test) wire.Test {
+	return wire.Test{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Grants: names.Grants(t), Questions: t.Draw, PassMark: t.PassMark, Tries: t.Tries,
 		WaitSeconds: int64(t.Wait / time.Second), TimeLimitSeconds: int64(t.TimeLimit / time.Second), Open: t.Open, Retired: t.Retired}
 }
 
-func toGivenTest(t store.Test) wire.GivenTest {
-	return wire.GivenTest{Test: toTest(t), File: t.Questions, Template: wire.Template(t.Template), CreatedAt: t.CreatedAt}
+func toGivenTest(names accounts.Names, t store.Test) wire.GivenTest {
+	return wire.GivenTest{Test: toTest(names, t), File: t.Questions, Template: wire.Template(t.Template), CreatedAt: t.CreatedAt}
 }
 
 func toTry(t accounts.TriedTest) wire.Try {
@@ -38,7 +38,7 @@ func (a *api) tests() {
 			if err != nil {
 				return out, err
 			}
-			return as(toGivenTest)(a.app.Tests.Create(ctx, p, accounts.NewTest{
+			return named(ctx, a, toGivenTest)(a.app.Tests.Create(ctx, p, accounts.NewTest{
 				Tenant: b.Tenant, Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
 				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open,
@@ -47,17 +47,17 @@ func (a *api) tests() {
 	add(a, op{method: http.MethodGet, path: "/v1/tests", summary: "List tests", tag: tag, access: signedIn,
 		text: "Admins see all; requesters those of a tenant of theirs and those of the whole installation. Templates are left out: each test shows its own."},
 		func(ctx context.Context, p *access.Principal, in *OfTenant) ([]wire.GivenTest, error) {
-			return each(toGivenTest)(a.app.Tests.List(ctx, p, in.tenant))
+			return eachNamed(ctx, a, toGivenTest)(a.app.Tests.List(ctx, p, in.tenant))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}", summary: "Show a test", tag: tag, access: signedIn},
-		of[TestPath](a.app.Tests.Get, toGivenTest))
+		ofNamed[TestPath](a, a.app.Tests.Get, toGivenTest))
 	add(a, op{method: http.MethodPost, path: "/v1/tests/{id}/retire", summary: "Retire a test, or lift that", tag: tag, access: access.TestsRetire,
 		text: "Nobody new is invited to it; who was invited before may go on."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			TestPath
 			Body wire.Retire
 		}) (wire.GivenTest, error) {
-			return as(toGivenTest)(a.app.Tests.Retire(ctx, p, in.id, in.Body.Retired))
+			return named(ctx, a, toGivenTest)(a.app.Tests.Retire(ctx, p, in.id, in.Body.Retired))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tests/{id}/tries", summary: "List the tries at a test, with the answers", tag: tag, access: signedIn,
 		text: "Newest first; go on with `before`, the last id seen. After the first 4 MiB of answers in a list, tries come without theirs: `before` a try's id + 1 and `limit` 1 give it with them. For whoever may change the test."},
@@ -72,7 +72,7 @@ func (a *api) tests() {
 }
 
 func toMyTest(v accounts.TestView) wire.MyTest {
-	out := wire.MyTest{Test: toTest(v.Test), Pool: v.Pool.Name, For: v.For, Left: v.Left, NextAt: v.NextAt, Passed: v.Passed, Holds: v.Holds}
+	out := wire.MyTest{Test: toTest(accounts.Names{v.Tenant: v.For}, v.Test), Pool: v.Pool.Name, For: v.For, Left: v.Left, NextAt: v.NextAt, Passed: v.Passed, Holds: v.Holds}
 	out.Results = lists.Map(v.Tries, func(t accounts.TestResult) wire.TryResult {
 		return wire.TryResult{Try: t.N, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Submitted: t.Submitted, Score: t.Score, Late: t.Late, Passed: t.Passed}
 	})

@@ -59,7 +59,7 @@ var requests = []written{
 	{op: "POST /v1/stop", path: "/v1/stop", body: `{"stopped": true}`, get: "/v1/pools", at: "1"},
 	{op: "POST /v1/stop", path: "/v1/stop", body: `{"stopped": false}`, get: "/v1/pools", at: "0"},
 	{op: "POST /v1/users", path: "/v1/users", body: `{"name": "dora", "full_name": "Dora D", "email": "dora@example.org", "admin": true, "pool": "p2", "tenants": ["n1", "n3"], "qualifications": {"french": 80}, "prefers": {"p2": 0.25}}`, get: "/v1/users/u6"},
-	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"full_name": "Dora E", "email": "de@example.org", "admin": false, "pool": "p1", "tenants": ["n2"], "qualifications": {"latin": 70}, "granted": [{"tenant": "n1", "name": "greek", "score": 60}], "suspended": true, "serves": ["n1", "n3"]}`, get: "/v1/users/u6"},
+	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"full_name": "Dora E", "email": "de@example.org", "admin": false, "pool": "p1", "tenants": ["n2"], "qualifications": {"latin": 70, "ants/greek": 60}, "suspended": true, "serves": ["n1", "n3"]}`, get: "/v1/users/u6"},
 	{op: "PATCH /v1/users/{id}", path: "/v1/users/u6", body: `{"suspended": false, "serves": []}`, get: "/v1/users/u6"},
 	{op: "POST /v1/batches", path: "/v1/batches", body: batchBody, get: "/v1/batches/b1"},
 	{op: "PUT /v1/batches/{id}", path: "/v1/batches/b1", body: otherBody, get: "/v1/batches/b1"},
@@ -92,7 +92,7 @@ var requests = []written{
 // testBody is before the requests, since they name it.
 var testBody = written{
 	op: "POST /v1/tests", path: "/v1/tests", get: "/v1/tests/1",
-	body: `{"name": "birds", "tenant": "n1", "grants": "ornithology", "draw": 2, "pass_mark": 60, "tries": 4, "wait_seconds": 5400, "time_limit_seconds": 420, "open": true,
+	body: `{"name": "birds", "tenant": "n1", "grants": "ants/ornithology", "draw": 2, "pass_mark": 60, "tries": 4, "wait_seconds": 5400, "time_limit_seconds": 420, "open": true,
 		"template": {"kind": "choose_one", "question": "A bird?", "options": ["yes", "no"]}, "questions": "x\t_gold\na\tyes\nb\tno\nc\tno\n", "format": "tsv"}`,
 	as: map[string]string{"draw": "questions", "questions": "", "format": ""}, // that it reads three
 }

@@ -65,7 +65,7 @@ func TestOwnTestOpensNoOtherTenantsTasks(t *testing.T) {
 	theirs := w.draft(1, clearedOnly(w.b, w.pool))
 	must(w.Batches.Launch(w.ctx, w.bob, theirs, true))(t)
 	worker := w.workers[0]
-	if v := w.passes(worker, w.easy(w.ann, w.a, "cleared")); v.For != "ants" {
+	if v := w.passes(worker, w.easy(w.ann, w.a, "ants/cleared")); v.For != "ants" {
 		t.Errorf("it is for %q", v.For)
 	}
 	u := must(w.store.User(w.ctx, worker.User.ID))(t)
@@ -81,7 +81,10 @@ func TestOwnTestOpensNoOtherTenantsTasks(t *testing.T) {
 	}
 	refused(t, second(w.Batches.Launch(w.ctx, w.bob, w.draft(1, clearedOnly(w.b, w.pool)), false)), crowd.Invalid) // nobody counts as cleared for bees
 
-	own := w.draft(1, clearedOnly(w.a, w.pool))
+	own := w.draft(1, func(b *batches.NewBatch) {
+		clearedOnly(w.a, w.pool)(b)
+		b.Requirements[0].Owner = "ants"
+	})
 	must(w.Batches.Launch(w.ctx, w.ann, own, false))(t)
 	held := w.next(worker)
 	if got := held.Assignment.Batch(); got != own {
@@ -101,7 +104,7 @@ func TestOwnTestOpensNoOtherTenantsTasks(t *testing.T) {
 func TestTestOfInstallationCountsForAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	if own := w.easy(w.ann, 0, "cleared"); own.Tenant != w.a {
+	if own := w.easy(w.ann, 0, "ants/cleared"); own.Tenant != w.a {
 		t.Errorf("a requester's test without a tenant is of tenant %d", own.Tenant)
 	}
 	w.passes(w.workers[0], w.easy(w.admin, 0, "cleared"))
@@ -116,7 +119,7 @@ func TestRequestersInviteToOpenPoolsOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	pool := w.newPool("confidential", sched.Default).ID
-	test := w.easy(w.ann, w.a, "cleared")
+	test := w.easy(w.ann, w.a, "ants/cleared")
 	n := accounts.NewInvitations{Tenant: w.a, Pool: pool, Test: test.ID, Addresses: []string{"me@example.org"}}
 	_, err := w.Invitations.Invite(w.ctx, w.ann, n)
 	refused(t, err, crowd.Forbidden)

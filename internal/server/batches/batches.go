@@ -92,10 +92,10 @@ type NewBatch struct {
 	Lease        time.Duration
 	TaskTime     time.Duration
 	EndsAt       time.Time
-	Requirements []engine.Requirement
-	PerWorker    int            // the most answers of one person; 0: any number
-	Enough       *engine.Enough // ends it by itself; nil: its last task does
-	Training     bool           // its tasks are for newcomers of the pool, before they get others
+	Requirements []engine.Requirement // as written: see engine.OwnRequirements
+	PerWorker    int                  // the most answers of one person; 0: any number
+	Enough       *engine.Enough       // ends it by itself; nil: its last task does
+	Training     bool                 // its tasks are for newcomers of the pool, before they get others
 }
 
 // Create makes a draft. It gets its tasks by Upload.
@@ -131,7 +131,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 		Spec: engine.Spec{
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
-			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Requirements: n.Requirements, Training: n.Training,
+			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Training: n.Training,
 			PerWorker: n.PerWorker, Enough: n.Enough,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
@@ -140,6 +140,9 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 		return b, err
 	}
 	if err := input.ValidName("name", b.Name); err != nil {
+		return b, err
+	}
+	if b.Spec.Requirements, err = engine.OwnRequirements(engine.Owner{ID: owner.ID, Name: owner.Name}, n.Requirements); err != nil {
 		return b, err
 	}
 	compiled, err := input.NewTemplate(b.Template, nil)

@@ -30,7 +30,7 @@ func Remedy(p *access.Principal, c engine.Crowd, end string) string {
 	}
 	scores := make([]string, len(c.Lacks))
 	for i, r := range c.Lacks {
-		scores[i] = fmt.Sprintf("%s=%d", r.Name, r.Min)
+		scores[i] = fmt.Sprintf("%s=%d", r.FullName(), r.Min)
 		if strings.ContainsAny(scores[i], " '$") {
 			scores[i] = strconv.Quote(scores[i])
 		}

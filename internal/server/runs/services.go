@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -235,7 +236,7 @@ func (s *Runs) allowed(ctx context.Context, p *access.Principal, tenant crowd.Te
 		if err != nil {
 			return may, err
 		}
-		may.MaxPriority = t.MaxPriority
+		may.MaxPriority, may.For = t.MaxPriority, engine.Owner{ID: t.ID, Name: t.Name}
 	}
 	may.Service = orchestrator.KnownServices(lists.Filter(list, func(x store.Service) bool {
 		switch {

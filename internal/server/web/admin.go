@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/url"
 
 	"github.com/throng-dev/throng/crowd"
@@ -159,14 +160,24 @@ func (rq *request) menus() map[string]any {
 }
 
 // bindPerson goes over what an admin says of a person: who they are, and their roles.
-func bindPerson(b binding, u *store.User) {
+// Qualifications of tenants are written with the tenants' names.
+func (rq *request) bindPerson() func(binding, *store.User) {
+	names := accounts.NamesOf(ask(rq, rq.App.Tenants.List))
+	return func(b binding, u *store.User) { bindPerson(b, u, names) }
+}
+
+func bindPerson(b binding, u *store.User, names accounts.Names) {
 	b.words("full_name", &u.FullName)
 	b.words("email", &u.Email)
 	b.tick("admin", &u.Admin)
 	several(b, "tenants", &u.Tenants, crowd.ParseTenantID, crowd.TenantID.String)
 	several(b, "serves", &u.Serves, crowd.ParseTenantID, crowd.TenantID.String)
 	bound(b, "pool", &u.Pool, b.pool, idText)
-	bound(b, "qualifications", &u.Qualifications, b.qualifications, scoreLines)
+	held := names.Held(*u)
+	bound(b, "qualifications", &held, b.qualifications, scoreLines)
+	if !b.filling && !maps.Equal(held, names.Held(*u)) {
+		u.Qualifications, u.Granted = held, nil
+	}
 }
 
 // qualifications reads those that a person has.
@@ -186,7 +197,7 @@ func (f *fields) qualifications(name string) map[string]int {
 func (rq *request) createPerson() error {
 	f := rq.sent()
 	var u store.User
-	bindPerson(binding{fields: f}, &u)
+	bindPerson(binding{fields: f}, &u, nil)
 	n := accounts.NewUser{Name: f.text("name"), FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: u.Tenants, Pool: u.Pool, Qualifications: u.Qualifications}
 	if err := f.err(); err != nil {
 		return err
@@ -208,13 +219,13 @@ func (rq *request) setupURL(secret string) string {
 func (rq *request) person(id crowd.WorkerID) error {
 	u := askOf(rq, id, rq.App.Accounts.User)
 	data := rq.menus()
-	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(u.Qualifications), madeOf[*newcomer](rq)
-	data["Filled"], data["Factors"] = filled(u, bindPerson), askOf(rq, id, rq.App.Accounts.Factors)
+	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(data["TenantNames"].(accounts.Names).Held(u)), madeOf[*newcomer](rq)
+	data["Filled"], data["Factors"] = filled(u, rq.bindPerson()), askOf(rq, id, rq.App.Accounts.Factors)
 	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }
 
 func (rq *request) editPerson(id crowd.WorkerID) error {
-	_, err := rq.App.Accounts.ChangeUser(rq.ctx(), rq.p, id, saving(rq.sent(), bindPerson))
+	_, err := rq.App.Accounts.ChangeUser(rq.ctx(), rq.p, id, saving(rq.sent(), rq.bindPerson()))
 	return rq.done(err, "/admin/people/"+id.String(), "saved")
 }
 

@@ -62,7 +62,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {
 		var lines strings.Builder
 		for _, q := range list {
-			fmt.Fprintf(&lines, "%s>=%d\n", q.Name, q.Min)
+			fmt.Fprintf(&lines, "%s>=%d\n", q.FullName(), q.Min)
 		}
 		return lines.String()
 	})
@@ -75,7 +75,7 @@ func (f *fields) pool(name string) crowd.PoolID {
 
 func (f *fields) requirements(name string) (list []engine.Requirement) {
 	for _, q := range f.scores(name, 0) {
-		list = append(list, engine.Requirement{Name: q.Name, Min: q.Score})
+		list = append(list, engine.ParseRequirement(q))
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -176,13 +177,7 @@ func poolChoice(v control.PoolView) choice { return choice{v.ID.String(), v.Name
 
 // The names of tenants and pools by their ids.
 
-func tenantNames(list []store.Tenant) map[crowd.TenantID]string {
-	names := make(map[crowd.TenantID]string, len(list))
-	for _, t := range list {
-		names[t.ID] = t.Name
-	}
-	return names
-}
+func tenantNames(list []store.Tenant) accounts.Names { return accounts.NamesOf(list) }
 
 func poolNames(list []control.PoolView) map[crowd.PoolID]string {
 	names := make(map[crowd.PoolID]string, len(list))

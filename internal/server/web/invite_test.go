@@ -62,7 +62,7 @@ func TestInvitePages(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)
 	birdsBy(c.req, "pass_mark", "0").want(422, "0 is not a pass mark")
-	birdsBy(c.req).want(200, "Saved.", "It grants Birds", "The file has 4 questions.", "Nobody has taken it yet.")
+	birdsBy(c.req).want(200, "Saved.", "It grants Acme/Birds", "The file has 4 questions.", "Nobody has taken it yet.")
 	birdsBy(c.req).want(409, "there is a test named \"Birds\" already")
 	p := c.req.get("/invitations").want(200, "Nobody is invited yet.").form("/invitations").
 		set("addresses", "eva@example.org, bea@example.org\nEVA@example.org").set("pool", "p1").set("test", "1").set("note", "Hello <b>there</b>").send().
@@ -129,9 +129,9 @@ func TestInvitePages(t *testing.T) {
 	c.launchCats("Cats")
 	eva.get("/").at("/work").want(200, "Cats")
 	eva.get("/qualify").want(200, "qualified")
-	eva.get("/qualify/1").want(200, "qualified for Birds, for Acme")
-	c.boss.get("/admin/people").want(200, "Birds 75 for Acme")
-	c.boss.get("/admin/people/u4").want(200, "eva", "Qualified for one tenant's tasks", "Birds 75 for Acme", "--tenant TENANT")
+	eva.get("/qualify/1").want(200, "qualified for Acme/Birds")
+	c.boss.get("/admin/people").want(200, "Acme/Birds 75")
+	c.boss.get("/admin/people/u4").want(200, "eva", "Acme/Birds 75")
 	c.req.get("/tests/1").want(200, "eva", "3 of 4", "75 %", "passed")
 	c.req.get("/invitations").want(200, "accepted")
 

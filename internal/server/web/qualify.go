@@ -56,8 +56,9 @@ func (rq *request) createTest() error {
 func (rq *request) test(id int64) error {
 	t := askOf(rq, id, rq.App.Tests.Get)
 	data := map[string]any{"T": t, "Mine": true, "For": "the whole installation"}
-	if t.Tenant != 0 {
-		data["For"] = tenantNames(ask(rq, rq.App.Tenants.List))[t.Tenant]
+	names := tenantNames(ask(rq, rq.App.Tenants.List))
+	if data["Grants"] = names.Grants(t); t.Tenant != 0 {
+		data["For"] = names[t.Tenant]
 	}
 	tries, err := rq.App.Tests.Tries(rq.ctx(), rq.p, id, 0, testsTried)
 	if crowd.CodeOf(err) == crowd.NotFound { // the installation's: how people fared is the admins' to know

@@ -236,7 +236,7 @@ func TestTheCookie(t *testing.T) {
 }
 
 // absent stand for the wildcards of patterns: things that there are not.
-var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{provider}", "none", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "none", "{item}", "999", "{secret}", "NONE", "{service}", "none", "{$}", "")
+var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "none", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "none", "{item}", "999", "{secret}", "NONE", "{service}", "none", "{$}", "")
 
 var wildcards = regexp.MustCompile(`\{\w+\}`)
 

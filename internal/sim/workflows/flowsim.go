@@ -191,7 +191,8 @@ func (w *world) found(flow *workflow.Workflow) error {
 		}
 	}
 	names := []string{""}
-	needs := make(map[string]int) // qualifications, and the best score asked for
+	needs := make(map[string]int) // qualifications, and the best score asked for: of the installation
+	owned := make(map[string]int) // and of the tenant
 	for _, step := range flow.Steps {
 		if step.Crowd() == nil {
 			continue
@@ -200,7 +201,11 @@ func (w *world) found(flow *workflow.Workflow) error {
 			names = append(names, name)
 		}
 		for _, q := range step.Crowd().Requirements {
-			needs[q.Name] = max(needs[q.Name], q.Min)
+			scores := needs
+			if q.Owner != "" {
+				scores = owned
+			}
+			scores[q.Name] = max(scores[q.Name], q.Min)
 		}
 	}
 	if len(names) > 1 && !slices.ContainsFunc(flow.Steps, func(s workflow.Step) bool { return s.Crowd() != nil && poolOf(s.Crowd()) == "" }) {
@@ -211,8 +216,12 @@ func (w *world) found(flow *workflow.Workflow) error {
 			return crowd.Fieldf("workers", "no step asks people of a pool %q (they ask those of %s)", name, strings.Join(poolNames(names), ", "))
 		}
 	}
+	var granted []engine.Grant
+	for _, name := range slices.Sorted(maps.Keys(owned)) {
+		granted = append(granted, engine.Grant{Tenant: tenant, Name: name, Score: owned[name]})
+	}
 	for _, name := range names {
-		if err := w.pool(name, tenant, needs); err != nil {
+		if err := w.pool(name, tenant, engine.Worker{Qualifications: needs, Granted: granted}); err != nil {
 			return err
 		}
 	}
@@ -235,7 +244,7 @@ func poolNames(names []string) []string {
 	return lists.Map(names, func(name string) string { return cmp.Or(name, mainPool) })
 }
 
-func (w *world) pool(name string, tenant crowd.TenantID, needs map[string]int) error {
+func (w *world) pool(name string, tenant crowd.TenantID, worker engine.Worker) error {
 	kept := store.Pool{Name: name, Policy: w.Policy, CreatedAt: w.now, Grants: []store.PoolGrant{{Tenant: tenant}}}
 	if name == "" {
 		kept.Name = mainPool
@@ -261,12 +270,13 @@ func (w *world) pool(name string, tenant crowd.TenantID, needs map[string]int) e
 		people = n
 	}
 	for i := range people {
-		user, err := w.Store.CreateUser(w.ctx, store.User{Name: fmt.Sprintf("%s-%d", kept.Name, i+1), Pool: id, CreatedAt: w.now, Qualifications: needs})
+		user, err := w.Store.CreateUser(w.ctx, store.User{Name: fmt.Sprintf("%s-%d", kept.Name, i+1), Pool: id, CreatedAt: w.now, Qualifications: worker.Qualifications, Granted: worker.Granted})
 		if err != nil {
 			return err
 		}
 		w.place[user] = id
-		if err := e.SetWorker(w.now, engine.Worker{ID: user, Qualifications: needs}); err != nil {
+		worker.ID = user
+		if err := e.SetWorker(w.now, worker); err != nil {
 			return err
 		}
 	}
