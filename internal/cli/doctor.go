@@ -144,6 +144,8 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 // inspect checks what is in a store.
 func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	d.check("ledger", st.CheckLedger(ctx), "sums to zero, and every balance is what its entries make it")
+	head, err := st.CheckAudit(ctx)
+	d.check("audit log", err, "%s, each as it was written; the last is number %d, with hash %s", format.Count(int(head.Last), "entry"), head.Last, cmp.Or(head.Hash, "-"))
 	if tenants, err := st.ListTenants(ctx); err == nil {
 		d.Counts["tenants"] = int64(len(tenants))
 	} else {

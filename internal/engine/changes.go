@@ -162,6 +162,7 @@ type Transfer struct {
 	From, To   Account
 	Amount     crowd.Money
 	Assignment crowd.AssignmentID // of a reward, else 0
+	Author     crowd.WorkerID     // whose command it follows from; 0: nobody's in particular
 }
 
 // Progress is the part of a batch that changes while it runs.

@@ -61,6 +61,7 @@ type Engine struct {
 	dirty      []*batch     // batches whose progress is to be kept
 	judged     []*batch     // batches that may have enough labels now
 	changes    Changes
+	author     crowd.WorkerID // see Act
 }
 
 // New makes an engine without batches or workers.
@@ -76,6 +77,13 @@ func New(cfg Config) *Engine {
 	}
 	e.wages.empty = true
 	return e
+}
+
+// Act runs a command of somebody, whose transfers carry them as their author.
+func (e *Engine) Act(author crowd.WorkerID, command func()) {
+	e.author = author
+	command()
+	e.author = 0
 }
 
 // Take moves what has changed since the last Take into out, whose slices are

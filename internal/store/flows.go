@@ -275,7 +275,7 @@ func LabelCells(l *engine.Label) []string {
 // TenantSecret is a secret for the calls of a tenant's workflows.
 type TenantSecret struct {
 	Name  string
-	Value string
+	Value string   `audit:"-"`
 	Hosts []string // to which it may be sent, as a list of patterns; none: to any
 }
 

@@ -85,12 +85,12 @@ func WithEffects(ctx context.Context, effects ...*Effect) context.Context {
 }
 
 // Preparing returns a context for transactions that only prepare for the effect of a
-// request: after them it can be begun again from the start.
+// request: after them it can be begun again from the start. They keep no acts either.
 func Preparing(ctx context.Context) context.Context {
-	if len(EffectsOf(ctx)) == 0 {
+	if len(EffectsOf(ctx))+len(ActsOf(ctx)) == 0 {
 		return ctx
 	}
-	return WithEffects(ctx)
+	return WithActs(WithEffects(ctx))
 }
 
 // EffectsOf returns the effects of a context.

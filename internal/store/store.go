@@ -44,6 +44,7 @@ type Store interface {
 	Invitations
 	Tests
 	Requests
+	Audit
 	Close() error
 }
 
@@ -100,7 +101,7 @@ type User struct {
 	Name           string // to sign in with; unique, compared without case
 	FullName       string
 	Email          string
-	PasswordHash   string // empty: cannot sign in with a password
+	PasswordHash   string `audit:"-"` // empty: cannot sign in with a password
 	Admin          bool
 	Pool           crowd.PoolID // 0: not a worker
 	Suspended      bool         // can neither sign in nor work
@@ -157,7 +158,7 @@ const (
 // Token lets its bearer act as a user. Only the hash of the secret is kept.
 type Token struct {
 	ID        int64
-	Hash      string // hex SHA-256 of the secret; unique
+	Hash      string `audit:"-"` // hex SHA-256 of the secret; unique
 	Kind      TokenKind
 	User      crowd.WorkerID
 	Tenant    crowd.TenantID // not 0: acts for this tenant only

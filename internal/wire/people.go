@@ -197,6 +197,8 @@ type Entry struct {
 	To           string      `json:"to" example:"b17"`
 	AmountMicros crowd.Money `json:"amount_micros"`
 	Note         string      `json:"note,omitempty"`
+
+	Author crowd.WorkerID `json:"author,omitzero" doc:"Whose command it follows from; missing if it follows from nobody's, as pay for answers." example:"u2"`
 }
 
 // NewTenantSecret is a secret for a tenant's workflows.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -35,7 +36,8 @@ func (e *FactorWanted) Error() string { return errFactor.Error() }
 func (e *FactorWanted) Unwrap() error { return errFactor }
 
 // enter returns the secret of a new session of who has shown their first factor, and
-// their second one with c or elsewhere, if they hold one.
+// their second one with c or elsewhere, if they hold one. The session is what the act of the
+// context tells of.
 func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, elsewhere bool) (string, error) {
 	if !elsewhere {
 		held, err := s.held(ctx, u.ID)
@@ -46,12 +48,12 @@ func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, els
 		case c.Code == "":
 			return "", s.challenge(ctx, u)
 		default:
-			if err := s.checkCode(ctx, u, c, held); err != nil {
+			if err := s.checkCode(store.Preparing(ctx), u, c, held); err != nil {
 				return "", err
 			}
 		}
 	}
-	if err := s.store.DeleteExpiredTokens(ctx, s.clock.Time()); err != nil {
+	if err := s.store.DeleteExpiredTokens(store.Preparing(ctx), s.clock.Time()); err != nil {
 		return "", err
 	}
 	return s.session(ctx, u.ID, elsewhere)
@@ -117,6 +119,7 @@ func (s *Accounts) FinishFactor(ctx context.Context, challenge string, c Credent
 	if c.Code == "" {
 		return "", errFactor
 	}
+	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsFinishFactor, u.ID)
 	return s.enter(ctx, &u, &c, false)
 }
 

@@ -34,7 +34,7 @@ func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*s
 		if err != nil {
 			return u, err
 		}
-		if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+		if err := r.Command(store.WithActs(ctx), func(e *engine.Engine, now time.Time) error {
 			c, _ := e.OnCall(now, id)
 			learns = c.Training > 0
 			return e.RemoveWorker(now, id)
@@ -59,6 +59,7 @@ func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*s
 // keep keeps a change of a person. From a suspension on they can do nothing, and their
 // event streams end; with its end, their sessions and tokens of before do, too.
 func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
+	store.Tell(ctx, "user", *before, *u)
 	if before.Suspended && !u.Suspended {
 		for _, kind := range []store.TokenKind{store.SessionToken, store.APIToken} {
 			if err := s.deleteTokens(ctx, u.ID, kind); err != nil {

@@ -202,6 +202,8 @@ func (s *Accounts) ConfirmTOTP(ctx context.Context, p *access.Principal, secret,
 	}
 	f.ConfirmedAt = now
 	codes, hashes := firstCodes(list)
+	ctx, act := s.acting(ctx, p, access.AccountsConfirmTOTP, p.User.ID)
+	act.After = factorTold{f.ID, f.Kind, f.Name}
 	if err := s.store.ConfirmFactor(ctx, f, hashes); err != nil {
 		if crowd.CodeOf(err) == crowd.NotFound {
 			err = errBegun
@@ -248,6 +250,7 @@ func (s *Accounts) NewRecoveryCodes(ctx context.Context, p *access.Principal, pr
 		return nil, crowd.Errorf(crowd.Conflict, "you have no second factor: recovery codes come with the first one")
 	}
 	codes, hashes := newCodes()
+	ctx, _ = s.acting(ctx, p, access.AccountsNewRecoveryCodes, u.ID)
 	return codes, s.store.PutRecoveryCodes(ctx, u.ID, hashes)
 }
 
@@ -258,7 +261,8 @@ func (s *Accounts) RemoveFactor(ctx context.Context, p *access.Principal, id int
 		return err
 	}
 	none := crowd.Errorf(crowd.NotFound, "you have no second factor %d", id)
-	if !slices.ContainsFunc(held, func(f store.Factor) bool { return f.ID == id }) {
+	i := slices.IndexFunc(held, func(f store.Factor) bool { return f.ID == id })
+	if i < 0 {
 		return none
 	}
 	if _, err := s.prove(ctx, p, &proof); err != nil {
@@ -267,6 +271,8 @@ func (s *Accounts) RemoveFactor(ctx context.Context, p *access.Principal, id int
 	s.people.Lock()
 	defer s.people.Unlock()
 	defer s.sessions.clear()
+	ctx, act := s.acting(ctx, p, access.AccountsRemoveFactor, p.User.ID)
+	act.Before = factorTold{id, held[i].Kind, held[i].Name}
 	if err = s.store.DeleteFactor(ctx, p.User.ID, id); crowd.CodeOf(err) == crowd.NotFound {
 		return none
 	}
@@ -290,6 +296,7 @@ func (s *Accounts) ResetFactors(ctx context.Context, p *access.Principal, id cro
 		return err
 	}
 	defer s.sessions.clear()
+	ctx, _ = s.acting(ctx, p, access.AccountsResetFactors, id)
 	if err := s.deleteTokens(ctx, id, store.SessionToken); err != nil { // first: an error leaves nobody in without a factor
 		return err
 	}

@@ -147,6 +147,8 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 		return report, err
 	}
 	letter := letter{s: s, secret: secret, pool: pool, test: test, by: inviterName(p), now: now}
+	ctx, act := p.Acting(ctx, access.InvitationsInvite, store.AuditEntry{At: now, Tenant: n.Tenant, Kind: "invitations"})
+	act.After = invitedBy(&n, list)
 	for chunk := range slices.Chunk(list, inviteChunk) {
 		var write func(store.Invitation) store.Message
 		if report.Mail {
@@ -419,6 +421,7 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 		m := l.write(i)
 		m.Worker, mail = p.User.ID, &m
 	}
+	ctx, _ = s.acting(ctx, p, access.InvitationsResend, i)
 	if err := s.store.UpdateInvitation(ctx, i, mail); err != nil {
 		return InvitationView{}, err
 	}
@@ -437,7 +440,9 @@ func (s *Invitations) Withdraw(ctx context.Context, p *access.Principal, id int6
 	if err != nil || i.State == store.InvitationWithdrawn {
 		return s.viewOf(i), err
 	}
+	ctx, act := s.acting(ctx, p, access.InvitationsWithdraw, i)
 	i.State, i.AnsweredAt = store.InvitationWithdrawn, s.clock.Time()
+	act.After = i
 	if err := s.store.UpdateInvitation(ctx, i, nil); err != nil {
 		return InvitationView{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -174,6 +175,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	} else if len(others) > 0 {
 		return "", crowd.Errorf(crowd.Conflict, "there is an account with your address already: sign in with it, and accept then")
 	}
+	ctx, _ = s.acting(ctx, &access.Principal{}, access.InvitationsJoin, i)
 	if u, err = s.accept(ctx, i, u); err != nil {
 		return "", err
 	}
@@ -215,6 +217,7 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 			return u, err
 		}
 	}
+	ctx, _ = s.acting(ctx, p, access.InvitationsAccept, i)
 	return s.accept(ctx, i, u)
 }
 
@@ -235,6 +238,23 @@ func serving(u *store.User, i *store.Invitation) []crowd.TenantID {
 	return slices.Compact(list)
 }
 
+// acting is for a change of an invitation, as it was before.
+func (s *Invitations) acting(ctx context.Context, p *access.Principal, o access.Operation, before store.Invitation) (context.Context, *store.Act) {
+	ctx, act := p.Acting(ctx, o, store.AuditEntry{At: s.clock.Time(), Tenant: before.Tenant, Kind: "invitation", Object: strconv.FormatInt(before.ID, 10)})
+	act.Before, act.After = before, before
+	return ctx, act
+}
+
+// invitedBy is what the audit log says of invitations.
+func invitedBy(n *NewInvitations, list []store.Invitation) any {
+	return struct {
+		Pool      crowd.PoolID
+		Test      int64
+		People    int
+		Addresses string
+	}{n.Pool, n.Test, len(list), strings.Join(lists.Map(list, func(i store.Invitation) string { return i.Address }), " ")}
+}
+
 // accept keeps that u has accepted, and lets them work unless a test comes first.
 func (s *Invitations) accept(ctx context.Context, i store.Invitation, u store.User) (store.User, error) {
 	test, err := s.testOf(ctx, &i)
@@ -248,6 +268,9 @@ func (s *Invitations) accept(ctx context.Context, i store.Invitation, u store.Us
 	if i.AnsweredAt = s.clock.Time(); i.OpenedAt.IsZero() {
 		i.OpenedAt = i.AnsweredAt
 	}
+	accepted := i
+	accepted.State, accepted.Worker = store.InvitationAccepted, u.ID
+	store.Tell(ctx, "invitation", i, accepted)
 	if u.ID, err = s.store.AcceptInvitation(ctx, i, u); err != nil {
 		return u, err
 	}
@@ -264,8 +287,10 @@ func (s *Invitations) Decline(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
+	ctx, act := s.acting(ctx, &access.Principal{}, access.InvitationsDecline, i)
 	if i.State, i.AnsweredAt = store.InvitationDeclined, s.clock.Time(); i.OpenedAt.IsZero() {
 		i.OpenedAt = i.AnsweredAt
 	}
+	act.After = i
 	return s.store.UpdateInvitation(ctx, i, nil)
 }

@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -55,6 +56,7 @@ func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old,
 		return errOldPassword
 	}
 	now.PasswordHash = hash
+	ctx, _ = s.acting(ctx, p, access.AccountsChangePassword, u.ID)
 	if err := s.store.UpdateUser(ctx, now); err != nil {
 		return err
 	}
@@ -102,6 +104,8 @@ func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64
 	if !slices.ContainsFunc(list, func(t store.Token) bool { return t.ID == id }) {
 		return crowd.Errorf(crowd.NotFound, "you have no session %d", id)
 	}
+	ctx, act := p.Acting(ctx, access.AccountsEndSession, store.AuditEntry{At: s.clock.Time(), Kind: "session", Object: strconv.FormatInt(id, 10)})
+	act.Before = list[slices.IndexFunc(list, func(t store.Token) bool { return t.ID == id })]
 	return s.end(ctx, p, func(t *store.Token) bool { return t.ID == id })
 }
 
@@ -110,5 +114,6 @@ func (s *Accounts) EndSessions(ctx context.Context, p *access.Principal) error {
 	if limited(p) {
 		return nil // they are not for such a token to see
 	}
+	ctx, _ = s.acting(ctx, p, access.AccountsEndSessions, p.User.ID)
 	return s.end(ctx, p, func(t *store.Token) bool { return t.Kind == store.SessionToken })
 }

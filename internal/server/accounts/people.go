@@ -183,6 +183,7 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	if t.Name == firstPassword {
 		kinds = kinds[:1]
 	}
+	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsSetup, u.ID)
 	u.PasswordHash = hash
 	if err := s.store.UpdateUser(ctx, u); err != nil {
 		return "", err
@@ -244,6 +245,12 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	if err := s.validUser(ctx, store.User{}, &u); err != nil {
 		return store.User{}, "", err
 	}
+	about := store.AuditEntry{At: u.CreatedAt, Kind: "user"}
+	if len(u.Tenants) == 1 && !u.Admin && u.Pool == 0 || len(u.Tenants) > 0 && !p.Is(access.Admin) {
+		about.Tenant = u.Tenants[0]
+	}
+	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)
+	act.After = u
 	id, err := s.store.CreateUser(ctx, u)
 	if err != nil {
 		return store.User{}, "", err
@@ -324,6 +331,7 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 	if err := p.May(access.AccountsChangeUser); err != nil {
 		return store.User{}, err
 	}
+	ctx, _ = s.acting(ctx, p, access.AccountsChangeUser, id)
 	return s.Change(ctx, id, func(u *store.User) error {
 		pool := u.Pool
 		defer func() {
@@ -347,11 +355,14 @@ func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant 
 		return err
 	}
 	noWorker := &crowd.Error{Code: crowd.NotFound, Field: "worker", Message: "no such worker"}
+	ctx, act := p.Acting(ctx, access.AccountsBlockWorker, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "worker", Object: id.String()})
 	_, err := s.Change(ctx, id, func(u *store.User) error {
 		if u.Pool == 0 {
 			return noWorker
 		}
 		list := slices.DeleteFunc(slices.Clone(u.BlockedBy), func(t crowd.TenantID) bool { return t == tenant })
+		type here struct{ Blocked bool } // other tenants' blocks are not this one's to see
+		act.Before, act.After = here{len(list) < len(u.BlockedBy)}, here{blocked}
 		if blocked {
 			list = append(list, tenant)
 			slices.Sort(list)
@@ -377,6 +388,7 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	if err != nil {
 		return "", err
 	}
+	ctx, _ = s.acting(ctx, p, access.AccountsNewSetupLink, id)
 	return s.setupLink(ctx, u)
 }
 
@@ -386,18 +398,6 @@ func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.Worke
 		return store.User{}, &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
 	}
 	return s.store.User(ctx, id)
-}
-
-// hidePools leaves out of a colleague the pools that p does not know, and whom they serve.
-func (s *Accounts) hidePools(p *access.Principal, u *store.User) {
-	unknown := func(id crowd.PoolID) bool {
-		pool, _ := s.live.Settings(id)
-		return !p.Knows(&pool)
-	}
-	if u.Serves = nil; unknown(u.Pool) {
-		u.Pool = 0
-	}
-	maps.DeleteFunc(u.Prefers, func(id crowd.PoolID, _ float64) bool { return unknown(id) })
 }
 
 // Users lists people with ids above after. Admins see everybody, requesters the

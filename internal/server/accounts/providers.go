@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/oidc"
@@ -94,9 +95,13 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if err != nil {
 		return "", "", err
 	}
+	ctx, act := (&access.Principal{}).Acting(ctx, access.AccountsFinishSignIn, store.AuditEntry{At: s.clock.Time(), Kind: "user"})
 	u, err := s.personOf(ctx, p, &who)
 	if err != nil {
 		return "", "", err
+	}
+	if act.Pending() { // they were known
+		act.Actor, act.Object = u.ID, u.ID.String()
 	}
 	if u.Suspended {
 		return "", "", errSuspended
@@ -126,6 +131,9 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 			return u, err
 		}
 		if len(same) == 1 {
+			for _, act := range store.ActsOf(ctx) {
+				act.Actor, act.Object = same[0].ID, same[0].ID.String()
+			}
 			_, err = s.store.PutIdentity(ctx, who.Issuer, who.Subject, same[0], now)
 			return same[0], err
 		}
@@ -143,6 +151,7 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 	if err := s.validUser(ctx, store.User{}, &u); err != nil {
 		return u, err
 	}
+	store.Tell(ctx, "user", nil, u)
 	u.ID, err = s.store.PutIdentity(ctx, who.Issuer, who.Subject, u, now)
 	return u, err
 }

@@ -196,3 +196,15 @@ func (s *Accounts) closed(ctx context.Context, i *store.Invitation) (bool, error
 	by, err := s.store.User(ctx, i.InvitedBy)
 	return !by.Admin, err
 }
+
+// hidePools leaves out of a colleague the pools that p does not know, and whom they serve.
+func (s *Accounts) hidePools(p *access.Principal, u *store.User) {
+	unknown := func(id crowd.PoolID) bool {
+		pool, _ := s.live.Settings(id)
+		return !p.Knows(&pool)
+	}
+	if u.Serves = nil; unknown(u.Pool) {
+		u.Pool = 0
+	}
+	maps.DeleteFunc(u.Prefers, func(id crowd.PoolID, _ float64) bool { return unknown(id) })
+}

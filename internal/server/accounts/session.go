@@ -184,6 +184,7 @@ func expired(t store.Token, now time.Time) bool {
 // queue at once; what they hold stays theirs until its lease runs out.
 func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 	defer s.sessions.clear()
+	ctx, _ = s.acting(ctx, p, access.AccountsSignOut, p.User.ID)
 	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
 		return err
 	}

@@ -79,6 +79,7 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 	if u.Suspended {
 		return "", errSuspended
 	}
+	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsSignIn, u.ID)
 	return s.enter(ctx, &u, &c, false)
 }
 

@@ -59,6 +59,11 @@ func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) 
 			return t, err
 		}
 	}
+	ctx, act := p.Acting(ctx, access.TenantsCreate, store.AuditEntry{At: t.CreatedAt, Kind: "tenant"})
+	act.After = struct {
+		store.Tenant
+		Deposit crowd.Money
+	}{t, n.Deposit}
 	err := s.live.ChangeSettings(func() (err error) {
 		if t.ID, err = s.store.CreateTenant(ctx, t, n.Deposit); err != nil {
 			return err
@@ -105,6 +110,7 @@ func (s *Tenants) Update(ctx context.Context, p *access.Principal, id crowd.Tena
 			return store.Tenant{}, err
 		}
 	}
+	ctx, _ = s.acting(ctx, p, access.TenantsUpdate, id)
 	return s.change(ctx, id, func(t *store.Tenant) error {
 		input.Set(&t.Name, edit.Name)
 		input.Set(&t.Weight, edit.Weight)
@@ -119,7 +125,13 @@ func (s *Tenants) Change(ctx context.Context, p *access.Principal, id crowd.Tena
 	if err := p.May(access.TenantsChange); err != nil {
 		return store.Tenant{}, err
 	}
+	ctx, _ = s.acting(ctx, p, access.TenantsChange, id)
 	return s.change(ctx, id, change)
+}
+
+// acting is for a change of a tenant.
+func (s *Tenants) acting(ctx context.Context, p *access.Principal, o access.Operation, id crowd.TenantID) (context.Context, *store.Act) {
+	return p.Acting(ctx, o, store.AuditEntry{At: s.clock.Time(), Tenant: id, Kind: "tenant", Object: id.String()})
 }
 
 func (s *Tenants) change(ctx context.Context, id crowd.TenantID, change func(*store.Tenant) error) (t store.Tenant, err error) {
@@ -127,12 +139,14 @@ func (s *Tenants) change(ctx context.Context, id crowd.TenantID, change func(*st
 		if t, err = s.store.Tenant(ctx, id); err != nil {
 			return err
 		}
+		before := t
 		if err := change(&t); err != nil {
 			return err
 		}
 		if err := validTenant(t); err != nil {
 			return err
 		}
+		store.Tell(ctx, "tenant", before, t)
 		if err := s.store.UpdateTenant(ctx, t); err != nil {
 			return err
 		}
@@ -202,6 +216,11 @@ func (s *Tenants) Deposit(ctx context.Context, p *access.Principal, id crowd.Ten
 			return crowd.Fieldf("amount", "the account has %s, so %s cannot be taken out of it", have, -amount)
 		}
 	}
+	ctx, act := s.acting(ctx, p, access.TenantsDeposit, id)
+	act.After = struct {
+		Amount crowd.Money
+		Note   string
+	}{amount, note}
 	return s.store.Deposit(ctx, s.clock.Time(), id, amount, note)
 }
 
@@ -256,6 +275,8 @@ func (s *Tenants) PutSecret(ctx context.Context, p *access.Principal, tenant cro
 			return crowd.Fieldf(fmt.Sprintf("hosts[%d]", i), "%v", err)
 		}
 	}
+	ctx, act := p.Acting(ctx, access.TenantsPutSecret, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "secret", Object: t.Name})
+	act.After = t
 	return s.store.PutTenantSecret(ctx, tenant, t)
 }
 
@@ -264,6 +285,7 @@ func (s *Tenants) DeleteSecret(ctx context.Context, p *access.Principal, tenant 
 	if err := p.MayFor(access.TenantsDeleteSecret, tenant); err != nil {
 		return err
 	}
+	ctx, _ = p.Acting(ctx, access.TenantsDeleteSecret, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "secret", Object: name})
 	return s.store.DeleteTenantSecret(ctx, tenant, name)
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,6 +103,8 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 		return t, crowd.Fieldf("draw", "the file has %d questions: say how many of them make a try (at most %d)", t.Questions, MaxDrawn)
 	}
 	t.Draw = cmp.Or(t.Draw, t.Questions)
+	ctx, act := p.Acting(ctx, access.TestsCreate, store.AuditEntry{At: t.CreatedAt, Tenant: tenant, Kind: "test"})
+	act.After = t
 	t.ID, err = s.store.CreateTest(ctx, t, questions)
 	return t, err
 }
@@ -291,7 +294,10 @@ func (s *Tests) Retire(ctx context.Context, p *access.Principal, id int64, retir
 	if err != nil {
 		return t, err
 	}
+	ctx, act := p.Acting(ctx, access.TestsRetire, store.AuditEntry{At: s.clock.Time(), Tenant: t.Tenant, Kind: "test", Object: strconv.FormatInt(id, 10)})
+	act.Before = t
 	t.Retired = retired
+	act.After = t
 	return t, s.store.RetireTest(ctx, t.Tenant, t.ID, retired)
 }
 

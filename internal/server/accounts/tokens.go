@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -109,6 +110,8 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	if end := p.Token.ExpiresAt; p.Token.Kind == store.APIToken && !end.IsZero() && (t.ExpiresAt.IsZero() || t.ExpiresAt.After(end)) {
 		t.ExpiresAt = end
 	}
+	ctx, act := p.Acting(ctx, access.AccountsCreateToken, store.AuditEntry{At: s.clock.Time(), Tenant: t.Tenant, Kind: "token"})
+	act.After = t
 	secret, err := s.issue(ctx, &t, "thr")
 	return t, secret, err
 }
@@ -168,6 +171,8 @@ func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crow
 		return noToken(of, id)
 	}
 	defer s.sessions.clear()
+	ctx, act := p.Acting(ctx, access.AccountsRevokeToken, store.AuditEntry{At: s.clock.Time(), Tenant: tokens[i].Tenant, Kind: "token", Object: strconv.FormatInt(id, 10)})
+	act.Before = tokens[i]
 	if err := s.store.DeleteToken(ctx, of, id); err != nil {
 		return err
 	}

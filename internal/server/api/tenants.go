@@ -17,7 +17,7 @@ func toTenant(t store.Tenant) wire.Tenant {
 }
 
 func toEntry(e store.Entry) wire.Entry {
-	return wire.Entry{ID: e.ID, At: e.At, Kind: string(e.Kind), From: e.From.String(), To: e.To.String(), AmountMicros: e.Amount, Note: e.Note}
+	return wire.Entry{ID: e.ID, At: e.At, Kind: string(e.Kind), From: e.From.String(), To: e.To.String(), AmountMicros: e.Amount, Note: e.Note, Author: e.Author}
 }
 
 func (a *api) tenants() {

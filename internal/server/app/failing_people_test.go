@@ -51,3 +51,11 @@ func (f *failingStore) UseRecoveryCode(ctx context.Context, user crowd.WorkerID,
 func (f *failingStore) RecoveryCodes(ctx context.Context, user crowd.WorkerID) (int, error) {
 	return fail1(f, ctx, "RecoveryCodes", func() (int, error) { return f.Store.RecoveryCodes(ctx, user) })
 }
+
+func (f *failingStore) AuditEntries(ctx context.Context, x store.AuditFilter) ([]store.AuditEntry, error) {
+	return fail1(f, ctx, "AuditEntries", func() ([]store.AuditEntry, error) { return f.Store.AuditEntries(ctx, x) })
+}
+
+func (f *failingStore) CheckAudit(ctx context.Context) (store.AuditHead, error) {
+	return fail1(f, ctx, "CheckAudit", func() (store.AuditHead, error) { return f.Store.CheckAudit(ctx) })
+}

@@ -108,6 +108,8 @@ func (s *Batches) Create(ctx context.Context, p *access.Principal, n NewBatch) (
 		return b, err
 	}
 	b.CreatedBy, b.CreatedAt = p.User.ID, s.clock.Time()
+	ctx, act := p.Acting(ctx, access.BatchesCreate, store.AuditEntry{At: b.CreatedAt, Tenant: n.Tenant, Kind: "batch"})
+	act.After = b
 	b.Spec.ID, err = s.store.CreateBatch(ctx, b)
 	return b, err
 }
@@ -209,6 +211,9 @@ func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.B
 	if b.Directed && b.Pool != old.Pool {
 		return b, crowd.Fieldf("pool", "the tasks name people of the pool %s; upload the file again after a change of pool", old.Pool)
 	}
+	ctx, act := s.acting(ctx, p, access.BatchesEditDraft, &old)
+	old.Progress = b.Progress
+	act.Before, act.After = old, b
 	return b, s.store.UpdateDraft(ctx, b)
 }
 
@@ -261,7 +266,11 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return BatchView{}, err
 	}
-	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.Launch(now, spec) }); err != nil {
+	ctx, act := s.acting(ctx, p, access.BatchesLaunch, &b)
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+		v := BatchView{Batch: b}
+		return v.tell(act, e, func() error { return e.Launch(now, spec) })
+	}); err != nil {
 		return BatchView{}, err
 	}
 	return s.view(ctx, p, id)
@@ -300,29 +309,12 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 	if err != nil {
 		return BatchView{}, err
 	}
+	ctx, act := s.acting(ctx, p, o, &b)
+	act.Before, act.After = told{State: b.Progress.State}, told{State: crowd.BatchCancelled}
 	if err := s.store.CancelDraft(ctx, b.Spec.Tenant, id, s.clock.Time()); err != nil {
 		return BatchView{}, err
 	}
 	return s.view(ctx, p, id)
-}
-
-// stepDraft is the error of what is not for people to do with the batch of a step that
-// has not begun.
-func stepDraft(b *store.Batch) error {
-	return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, which launches it: throng workflow show %s", b.Spec.ID, b.Run, b.Run)
-}
-
-// notOpen is the error of what only a batch that has been launched, and has not
-// ended, can do.
-func notOpen(b store.Batch) error {
-	switch {
-	case b.Progress.State != crowd.BatchDraft:
-	case b.Run != 0:
-		return stepDraft(&b)
-	default:
-		return crowd.Errorf(crowd.Conflict, "%s is a draft: launch it first", b.Spec.ID)
-	}
-	return crowd.Errorf(crowd.Conflict, "%s is %s", b.Spec.ID, b.Progress.State)
 }
 
 // onBatch runs a command on a launched batch.
@@ -339,8 +331,9 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	v, running := BatchView{Batch: b}, false
+	ctx, act := s.acting(ctx, p, o, &b)
 	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
-		err := f(e, now)
+		err := v.tell(act, e, func() error { return f(e, now) })
 		running = v.read(e)
 		return err
 	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile

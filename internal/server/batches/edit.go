@@ -51,6 +51,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return BatchView{}, err
 	}
+	ctx, act := s.acting(ctx, p, access.BatchesChange, &b)
 	return s.changeReserving(ctx, p, costlyChange{access: access.BatchesChange, batch: &b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (crowd.Money, error) {
 		v := BatchView{Batch: b} // what is kept of it changes under the lock of the funds only
 		v.read(e)
@@ -74,6 +75,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		if err == nil && x.Stopped != v.Stops.Batch {
 			err = e.StopBatch(now, id, x.Stopped)
 		}
+		act.After = x
 		return 0, err
 	}})
 }

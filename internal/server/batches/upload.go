@@ -65,6 +65,7 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 	}
 	columns := b.Columns
 	b.Columns = nil // until all tasks are there
+	acting, act := s.acting(ctx, p, access.BatchesUpload, &b)
 	if err := s.store.UpdateDraft(ctx, b); err != nil {
 		return UploadReport{}, err
 	}
@@ -73,7 +74,11 @@ func (s *Batches) Upload(ctx context.Context, p *access.Principal, id crowd.Batc
 	}
 	if err = u.all(ctx); err == nil {
 		b.Columns, u.report.Columns = columns, columns
-		err = s.store.UpdateDraft(ctx, b)
+		act.After = struct {
+			Tasks   int
+			Columns []string
+		}{u.report.Tasks, columns}
+		err = s.store.UpdateDraft(acting, b)
 	}
 	if err != nil { // whoever sent the file may have gone
 		err = errors.Join(err, s.store.DropTasks(context.WithoutCancel(ctx), b.Spec.Tenant, id))

@@ -16,6 +16,7 @@ func (s *Pools) Grant(ctx context.Context, p *access.Principal, id crowd.PoolID,
 	if err := p.May(access.PoolsGrant); err != nil {
 		return PoolView{}, err
 	}
+	ctx, _ = s.acting(ctx, p, access.PoolsGrant, id)
 	return s.Change(ctx, p, id, func(now *store.Pool) error {
 		now.Grants = append(without(now.Grants, g.Tenant), g)
 		slices.SortFunc(now.Grants, func(x, y store.PoolGrant) int { return cmp.Compare(x.Tenant, y.Tenant) })
@@ -29,6 +30,7 @@ func (s *Pools) Revoke(ctx context.Context, p *access.Principal, id crowd.PoolID
 	if err := p.May(access.PoolsRevoke); err != nil {
 		return PoolView{}, err
 	}
+	ctx, _ = s.acting(ctx, p, access.PoolsRevoke, id)
 	return s.Change(ctx, p, id, func(now *store.Pool) error {
 		left := without(now.Grants, tenant)
 		if len(left) == len(now.Grants) {

@@ -112,6 +112,8 @@ func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy st
 	if len(tenants) == 1 { // of several, an admin says which
 		v.Grants = []store.PoolGrant{{Tenant: tenants[0].ID}}
 	}
+	ctx, act := p.Acting(ctx, access.PoolsCreate, store.AuditEntry{At: v.CreatedAt, Kind: "pool"})
+	act.After = v.Pool
 	err = s.cfg.Live.ChangeSettings(func() (err error) {
 		if v.ID, err = s.savePool(ctx, v.Pool); err != nil {
 			return err
@@ -143,11 +145,17 @@ func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID
 	if err := p.May(access.PoolsChange); err != nil {
 		return v, err
 	}
+	ctx, _ = s.acting(ctx, p, access.PoolsChange, id)
 	err = s.cfg.Live.ChangeSettings(func() error {
 		v, err = s.changeNow(ctx, p, id, change)
 		return err
 	})
 	return v, err
+}
+
+// acting is for a change of a pool.
+func (s *Pools) acting(ctx context.Context, p *access.Principal, o access.Operation, id crowd.PoolID) (context.Context, *store.Act) {
+	return p.Acting(ctx, o, store.AuditEntry{At: s.cfg.Clock.Time(), Kind: "pool", Object: id.String()})
 }
 
 // changeNow is Change while no other settings are changed.
@@ -177,6 +185,7 @@ func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.Poo
 		}
 		now.Policy = policy.Name()
 	}
+	store.Tell(ctx, "pool", before, now)
 	if err := s.cfg.Store.UpdatePool(ctx, now); err != nil {
 		return PoolView{}, err
 	}
@@ -321,6 +330,9 @@ func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped
 	if err := p.May(access.PoolsStopEverything); err != nil {
 		return err
 	}
+	ctx, act := p.Acting(ctx, access.PoolsStopEverything, store.AuditEntry{At: s.cfg.Clock.Time(), Kind: "pools"})
+	type all struct{ Stopped bool }
+	act.Before, act.After = all{!stopped}, all{stopped}
 	var errs []error
 	for _, pool := range s.cfg.Live.List() {
 		_, err := s.Change(ctx, p, pool.ID, func(now *store.Pool) error { now.Stopped = stopped; return nil })
@@ -346,6 +358,8 @@ func (s *Pools) Fund(ctx context.Context, p *access.Principal, id crowd.PoolID, 
 	if err != nil {
 		return money, err
 	}
+	ctx, act := s.acting(ctx, p, access.PoolsFund, id)
+	act.After = struct{ Amount crowd.Money }{amount}
 	err = r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
 		if amount < 0 {
 			err = e.Withdraw(now, -amount)

@@ -16,16 +16,21 @@ type group struct {
 	err     error
 }
 
-// context has the effects of the commands.
+// context has the effects and acts of the commands.
 func (g *group) context() context.Context {
+	ctx := context.Background()
 	var effects []*store.Effect
+	var acts []*store.Act
 	for _, o := range g.ops {
-		effects = append(effects, o.effects...)
+		effects, acts = append(effects, o.effects...), append(acts, o.acts...)
 	}
-	if effects == nil {
-		return context.Background()
+	if effects != nil {
+		ctx = store.WithEffects(ctx, effects...)
 	}
-	return store.WithEffects(context.Background(), effects...)
+	if acts != nil {
+		ctx = store.WithActs(ctx, acts...)
+	}
+	return ctx
 }
 
 // commitAll is the committer.
@@ -106,7 +111,11 @@ func (l *loop) apply(o *op) {
 		l.engine.Observe(on)
 		l.observed = on
 	}
-	o.do(l.engine, now)
+	if o.author == 0 {
+		o.do(l.engine, now)
+	} else {
+		l.engine.Act(o.author, func() { o.do(l.engine, now) })
+	}
 	if o.number != nil {
 		*o.number = l.numbers + l.engine.Produced()
 	}

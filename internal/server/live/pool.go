@@ -48,6 +48,8 @@ type op struct {
 	inspect func(map[crowd.WorkerID]*waiter) // if set, called with the waiters
 	number  *uint64                          // if set, becomes the number of the last event
 	effects []*store.Effect                  // that do had
+	acts    []*store.Act                     // that do was
+	author  crowd.WorkerID                   // of what do changes, or 0
 	err     error
 	done    chan struct{}
 }
@@ -98,13 +100,13 @@ func (p *Pool) Do(ctx context.Context, f func(e *engine.Engine, now time.Time)) 
 }
 
 // Command is Do for a command that may be refused. What it changes is the effect of the
-// context.
+// context, and its act.
 func (p *Pool) Command(ctx context.Context, f func(e *engine.Engine, now time.Time) error) error {
 	var refused error
-	o, effects := &op{done: make(chan struct{})}, store.EffectsOf(ctx)
+	o, effects, acts := &op{done: make(chan struct{}), author: store.AuthorOf(ctx)}, store.EffectsOf(ctx), store.ActsOf(ctx)
 	o.do = func(e *engine.Engine, now time.Time) {
 		if refused = f(e, now); refused == nil {
-			o.effects = effects
+			o.effects, o.acts = effects, acts
 		}
 	}
 	if err := p.send(ctx, o); err != nil {

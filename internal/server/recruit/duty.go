@@ -256,6 +256,7 @@ func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change fun
 	if err := p.May(access.DutyChangeWishes); err != nil {
 		return WishesView{}, err
 	}
+	ctx, _ = p.Acting(ctx, access.DutyChangeWishes, store.AuditEntry{At: s.cfg.Clock.Time(), Kind: "user", Object: p.User.ID.String()})
 	u, err := s.cfg.ChangeUser(ctx, p.User.ID, func(u *store.User) error {
 		w := WishesOf(*u)
 		if err := change(&w); err != nil {

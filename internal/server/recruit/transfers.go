@@ -150,7 +150,13 @@ func (t *Transfers) MoveFrom(ctx context.Context, p *access.Principal, from crow
 	case u.Pool != from:
 		return false, crowd.Fieldf("worker", "%s is not a worker of %s", u.Name, from)
 	}
+	ctx, _ = p.Acting(ctx, access.TransfersMoveFrom, t.about(id))
 	return t.Move(ctx, p, id, to)
+}
+
+// about is what the audit log says of whoever is moved.
+func (t *Transfers) about(id crowd.WorkerID) store.AuditEntry {
+	return store.AuditEntry{At: t.cfg.Clock.Time(), Kind: "worker", Object: id.String()}
 }
 
 // Move moves a worker to another pool. It reports whether they are there; if not,
@@ -160,6 +166,9 @@ func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.Work
 		return false, err
 	}
 	u, err := t.cfg.Store.User(ctx, id)
+	type place struct{ Pool, MovesTo crowd.PoolID }
+	ctx, act := p.Acting(ctx, access.TransfersMove, t.about(id))
+	act.Before, act.After = place{u.Pool, u.MovesTo}, place{Pool: to}
 	switch {
 	case err != nil:
 		return false, err

@@ -242,6 +242,8 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 		return orchestrator.Created{}, err
 	}
 	defer done()
+	ctx, act := p.Acting(ctx, access.RunsMake, store.AuditEntry{At: s.clock.Time(), Tenant: n.Tenant, Kind: "run"})
+	act.After = n
 	return s.orchestrator.Create(ctx, n)
 }
 
@@ -265,6 +267,7 @@ func (s *Runs) MakeAgain(ctx context.Context, p *access.Principal, id crowd.RunI
 			n.Open = append(n.Open, in.Name)
 		}
 	}
+	ctx, _ = p.Acting(ctx, access.RunsAgain, store.AuditEntry{At: s.clock.Time(), Tenant: r.Tenant, Kind: "run"})
 	made, err := s.Make(ctx, p, n)
 	if err != nil {
 		return made, err
@@ -286,6 +289,7 @@ func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, in
 		return orchestrator.LoadResult{}, err
 	}
 	defer end()
+	ctx = s.acting(ctx, p, access.RunsLoad, &r, told{Input: input})
 	return s.orchestrator.Load(ctx, id, input, file)
 }
 
@@ -300,6 +304,7 @@ func (s *Runs) AddRows(ctx context.Context, p *access.Principal, id crowd.RunID,
 		return orchestrator.AddedRows{}, err
 	}
 	defer end()
+	ctx = s.acting(ctx, p, access.RunsAddRows, &r, told{Input: n.Input, Feed: n.Feed})
 	out, err := s.orchestrator.AddRows(ctx, id, n)
 	if err == nil {
 		s.watched.Changed(id)
@@ -317,20 +322,20 @@ func (s *Runs) FeedRows(ctx context.Context, p *access.Principal, id crowd.RunID
 
 // SealInputs ends an open input of a run ("": all of them): no more rows come.
 func (s *Runs) SealInputs(ctx context.Context, p *access.Principal, id crowd.RunID, input string) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsSealInputs, id, func(c *orchestrator.Orchestrator) error { return c.SealInputs(ctx, id, input) })
+	return s.onRun(ctx, p, id, command{access.RunsSealInputs, told{Input: input}, func(ctx context.Context, c *orchestrator.Orchestrator) error { return c.SealInputs(ctx, id, input) }})
 }
 
 // Start begins a run whose inputs are there. With smallCrowd it may have steps that nobody
 // is qualified for yet; without, the error is of code Conflict then.
 func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID, smallCrowd bool) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsStart, id, func(c *orchestrator.Orchestrator) error {
+	return s.onRun(ctx, p, id, command{access.RunsStart, told{State: store.RunRunning}, func(ctx context.Context, c *orchestrator.Orchestrator) error {
 		if !smallCrowd {
 			if err := c.CheckPeople(ctx, id); err != nil {
 				return err
 			}
 		}
 		return c.Start(ctx, id)
-	})
+	}})
 }
 
 var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
@@ -347,44 +352,34 @@ func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation
 	return r, err
 }
 
-// onRun does something to a run, and returns it as it is then.
-func (s *Runs) onRun(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID, f func(*orchestrator.Orchestrator) error) (store.Run, error) {
-	if _, err := s.find(ctx, p, o, id); err != nil {
-		return store.Run{}, err
-	}
-	if err := f(s.orchestrator); err != nil {
-		return store.Run{}, err
-	}
-	s.watched.Changed(id)
-	return s.store.Run(ctx, 0, id)
-}
-
 // Pause stops a run; what people hold they may submit.
 func (s *Runs) Pause(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsPause, id, func(c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) })
+	return s.onRun(ctx, p, id, command{access.RunsPause, told{State: store.RunPaused}, func(ctx context.Context, c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) }})
 }
 
 // Resume goes on with a paused run.
 func (s *Runs) Resume(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsResume, id, func(c *orchestrator.Orchestrator) error { return c.Resume(ctx, id) })
+	return s.onRun(ctx, p, id, command{access.RunsResume, told{State: store.RunRunning}, func(ctx context.Context, c *orchestrator.Orchestrator) error { return c.Resume(ctx, id) }})
 }
 
 // Cancel gives a run up; what it has made stays to be read.
 func (s *Runs) Cancel(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsCancel, id, func(c *orchestrator.Orchestrator) error {
+	return s.onRun(ctx, p, id, command{access.RunsCancel, told{State: store.RunCancelled}, func(ctx context.Context, c *orchestrator.Orchestrator) error {
 		r, err := s.store.Run(ctx, 0, id)
 		if err != nil || r.State != store.RunLoading {
 			return errors.Join(err, c.Cancel(ctx, id))
 		}
 		return c.Abandon(ctx, id)
-	})
+	}})
 }
 
 // TopUp raises what a run with a budget may spend.
 func (s *Runs) TopUp(ctx context.Context, p *access.Principal, id crowd.RunID, amount crowd.Money) (store.Run, error) {
-	if _, err := s.find(ctx, p, access.RunsTopUp, id); err != nil {
+	before, err := s.find(ctx, p, access.RunsTopUp, id)
+	if err != nil {
 		return store.Run{}, err
 	}
+	ctx = s.acting(ctx, p, access.RunsTopUp, &before, told{Amount: amount})
 	// What is returned is not read again: after an error of that, whoever asked would
 	// add the same once more.
 	r, err := s.orchestrator.TopUp(ctx, id, amount)
@@ -396,25 +391,25 @@ func (s *Runs) TopUp(ctx context.Context, p *access.Principal, id crowd.RunID, a
 
 // EndStep ends a crowd step of a run early, with the labels that there are.
 func (s *Runs) EndStep(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (store.Run, error) {
-	return s.onRun(ctx, p, access.RunsEndStep, id, func(c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) })
+	return s.onRun(ctx, p, id, command{access.RunsEndStep, told{Step: step}, func(ctx context.Context, c *orchestrator.Orchestrator) error { return c.EndStep(ctx, id, step) }})
 }
 
 // Retry tries again what a step ("": every step) holds, and steps that have
 // failed.
 func (s *Runs) Retry(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items, steps int, err error) {
-	_, err = s.onRun(ctx, p, access.RunsRetry, id, func(c *orchestrator.Orchestrator) (err error) {
+	_, err = s.onRun(ctx, p, id, command{access.RunsRetry, told{Step: step}, func(ctx context.Context, c *orchestrator.Orchestrator) (err error) {
 		items, steps, err = c.Retry(ctx, id, step)
 		return err
-	})
+	}})
 	return items, steps, err
 }
 
 // Skip drops the items that a step ("": every step) holds.
 func (s *Runs) Skip(ctx context.Context, p *access.Principal, id crowd.RunID, step string) (items int, err error) {
-	_, err = s.onRun(ctx, p, access.RunsSkip, id, func(c *orchestrator.Orchestrator) (err error) {
+	_, err = s.onRun(ctx, p, id, command{access.RunsSkip, told{Step: step}, func(ctx context.Context, c *orchestrator.Orchestrator) (err error) {
 		items, err = c.Skip(ctx, id, step)
 		return err
-	})
+	}})
 	return items, err
 }
 

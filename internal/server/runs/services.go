@@ -86,6 +86,8 @@ func (s *Services) Declare(ctx context.Context, p *access.Principal, name string
 	if err := e.Apply(&x); err != nil {
 		return ServiceView{}, err
 	}
+	ctx, act := s.acting(ctx, p, access.ServicesDeclare, name)
+	act.After = x
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keep(ctx, p, x, func(ctx context.Context, x store.Service) error {
@@ -114,11 +116,19 @@ func (s *Services) Change(ctx context.Context, p *access.Principal, name string,
 	if err != nil {
 		return ServiceView{}, err
 	}
+	ctx, act := s.acting(ctx, p, access.ServicesChange, name)
+	act.Before = x
 	if err := change(&x); err != nil {
 		return ServiceView{}, err
 	}
 	x.Name = name // that is how it is known
+	act.After = x
 	return s.keep(ctx, p, x, s.runs.store.UpdateService)
+}
+
+// acting is for a change of a service.
+func (s *Services) acting(ctx context.Context, p *access.Principal, o access.Operation, name string) (context.Context, *store.Act) {
+	return p.Acting(ctx, o, store.AuditEntry{At: s.runs.clock.Time(), Kind: "service", Object: name})
 }
 
 // keep checks a service, keeps it, and has the orchestrator go by it.
@@ -139,6 +149,7 @@ func (s *Services) Remove(ctx context.Context, p *access.Principal, name string)
 	if err := p.May(access.ServicesRemove); err != nil {
 		return err
 	}
+	ctx, _ = s.acting(ctx, p, access.ServicesRemove, name)
 	if err := s.runs.store.DeleteService(ctx, name); err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func (s *Store) createBatch(ctx context.Context, tx transaction, b *store.Batch)
 		return 0, fmt.Errorf("all %d batch ids are used up", int64(crowd.MaxBatchID))
 	}
 	id, draft := crowd.BatchID(n), *b
+	created(ctx, "batch", id)
 	draft.Spec.ID, draft.Spec.Tasks, draft.Directed = id, 0, false
 	if err := batches.add(ctx, tx, &draft); err != nil {
 		return 0, s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool)

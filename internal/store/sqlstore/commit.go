@@ -23,8 +23,8 @@ const (
 	insertLabel     = `insert into labels (task, labelled_at, value, confidence, answers, tie, undecided) values ($1, $2, $3, $4, $5, $6, $7)`
 	lockLedger      = `select last from counters where name = 'ledger'`
 	lastEntry       = `select coalesce(max(id), 0) from ledger`
-	insertEntry     = `insert into ledger (id, entered_at, kind, source, target, amount, assignment, source_prev, target_prev, note)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+	insertEntry     = `insert into ledger (id, entered_at, kind, source, target, amount, assignment, source_prev, target_prev, note, author)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	reviseBatch   = `update batches set rule = $2, reward = $3, production = $4, tasks = tasks + $5, enough = $6 where id = $1`
 	insertPast    = `insert into past_rewards (batch, last, reward) values ($1, $2, $3) on conflict (batch, last) do nothing`
 	insertRemoval = `insert into removals (task, removed_at) values ($1, $2)`
@@ -235,7 +235,7 @@ func (w *writer) transfer(stmt *sql.Stmt, id int64, t *engine.Transfer, note str
 	if err != nil {
 		return err
 	}
-	err = w.row(stmt, id, micros(t.At), string(t.Kind), from.key, to.key, int64(t.Amount), int64(t.Assignment), from.lastEntry, to.lastEntry, note)
+	err = w.row(stmt, id, micros(t.At), string(t.Kind), from.key, to.key, int64(t.Amount), int64(t.Assignment), from.lastEntry, to.lastEntry, note, int64(t.Author))
 	from.change -= int64(t.Amount)
 	to.change += int64(t.Amount)
 	from.lastEntry, to.lastEntry = id, id

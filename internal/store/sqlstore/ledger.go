@@ -30,7 +30,7 @@ func (s *Store) deposit(ctx context.Context, tx transaction, at time.Time, tenan
 		return crowd.Fieldf("amount", "%s is not an amount to deposit (not 0, at most %s)", amount, crowd.MaxMoney)
 	}
 	x := engine.Transfer{
-		At: at, Kind: engine.Deposit, Amount: amount,
+		At: at, Kind: engine.Deposit, Amount: amount, Author: store.AuthorOf(ctx),
 		From: engine.Account{Kind: engine.Outside}, To: engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)},
 	}
 	if amount < 0 {
@@ -72,7 +72,7 @@ func (s *Store) Entries(ctx context.Context, a engine.Account, before int64, lim
 	}
 	entries, err := list(ctx, s.read, func(r row, e *store.Entry) error {
 		var from, to int64
-		err := r.Scan(&e.ID, instant{&e.At}, &e.Kind, &from, &to, &e.Amount, &e.Assignment, &e.Note)
+		err := r.Scan(&e.ID, instant{&e.At}, &e.Kind, &from, &to, &e.Amount, &e.Assignment, &e.Note, &e.Author)
 		e.From, e.To = accountOf(from), accountOf(to)
 		return err
 	}, `with recursive chain (id, n) as (
@@ -81,7 +81,7 @@ func (s *Store) Entries(ctx context.Context, a engine.Account, before int64, lim
 			select case when e.source = $1 then e.source_prev else e.target_prev end, c.n + 1
 			from chain c join ledger e on e.id = c.id where c.n < $3
 		)
-		select e.id, e.entered_at, e.kind, e.source, e.target, e.amount, e.assignment, e.note from chain c join ledger e on e.id = c.id`, key, start, limit)
+		select e.id, e.entered_at, e.kind, e.source, e.target, e.amount, e.assignment, e.note, e.author from chain c join ledger e on e.id = c.id`, key, start, limit)
 	slices.SortFunc(entries, func(x, y store.Entry) int { return cmp.Compare(y.ID, x.ID) })
 	return entries, s.failed("read ledger", err)
 }

@@ -47,7 +47,7 @@ func (s *Store) Secret(ctx context.Context, name, made string) (string, error) {
 	if !ok {
 		k.name = name
 		sealed := s.keys.Seal(k.place(), made)
-		err = s.change(ctx, "keep secret", func(ctx context.Context, tx transaction) (err error) {
+		err = s.change(store.Preparing(ctx), "keep secret", func(ctx context.Context, tx transaction) (err error) {
 			if _, err = tx.exec(ctx, `insert into secrets (name, secret, sealed_with) values ($1, $2, $3) on conflict (name) do nothing`, name, sealed.Text, sealed.Key); err != nil {
 				return err
 			}

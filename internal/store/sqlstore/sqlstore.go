@@ -230,7 +230,7 @@ func (tx transaction) QueryContext(ctx context.Context, text string, args ...any
 	return stmt.QueryContext(ctx, args...)
 }
 
-// change runs do in a transaction, which also keeps the effects of the context. The
+// change runs do in a transaction, which also keeps the effects and acts of the context. The
 // context limits the wait for the connection only: what has begun is brought to its end,
 // so that it is never not known whether it happened.
 func (s *Store) change(ctx context.Context, op string, do func(context.Context, transaction) error) error {
@@ -244,10 +244,13 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 	if err != nil {
 		return s.failed(op, err)
 	}
-	pending := lists.Filter(store.EffectsOf(ctx), (*store.Effect).Pending)
+	pending, acts := lists.Filter(store.EffectsOf(ctx), (*store.Effect).Pending), lists.Filter(store.ActsOf(ctx), (*store.Act).Pending)
 	err = do(ctx, transaction{tx, s.write})
 	if err == nil {
 		err = s.keepEffects(ctx, transaction{tx, s.write}, pending)
+	}
+	if err == nil {
+		err = s.keepActs(ctx, transaction{tx, s.write}, acts)
 	}
 	if err != nil {
 		_ = tx.Rollback() // the first error is the one to tell
@@ -259,6 +262,9 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 	}
 	for _, e := range pending {
 		e.Keep()
+	}
+	for _, a := range acts {
+		a.Keep()
 	}
 	if s.dialect.Written != nil {
 		s.dialect.Written()

@@ -193,5 +193,6 @@ func addNew[T any, ID ~int64](ctx context.Context, tx transaction, t *table[T], 
 		return err
 	}
 	*id = ID(n)
+	created(ctx, kind, *id)
 	return t.add(ctx, tx, x)
 }

@@ -76,11 +76,13 @@ var methods = map[string]func(*testing.T, *world){
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose,
 	"Request PutRequest DropRequests": testRequests,
+	"AuditEntries":                    testAuditEntries, "CheckAudit": testCheckAudit,
 }
 
 // together are the tests of several methods, and of what one does besides.
 var together = map[string]func(*testing.T, *world){
 	"an effect is kept with its transaction":        testEffects,
+	"an act is kept with its transaction":           testActs,
 	"a token is used up once":                       testDeleteToken,
 	"a code is used up once":                        testFactorsUsedAtOnce,
 	"a call is kept with its notices":               testUpdateCall,

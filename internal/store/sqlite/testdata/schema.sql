@@ -29,6 +29,24 @@ CREATE TABLE assignments (
     expires_at  bigint not null,
     ended_at    bigint not null default 0
 );
+CREATE TABLE audit (
+    number    integer primary key,
+    at        bigint not null,
+    tenant    bigint not null, -- whose the thing is; 0: the installation's
+    actor     bigint not null, -- 0: the server itself
+    token     bigint not null, -- of a program, or 0
+    operation text not null,
+    kind      text not null,
+    object    text not null,
+    address   text not null,
+    before    text not null, -- JSON of what differs
+    after     text not null,
+    salt      text not null,
+    previous  text not null,
+    hash      text not null
+);
+CREATE INDEX audit_by_object on audit (kind, object, number);
+CREATE INDEX audit_by_tenant on audit (tenant, number);
 CREATE TABLE batches (
     id             integer primary key,
     tenant         bigint not null references tenants (id),
@@ -145,7 +163,7 @@ CREATE TABLE ledger (
     source_prev bigint not null, -- the source account's entry before this one
     target_prev bigint not null,
     note        text not null default ''
-);
+, author bigint not null default 0);
 CREATE TABLE messages (
     id         integer primary key,
     worker     bigint not null references users (id),

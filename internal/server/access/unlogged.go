@@ -1,0 +1,23 @@
+package access
+
+const (
+	itsAssignment = "the assignment tells it"
+	itsDuty       = "what is kept of duty tells it"
+	itsTry        = "the try tells it"
+	ownBrowser    = "it is about where messages are shown to them, and nothing hangs on it"
+)
+
+// unlogged has the operations that change something of which the audit log does not tell,
+// and why not.
+var unlogged = map[string]string{
+	"Work.Next": itsAssignment, "Work.Submit": itsAssignment, "Work.Return": itsAssignment, "Work.Skip": itsAssignment, "Work.Heartbeat": itsAssignment,
+	"Duty.Start": itsDuty, "Duty.End": itsDuty, "Duty.DeclineCall": "the call tells it",
+	"Duty.Subscribe": ownBrowser, "Duty.Unsubscribe": ownBrowser,
+	"Tests.StartTry": itsTry, "Tests.SubmitTry": itsTry,
+	"Accounts.Bootstrap":   "the server makes the first administrator, who is nobody until they have set a password",
+	"Accounts.BeginSignIn": "nobody is signed in yet",
+	"Accounts.BeginTOTP":   "it has no effect before it is confirmed",
+}
+
+// Logged reports whether the audit log tells of an operation, by one entry.
+func (o Operation) Logged() bool { return o.Changes && unlogged[o.Name] == "" }

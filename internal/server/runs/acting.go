@@ -1,0 +1,46 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// told is what the audit log says of a change of a run.
+type told struct {
+	State             store.RunState // what it was, or becomes
+	Input, Feed, Step string
+	Amount            crowd.Money
+}
+
+// acting is for a change of a run, as it was before.
+func (s *Runs) acting(ctx context.Context, p *access.Principal, o access.Operation, r *store.Run, after told) context.Context {
+	ctx, act := p.Acting(ctx, o, store.AuditEntry{At: s.clock.Time(), Tenant: r.Tenant, Kind: "run", Object: r.ID.String()})
+	if act.After = after; after.State != "" {
+		act.Before = told{State: r.State}
+	}
+	return ctx
+}
+
+// command is something that is done to a run.
+type command struct {
+	access access.Operation
+	tells  told
+	do     func(context.Context, *orchestrator.Orchestrator) error
+}
+
+// onRun does something to a run, and returns it as it is then.
+func (s *Runs) onRun(ctx context.Context, p *access.Principal, id crowd.RunID, c command) (store.Run, error) {
+	r, err := s.find(ctx, p, c.access, id)
+	if err != nil {
+		return store.Run{}, err
+	}
+	if err := c.do(s.acting(ctx, p, c.access, &r, c.tells), s.orchestrator); err != nil {
+		return store.Run{}, err
+	}
+	s.watched.Changed(id)
+	return s.store.Run(ctx, 0, id)
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// AuditEntry tells of one change that somebody made.
+type AuditEntry struct {
+	Number    int64 // from 1, without gaps
+	At        time.Time
+	Tenant    crowd.TenantID // whose the thing is, or 0: the installation's
+	Actor     crowd.WorkerID // 0: the server itself
+	Token     int64          // of a program, or 0: a session, or none
+	Operation string         // as access.Operations names it
+	Kind      string         // of the thing, such as "batch"
+	Object    string         // its id, or name
+
+	Address string // from which they came; "": not known
+	Before  json.RawMessage
+	After   json.RawMessage
+
+	Salt     string // so that the digest of few details cannot be guessed
+	Previous string // hash of the entry before, or ""
+	Hash     string
+}
+
+// details are the part of an entry that can be personal.
+type details struct {
+	Salt    string `json:"salt"`
+	Address string `json:"address"`
+	Before  string `json:"before"` // as text, every byte of which counts
+	After   string `json:"after"`
+}
+
+// chained are what the hash of an entry is of.
+type chained struct {
+	Number    int64          `json:"number"`
+	At        int64          `json:"at"` // microseconds since 1970
+	Tenant    crowd.TenantID `json:"tenant"`
+	Actor     crowd.WorkerID `json:"actor"`
+	Token     int64          `json:"token"`
+	Operation string         `json:"operation"`
+	Kind      string         `json:"kind"`
+	Object    string         `json:"object"`
+	Details   string         `json:"details"` // digest of details
+	Previous  string         `json:"previous"`
+}
+
+// Digest returns what the hash of the entry must be. It is of the entry's parts in the
+// clear, of a digest of its details, and of the hash before: so details can be taken away
+// one day, for whom they tell of, and the others still verify.
+func (e *AuditEntry) Digest() string {
+	return digest(chained{Number: e.Number, At: e.At.UnixMicro(), Tenant: e.Tenant, Actor: e.Actor, Token: e.Token, Operation: e.Operation,
+		Kind: e.Kind, Object: e.Object, Previous: e.Previous,
+		Details: digest(details{Salt: e.Salt, Address: e.Address, Before: string(e.Before), After: string(e.After)})})
+}
+
+func digest(v any) string {
+	sum := sha256.Sum256(canonical(v))
+	return hex.EncodeToString(sum[:])
+}
+
+// canonical is v as JSON: the fields of structs in their order, those of maps by name,
+// without spaces.
+func canonical(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return []byte(err.Error()) // of text that is no JSON: it fits no hash
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+// AuditFilter says which entries are meant; zero fields leave it open.
+type AuditFilter struct {
+	Tenant    crowd.TenantID
+	Actor     crowd.WorkerID
+	Operation string // or what it begins with
+	Kind      string
+	Object    string
+	Since     time.Time
+	Until     time.Time // before this
+	Before    int64     // with lower numbers only, the newest first
+	After     int64     // not 0: with higher numbers, the oldest first; -1: from the first
+	Limit     int
+}
+
+// AuditHead is the audit log as it stands.
+type AuditHead struct {
+	Last int64  // number; 0: there are no entries
+	Hash string // of the last
+}
+
+// Audit keeps who changed what. Entries are kept in the transaction of the change: see Act.
+type Audit interface {
+	// AuditEntries lists entries.
+	AuditEntries(ctx context.Context, f AuditFilter) ([]AuditEntry, error)
+	// CheckAudit verifies that all entries are there, in order, as they were written. The
+	// error is a *crowd.Error of code Conflict and names the first that is not.
+	CheckAudit(ctx context.Context) (AuditHead, error)
+}
+
+// Act is a change on its way: the first transaction under its context keeps its entry.
+type Act struct {
+	AuditEntry        // Number, Before, After and what hashes are made of follow
+	Before, After any // the thing: a struct without pointers, or nil; only what differs is kept
+	kept          atomic.Bool
+}
+
+// Pending reports whether the next transaction is to keep the act's entry.
+func (a *Act) Pending() bool { return !a.kept.Load() }
+
+// Keep is for stores: it says that the entry has been kept.
+func (a *Act) Keep() { a.kept.Store(true) }
+
+// Created is for stores: it says which id a new thing has. A tenant's entry is that
+// tenant's, and a person whom nobody made has come by themselves.
+func (a *Act) Created(kind string, id any) {
+	if a.Kind == kind && a.Object == "" {
+		a.Object = fmt.Sprint(id)
+	}
+	switch id := id.(type) {
+	case crowd.TenantID:
+		a.Tenant = id
+	case crowd.WorkerID:
+		a.Actor = cmp.Or(a.Actor, id)
+	}
+}
+
+// Tell says what the thing of a kind that the act of a context is about was before, and
+// what it will be.
+func Tell(ctx context.Context, kind string, before, after any) {
+	if acts := ActsOf(ctx); len(acts) == 1 && acts[0].Kind == kind {
+		acts[0].Before, acts[0].After = before, after
+	}
+}
+
+// Entry returns the act's entry, as far as it is known before it is kept.
+func (a *Act) Entry() AuditEntry {
+	e := a.AuditEntry
+	e.Before, e.After = Differences(a.Before, a.After)
+	return e
+}
+
+type actsKey struct{}
+
+// WithActs returns a context whose first transaction keeps the entries of acts.
+func WithActs(ctx context.Context, acts ...*Act) context.Context {
+	return context.WithValue(ctx, actsKey{}, acts)
+}
+
+// ActsOf returns the acts of a context.
+func ActsOf(ctx context.Context) []*Act {
+	acts, _ := ctx.Value(actsKey{}).([]*Act)
+	return acts
+}
+
+// AuthorOf returns who acts in a context, or 0.
+func AuthorOf(ctx context.Context) crowd.WorkerID {
+	if acts := ActsOf(ctx); len(acts) == 1 {
+		return acts[0].Actor
+	}
+	return 0
+}
