@@ -162,8 +162,7 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	if err := auth.ValidPassword(password); err != nil {
 		return "", err
 	}
-	t, u, err := s.setupToken(ctx, secret)
-	if err != nil {
+	if _, _, err := s.setupToken(ctx, secret); err != nil {
 		return "", err
 	}
 	hash, err := s.passwords.Hash(ctx, password)
@@ -173,7 +172,8 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	s.people.Lock()
 	defer s.people.Unlock()
 	defer s.sessions.clear()
-	if t, u, err = s.setupToken(ctx, secret); err != nil { // as it is now: another call may have used it up
+	t, u, err := s.setupToken(ctx, secret) // as it is now: another call may have used it up
+	if err != nil {
 		return "", err
 	}
 	// A new password is set where the old one may be known to others, and so what was
