@@ -145,7 +145,7 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	d.check("ledger", st.CheckLedger(ctx), "sums to zero, and every balance is what its entries make it")
 	head, err := st.CheckAudit(ctx)
-	d.check("audit log", err, "%s, each as it was written; the last is number %d, with hash %s", format.Count(int(head.Last), "entry"), head.Last, cmp.Or(head.Hash, "-"))
+	d.check("audit log", err, "%s", auditLine(head))
 	if tenants, err := st.ListTenants(ctx); err == nil {
 		d.Counts["tenants"] = int64(len(tenants))
 	} else {
@@ -168,6 +168,21 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 		}
 		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Workers, "worker"), p.Policy, format.Count(counts.Batches, "batch")+" open")
 	}
+}
+
+// auditLine says what an audit log that is as it should be has.
+func auditLine(h store.AuditHead) string {
+	if h.Last == 0 {
+		return "no entries"
+	}
+	text := fmt.Sprintf("%s, each as it was written", format.Count(int(h.Last-h.First+1), "entry"))
+	if h.First > 1 {
+		text += fmt.Sprintf(", from number %d on: those before it were dropped", h.First)
+	}
+	if h.Erased > 0 {
+		text += fmt.Sprintf("; details of %d were erased", h.Erased)
+	}
+	return text + fmt.Sprintf("; the last is number %d, with hash %s", h.Last, h.Hash)
 }
 
 // inspectOutbox says how many messages wait and have failed, and why.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,16 +30,39 @@ type AuditEntry struct {
 	Before  json.RawMessage
 	After   json.RawMessage
 
-	Salt     string // so that the digest of few details cannot be guessed
-	Previous string // hash of the entry before, or ""
-	Hash     string
+	Salt        string // so that the digest of a small change cannot be guessed
+	AddressSalt string // the same for the address; "": see onePart
+	// Details that were erased, or are not shown, are empty, and their digest stands for
+	// them.
+	AddressDigest string
+	ChangeDigest  string
+	Previous      string // hash of the entry before, or ""
+	Hash          string
 }
 
-// details are the part of an entry that can be personal.
+// details are the part of an entry that can be personal. Its members are digests of their
+// own, so that each can be taken away without the other.
 type details struct {
+	Address string `json:"address"`
+	Change  string `json:"change"`
+}
+
+type addressDetails struct {
 	Salt    string `json:"salt"`
 	Address string `json:"address"`
-	Before  string `json:"before"` // as text, every byte of which counts
+}
+
+type changeDetails struct {
+	Salt   string `json:"salt"`
+	Before string `json:"before"` // as text, every byte of which counts
+	After  string `json:"after"`
+}
+
+// oneDetails are the details of entries that were kept before these had two parts.
+type oneDetails struct {
+	Salt    string `json:"salt"`
+	Address string `json:"address"`
+	Before  string `json:"before"`
 	After   string `json:"after"`
 }
 
@@ -57,12 +81,68 @@ type chained struct {
 }
 
 // Digest returns what the hash of the entry must be. It is of the entry's parts in the
-// clear, of a digest of its details, and of the hash before: so details can be taken away
-// one day, for whom they tell of, and the others still verify.
+// clear, of a digest of its details, and of the hash before: so details can be taken
+// away, for whom they tell of, and all entries still verify.
 func (e *AuditEntry) Digest() string {
 	return digest(chained{Number: e.Number, At: e.At.UnixMicro(), Tenant: e.Tenant, Actor: e.Actor, Token: e.Token, Operation: e.Operation,
-		Kind: e.Kind, Object: e.Object, Previous: e.Previous,
-		Details: digest(details{Salt: e.Salt, Address: e.Address, Before: string(e.Before), After: string(e.After)})})
+		Kind: e.Kind, Object: e.Object, Previous: e.Previous, Details: e.detailsDigest()})
+}
+
+func (e *AuditEntry) detailsDigest() string {
+	if e.onePart() {
+		return e.changeDigest()
+	}
+	return digest(details{Address: e.addressDigest(), Change: e.changeDigest()})
+}
+
+// onePart reports whether the entry is of before details had two parts: the digest of its
+// change is of its address, too.
+func (e *AuditEntry) onePart() bool { return e.AddressSalt == "" && e.AddressDigest == "" }
+
+func (e *AuditEntry) addressDigest() string {
+	if e.AddressDigest != "" {
+		return e.AddressDigest
+	}
+	return digest(addressDetails{Salt: e.AddressSalt, Address: e.Address})
+}
+
+func (e *AuditEntry) changeDigest() string {
+	switch {
+	case e.ChangeDigest != "":
+		return e.ChangeDigest
+	case e.onePart():
+		return digest(oneDetails{Salt: e.Salt, Address: e.Address, Before: string(e.Before), After: string(e.After)})
+	}
+	return digest(changeDetails{Salt: e.Salt, Before: string(e.Before), After: string(e.After)})
+}
+
+// Seal makes the entry's salts and hash. Its number and the hash before are known.
+func (e *AuditEntry) Seal() {
+	e.Salt, e.AddressSalt = rand.Text(), rand.Text()
+	e.Hash = e.Digest()
+}
+
+// Erased reports whether some details of the entry were erased.
+func (e *AuditEntry) Erased() bool { return e.AddressDigest != "" || e.ChangeDigest != "" }
+
+// EraseAddress takes the address away; of an entry whose details have one part, all of them.
+func (e *AuditEntry) EraseAddress() {
+	if e.onePart() {
+		e.EraseChange()
+		return
+	}
+	e.AddressDigest, e.Address, e.AddressSalt = e.addressDigest(), "", ""
+}
+
+// EraseChange takes away what was before and after; of an entry whose details have one
+// part, the address, too.
+func (e *AuditEntry) EraseChange() {
+	one := e.onePart()
+	e.ChangeDigest = e.changeDigest()
+	e.Before, e.After, e.Salt = nil, nil, ""
+	if one {
+		e.Address = ""
+	}
 }
 
 func digest(v any) string {
@@ -96,10 +176,12 @@ type AuditFilter struct {
 	Limit     int
 }
 
-// AuditHead is the audit log as it stands.
-type AuditHead struct {
-	Last int64  // number; 0: there are no entries
-	Hash string // of the last
+// AuditDropping says which entries are dropped, and why.
+type AuditDropping struct {
+	Before  time.Time // those of before this, from the first on
+	Setting string    // that asks for it
+	Limit   int       // how many at most
+	At      time.Time
 }
 
 // Audit keeps who changed what. Entries are kept in the transaction of the change: see Act.
@@ -109,6 +191,13 @@ type Audit interface {
 	// CheckAudit verifies that all entries are there, in order, as they were written. The
 	// error is a *crowd.Error of code Conflict and names the first that is not.
 	CheckAudit(ctx context.Context) (AuditHead, error)
+	// EraseAudit takes away the details of entries that tell of a person: addresses from
+	// which they acted, what was changed of them, and what names them. The entries stay,
+	// and verify. It returns of how many it took something.
+	EraseAudit(ctx context.Context, who AuditErasure) (int, error)
+	// DropAudit takes the first entries away, and leaves an entry that says so. If there
+	// are none to take away, it leaves none.
+	DropAudit(ctx context.Context, d AuditDropping) (AuditDrop, error)
 }
 
 // Act is a change on its way: the first transaction under its context keeps its entry.

@@ -2,8 +2,8 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,10 +12,10 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-var audit = newTable("audit", "a", `number, at, tenant, actor, token, operation, kind, object, address, before, after, salt, previous, hash`, func(e *store.AuditEntry) []any {
+var audit = newTable("audit", "a", `number, at, tenant, actor, token, operation, kind, object, address, before, after, salt, previous, hash, address_salt, address_digest, change_digest`, func(e *store.AuditEntry) []any {
 	return []any{
 		&e.Number, instant{&e.At}, &e.Tenant, &e.Actor, &e.Token, &e.Operation, &e.Kind, &e.Object,
-		&e.Address, raw{&e.Before}, raw{&e.After}, &e.Salt, &e.Previous, &e.Hash,
+		&e.Address, raw{&e.Before}, raw{&e.After}, &e.Salt, &e.Previous, &e.Hash, &e.AddressSalt, &e.AddressDigest, &e.ChangeDigest,
 	}
 })
 
@@ -38,8 +38,8 @@ func (s *Store) keepActs(ctx context.Context, tx transaction, acts []*store.Act)
 		if e.Previous, _, err = one(ctx, tx, func(r row, hash *string) error { return r.Scan(hash) }, `select hash from audit order by number desc limit 1`); err != nil {
 			return err
 		}
-		e.At, e.Salt = e.At.UTC().Truncate(time.Microsecond), rand.Text()
-		e.Hash = e.Digest()
+		e.At = e.At.UTC().Truncate(time.Microsecond)
+		e.Seal()
 		if err := audit.add(ctx, tx, &e); err != nil {
 			return fmt.Errorf("audit entry %d: %w", e.Number, err)
 		}
@@ -88,33 +88,56 @@ func (s *Store) CheckAudit(ctx context.Context) (head store.AuditHead, err error
 }
 
 func checkAudit(ctx context.Context, q querier) (store.AuditHead, error) {
-	var head store.AuditHead
-	broken := func(format string, args ...any) error { return crowd.Errorf(crowd.Conflict, format, args...) }
+	var chain store.AuditChain
 	err := each(ctx, q, func(r row) error {
 		var e store.AuditEntry
 		if err := audit.scan(r, &e); err != nil {
 			return err
 		}
-		switch {
-		case head.Last == 0 && e.Number != 1:
-			return broken("the first entry is %d: those before it were taken out", e.Number)
-		case e.Number != head.Last+1:
-			return broken("entry %d is followed by entry %d: what was between them was taken out", head.Last, e.Number)
-		case e.Previous != head.Hash:
-			return broken("entry %d does not follow entry %d as that is now: one of them was changed, or they changed places", e.Number, head.Last)
-		}
-		if e.Hash != e.Digest() {
-			return broken("entry %d is not as it was written: it was changed", e.Number)
-		}
-		head.Last, head.Hash = e.Number, e.Hash
-		return nil
+		return chain.Add(&e)
 	}, audit.read+`order by a.number`)
+	if err == nil {
+		err = chain.End()
+	}
 	if err != nil {
-		return head, err
+		return chain.Head, err
 	}
 	last, _, err := one(ctx, q, number[int64], `select last from counters where name = 'audit'`)
-	if err == nil && last != head.Last {
-		err = broken("the last entry is %d, but %d were written: those after it were taken out", head.Last, last)
+	if err == nil && last != chain.Head.Last {
+		err = crowd.Errorf(crowd.Conflict, "the last entry is %d, but %d were written: those after it were taken out", chain.Head.Last, last)
 	}
-	return head, err
+	return chain.Head, err
+}
+
+// DropAudit implements store.Audit.
+func (s *Store) DropAudit(ctx context.Context, d store.AuditDropping) (dropped store.AuditDrop, err error) {
+	err = s.change(ctx, "drop old entries of the audit log", func(ctx context.Context, tx transaction) error {
+		dropped = store.AuditDrop{Before: d.Before.UTC(), Setting: d.Setting}
+		err := each(ctx, tx, func(r row) error {
+			var n, at int64
+			var hash string
+			if err := r.Scan(&n, &at, &hash); err != nil {
+				return err
+			}
+			if at >= micros(d.Before) {
+				return errEnough // those after it stay, whatever the clock said
+			}
+			dropped.Dropped, dropped.First, dropped.Previous = dropped.Dropped+1, n+1, hash
+			return nil
+		}, `select number, at, hash from audit order by number limit $1`, d.Limit)
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+		if dropped.Dropped == 0 {
+			dropped = store.AuditDrop{}
+			return nil
+		}
+		act := &store.Act{After: dropped, AuditEntry: store.AuditEntry{At: d.At, Operation: store.AuditDropped, Kind: "audit", Object: "log"}}
+		if err := s.keepActs(ctx, tx, []*store.Act{act}); err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, `delete from audit where number < $1`, dropped.First)
+		return err
+	})
+	return dropped, err
 }

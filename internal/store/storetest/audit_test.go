@@ -83,7 +83,7 @@ func testCheckAudit(t *testing.T, w *world) {
 	w.deposits(t, 3)
 	head := must(w.CheckAudit(w.ctx))(t)
 	last := must(w.AuditEntries(w.ctx, store.AuditFilter{Limit: 1}))(t)[0]
-	same(t, "the head", head, store.AuditHead{Last: 3, Hash: last.Hash})
+	same(t, "the head", head, store.AuditHead{First: 1, Last: 3, Hash: last.Hash})
 
 	var wg sync.WaitGroup
 	for range 8 {
@@ -94,6 +94,118 @@ func testCheckAudit(t *testing.T, w *world) {
 	ok(t, w.Close())
 	w.Store = must(w.open())(t)
 	same(t, "the numbers after a restart", fmt.Sprint(must(w.CheckAudit(w.ctx))(t).Last), "27")
+}
+
+// told makes an entry of a change of something, and returns its number.
+func (w *world) told(t *testing.T, about store.AuditEntry, before, after any) int64 {
+	t.Helper()
+	about.At, about.Operation = w.now, "Some.Change"
+	ok(t, w.Deposit(store.WithActs(w.ctx, &store.Act{AuditEntry: about, Before: before, After: after}), w.now, w.mine, crowd.Unit, ""))
+	return must(w.CheckAudit(w.ctx))(t).Last
+}
+
+// testEraseAudit: what tells of a person is taken out of the entries, which still verify;
+// what only has the same letters stays.
+func testEraseAudit(t *testing.T, w *world) {
+	ann, bob := w.workers[0], w.workers[1]
+	type note struct{ Text string }
+	type token struct{ User crowd.WorkerID }
+	const gone, address, change = "a c", "a", "c"
+	cases := []struct {
+		name   string
+		about  store.AuditEntry
+		before any
+		after  any
+		want   string
+	}{
+		{"they changed", store.AuditEntry{Actor: ann, Kind: "batch", Object: "b1"}, nil, note{"x"}, address},
+		{"somebody changed them", store.AuditEntry{Actor: bob, Kind: "user", Object: ann.String()}, store.User{Name: "ann", Email: "old@example.org"}, store.User{Name: "ann", FullName: "Ann \"A\" Ñ"}, change},
+		{"they were lent", store.AuditEntry{Actor: bob, Kind: "worker", Object: ann.String()}, nil, note{"x"}, change},
+		{"they changed themselves", store.AuditEntry{Actor: ann, Kind: "user", Object: ann.String()}, nil, note{"x"}, gone},
+		{"their session", store.AuditEntry{Actor: ann, Kind: "session", Object: "3"}, note{"x"}, nil, gone},
+		{"their token", store.AuditEntry{Actor: bob, Kind: "token", Object: "3"}, token{ann}, nil, change},
+		{"another's token", store.AuditEntry{Actor: bob, Kind: "token", Object: "4"}, token{bob}, nil, ""},
+		{"their address, given", store.AuditEntry{Actor: bob, Kind: "invitations"}, nil, note{"other@example.org Given@example.org"}, change},
+		{"their address, declining", store.AuditEntry{Kind: "invitation", Object: "5"}, nil, note{"given@example.org"}, gone},
+		{"an address of before", store.AuditEntry{Actor: bob, Kind: "invitations"}, nil, note{"x old@example.org"}, change},
+		{"their name in a text", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b2"}, note{"by\nAnn \"A\" ñ"}, nil, change},
+		{"no such word", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b2"}, note{"channel annual given@example.organic"}, nil, ""},
+		{"a pattern", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b3"}, note{"axb"}, nil, ""},
+		{"a server's", store.AuditEntry{Kind: "batch", Object: "b3"}, nil, note{"x"}, ""},
+	}
+	numbers := make([]int64, len(cases))
+	for i, c := range cases {
+		c.about.Address = "192.0.2.7"
+		numbers[i] = w.told(t, c.about, c.before, c.after)
+	}
+	without := w.told(t, store.AuditEntry{Actor: ann, Kind: "batch", Object: "b1"}, nil, note{"x"})
+	want := 0
+	for range 2 {
+		n := must(w.EraseAudit(w.ctx, store.AuditErasure{Person: ann, Texts: []string{"given@example.org", "a_b", ""}}))(t)
+		for i, c := range cases {
+			e := must(w.AuditEntries(w.ctx, store.AuditFilter{Before: numbers[i] + 1, Limit: 1}))(t)[0]
+			got := strings.TrimSpace(map[bool]string{true: "a "}[e.AddressDigest != ""] + map[bool]string{true: "c"}[e.ChangeDigest != ""])
+			if got != c.want || e.Erased() != (c.want != "") {
+				t.Errorf("%s: erased %q, want %q: %+v", c.name, got, c.want, e)
+			}
+			if (e.Address == "") != strings.Contains(got, "a") || (len(e.Before)+len(e.After) == 0) != strings.Contains(got, "c") {
+				t.Errorf("%s: left %+v", c.name, e)
+			}
+			if want += btoi(c.want != ""); got == "" && e.Salt == "" {
+				t.Errorf("%s: %+v has no salt", c.name, e)
+			}
+		}
+		if n != want {
+			t.Errorf("%d entries are erased, want %d", n, want)
+		}
+		same(t, "how many are erased", must(w.CheckAudit(w.ctx))(t).Erased, int64(10))
+		want = -10 // the second time nothing is left
+	}
+	if e := must(w.AuditEntries(w.ctx, store.AuditFilter{Before: without + 1, Limit: 1}))(t)[0]; e.Erased() {
+		t.Errorf("an entry without address: %+v", e)
+	}
+	must(w.EraseAudit(w.ctx, store.AuditErasure{Person: 999}))(t)
+	same(t, "of nobody", must(w.CheckAudit(w.ctx))(t).Erased, int64(10))
+}
+
+// testDropAudit: entries go from the front only, and what says so lets the others verify.
+func testDropAudit(t *testing.T, w *world) {
+	drop := func(before time.Time, limit int) store.AuditDrop {
+		t.Helper()
+		d := must(w.DropAudit(w.ctx, store.AuditDropping{Before: before, Setting: "24h", Limit: limit, At: w.now.Add(time.Hour)}))(t)
+		head := must(w.CheckAudit(w.ctx))(t)
+		if first := max(d.First, 1); head.Last > 0 && d.Dropped > 0 && head.First != first {
+			t.Errorf("the log begins with %d, and not with %d", head.First, first)
+		}
+		return d
+	}
+	same(t, "of nothing", drop(w.now.Add(time.Hour), 9), store.AuditDrop{})
+	w.deposits(t, 6)                                                                      // a minute apart
+	w.told(t, store.AuditEntry{Actor: w.workers[0], Kind: "batch", Object: "b1"}, nil, 1) // of now again, as if the clock had been set back
+	same(t, "of before the first", drop(w.now, 9), store.AuditDrop{})
+	same(t, "all are there", w.numbers(t, store.AuditFilter{}), "7 6 5 4 3 2 1")
+	second := must(w.AuditEntries(w.ctx, store.AuditFilter{Limit: 9}))(t)[5]
+	same(t, "what is dropped", drop(w.now.Add(2*time.Minute), 9), store.AuditDrop{Dropped: 2, First: 3, Previous: second.Hash, Before: w.now.Add(2 * time.Minute), Setting: "24h"})
+	same(t, "the front is gone", w.numbers(t, store.AuditFilter{}), "8 7 6 5 4 3")
+	e := must(w.AuditEntries(w.ctx, store.AuditFilter{Limit: 1}))(t)[0]
+	same(t, "what says so", fmt.Sprintf("%s %s %s %s %t", e.Actor, e.Operation, e.Kind, e.Object, e.At.Equal(w.now.Add(time.Hour))), "u0 Audit.Drop audit log true")
+	if !strings.Contains(string(e.After), `"dropped":2,"first":3,`) || !strings.Contains(string(e.After), `"setting":"24h"`) {
+		t.Errorf("it says %s", e.After)
+	}
+	same(t, "no more than the limit", drop(w.now.Add(2*time.Hour), 4).First, int64(7))
+	drop(w.now.Add(2*time.Hour), 9) // and what told of droppings
+	same(t, "only what says so is left", w.numbers(t, store.AuditFilter{}), "10")
+	w.deposits(t, 1)
+	ok(t, w.Close())
+	w.Store = must(w.open())(t)
+	same(t, "it goes on", must(w.CheckAudit(w.ctx))(t).Last, int64(11))
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // testActs: the first transaction under an act that succeeds keeps its entry, once. Group

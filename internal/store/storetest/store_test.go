@@ -76,7 +76,7 @@ var methods = map[string]func(*testing.T, *world){
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose,
 	"Request PutRequest DropRequests": testRequests,
-	"AuditEntries":                    testAuditEntries, "CheckAudit": testCheckAudit,
+	"AuditEntries":                    testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
 }
 
 // together are the tests of several methods, and of what one does besides.

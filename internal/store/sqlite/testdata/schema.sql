@@ -44,8 +44,9 @@ CREATE TABLE audit (
     salt      text not null,
     previous  text not null,
     hash      text not null
-);
-CREATE INDEX audit_by_object on audit (kind, object, number);
+, address_salt   text not null default '', address_digest text not null default '', change_digest  text not null default '');
+CREATE INDEX audit_by_actor on audit (actor, number);
+CREATE INDEX audit_by_object on audit (object, kind, number);
 CREATE INDEX audit_by_tenant on audit (tenant, number);
 CREATE TABLE batches (
     id             integer primary key,
