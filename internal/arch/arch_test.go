@@ -91,9 +91,10 @@ var separate = [][2]string{
 // first: a package imports packages of earlier lines only.
 var serverLayers = [][]string{
 	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/limits", "internal/server/notify"},
-	{"internal/server/oidc"},
 	{"internal/server/notify/notifytest"}, // for tests
 	{"internal/server/access", "internal/server/live"},
+	{"internal/server/groups"},
+	{"internal/server/oidc"},
 	{"internal/server/recruit", "internal/server/repeats"},
 	{"internal/server/accounts", "internal/server/work"},
 	{"internal/server/batches", "internal/server/control", "internal/server/runs"},

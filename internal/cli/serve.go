@@ -35,7 +35,7 @@ type Serve struct {
 
 	OIDC string `name:"oidc" type:"path" placeholder:"FILE" help:"Let people sign in with accounts at the providers of OpenID Connect in this file, in YAML." env:"THRONG_OIDC"`
 
-	RequireSecondFactor string `placeholder:"WHO" help:"Who has to have a second factor: none, admins, staff (admins and requesters) or all. Who has none is led after sign-in to where it is set up, and can do nothing else." default:"none" env:"THRONG_REQUIRE_SECOND_FACTOR"`
+	RequireSecondFactor string `placeholder:"WHO" help:"Who has to have a second factor: none, admins (who hold a role for the installation), staff (for a tenant, too) or all. Who has none is led after sign-in to where it is set up, and can do nothing else." default:"none" env:"THRONG_REQUIRE_SECOND_FACTOR"`
 
 	keyFlag
 

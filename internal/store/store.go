@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -31,6 +32,7 @@ type Store interface {
 	Tenants
 	People
 	Tokens
+	Roles
 	Factors
 	Pools
 	Calls
@@ -107,6 +109,7 @@ type User struct {
 	Suspended      bool         // can neither sign in nor work
 	CreatedAt      time.Time
 	Tenants        []crowd.TenantID // requester of these, ascending
+	Roles          []HeldRole       // besides, in order of their tenants and names
 	Qualifications map[string]int
 	Granted        []engine.Grant   // those of tenants, by tenant and name
 	BlockedBy      []crowd.TenantID // tenants who do not want this worker, ascending
@@ -120,6 +123,26 @@ type User struct {
 	Home    crowd.PoolID // the pool that they belong to, and return to when they go off duty; 0: Pool
 	MovedAt time.Time    // when they last came on duty from another pool; zero: never
 }
+
+// StaffOf returns the tenants for which u holds any role, ascending.
+func (u *User) StaffOf() []crowd.TenantID {
+	list := slices.Clone(u.Tenants)
+	for _, h := range u.Roles {
+		if h.Tenant != 0 {
+			list = append(list, h.Tenant)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// RunsInstallation reports whether u holds a role for the installation.
+func (u *User) RunsInstallation() bool {
+	return u.Admin || slices.ContainsFunc(u.Roles, func(h HeldRole) bool { return h.Tenant == 0 })
+}
+
+// IsStaff reports whether u runs the installation or acts for a tenant.
+func (u *User) IsStaff() bool { return u.RunsInstallation() || len(u.StaffOf()) > 0 }
 
 // People keeps users.
 type People interface {
@@ -136,7 +159,7 @@ type People interface {
 	PutIdentity(ctx context.Context, issuer, subject string, u User, at time.Time) (crowd.WorkerID, error)
 	UserByIdentity(ctx context.Context, issuer, subject string) (User, error)
 	// ListUsers returns up to limit users with ids above after, in order of
-	// id. When tenant is not 0, only that tenant's requesters.
+	// id. When tenant is not 0, only those who hold a role for that tenant.
 	ListUsers(ctx context.Context, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]User, error)
 	// PoolUsers returns the users who are workers of a pool, in order of id.
 	PoolUsers(ctx context.Context, pool crowd.PoolID) ([]User, error)
@@ -163,6 +186,7 @@ type Token struct {
 	User      crowd.WorkerID
 	Tenant    crowd.TenantID // not 0: acts for this tenant only
 	Roles     []string       // not empty: acts in these roles only
+	Scopes    []string       // not empty: has these permissions of its owner only
 	Networks  []string       // not empty: is good from these addresses only, in CIDR form
 	Name      string         // what it is for; of a session, the program that shows it
 	Address   string         // from which a session was begun; "": not known

@@ -100,6 +100,29 @@ func SetOf(list ...Permission) (s Permissions) {
 	return s
 }
 
+// SetNamed returns the set of the permissions with some names. What is none is left out:
+// it may have been one of another version.
+func SetNamed(names []string) (s Permissions) {
+	for x := range everything.All() {
+		if slices.Contains(names, x.String()) {
+			s |= 1 << x
+		}
+	}
+	return s
+}
+
+// ParsePermissions returns the permissions with some names.
+func ParsePermissions(field string, names []string) (s Permissions, err error) {
+	for _, name := range names {
+		x, err := ParsePermission(field, name)
+		if err != nil {
+			return 0, err
+		}
+		s |= 1 << x
+	}
+	return s, nil
+}
+
 // Has reports whether x is in the set.
 func (s Permissions) Has(x Permission) bool { return s&(1<<x) != 0 }
 

@@ -12,6 +12,8 @@ import (
 type Principal struct {
 	User  store.User
 	Token store.Token
+	// Custom has the roles that people have made, as far as the person holds any.
+	Custom CustomRoles
 	// Outside: they ask from an address from which nobody acts as an admin.
 	Outside bool
 	// MustEnrol: they have to set up a second factor before they act as anything.
@@ -24,26 +26,21 @@ func (p *Principal) each(visit func(tenant crowd.TenantID, r Role, s Permissions
 	if p == nil || p.User.Suspended || p.MustEnrol {
 		return
 	}
-	held := func(tenant crowd.TenantID, r Role) bool {
-		switch {
-		case len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, string(r)),
-			p.Token.Tenant != 0 && tenant != p.Token.Tenant,
-			p.Outside && tenant == 0 && r != Worker:
-			return true
+	for h := range Held(&p.User) {
+		s, there := p.Custom.Permissions(h)
+		if len(p.Token.Scopes) > 0 {
+			s &= SetNamed(p.Token.Scopes)
 		}
-		s, _ := builtIn(r)
-		return visit(tenant, r, s)
-	}
-	if p.User.Admin && !held(0, Admin) {
-		return
-	}
-	for _, t := range p.User.Tenants {
-		if !held(t, Requester) {
+		switch {
+		case !there,
+			len(p.Token.Roles) > 0 && !slices.Contains(p.Token.Roles, h.Role),
+			p.Token.Tenant != 0 && h.Tenant != p.Token.Tenant,
+			p.Outside && h.Tenant == 0 && h.Role != string(Worker):
+			continue
+		}
+		if !visit(h.Tenant, Role(h.Role), s) {
 			return
 		}
-	}
-	if p.User.Pool != 0 {
-		held(0, Worker)
 	}
 }
 
@@ -54,6 +51,15 @@ func (p *Principal) Is(r Role) (is bool) {
 		return !is
 	})
 	return is
+}
+
+// Holds reports whether p holds a role for a tenant, 0: at all.
+func (p *Principal) Holds(r Role, tenant crowd.TenantID) (holds bool) {
+	p.each(func(t crowd.TenantID, held Role, _ Permissions) bool {
+		holds = held == r && (tenant == 0 || t == tenant)
+		return !holds
+	})
+	return holds
 }
 
 // Roles lists the roles that p holds, each once.
@@ -77,6 +83,19 @@ func (p *Principal) Has(x Permission) (whole, any bool) {
 		return !whole
 	})
 	return whole, any
+}
+
+// Lacking returns what of some permissions p does not hold for a tenant, 0: for the
+// installation. Nobody lacks that to work: it comes with a pool.
+func (p *Principal) Lacking(tenant crowd.TenantID, of Permissions) Permissions {
+	of &^= SetOf(CanWork)
+	p.each(func(t crowd.TenantID, _ Role, s Permissions) bool {
+		if t == 0 || t == tenant {
+			of &^= s
+		}
+		return of != 0
+	})
+	return of
 }
 
 // TenantsWith returns the tenants for which p has a permission, ascending, without those
@@ -150,9 +169,9 @@ func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (id crowd.Tenan
 }
 
 // Knows reports whether p may know of a pool as somebody who has tasks done: who sees all
-// pools of each, others of those granted to a tenant of theirs.
+// pools, or their accounts, of each, others of those granted to a tenant of theirs.
 func (p *Principal) Knows(pool *store.Pool) bool {
-	return p.May(PoolsListWhole) == nil || slices.ContainsFunc(p.Tenants(), pool.Allows)
+	return p.May(PoolsListWhole) == nil || p.May(PoolsAccount) == nil || slices.ContainsFunc(p.Tenants(), pool.Allows)
 }
 
 // ErrEnrol is the error about whatever somebody does before they have set up the second
@@ -197,7 +216,7 @@ func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
 	switch {
 	case whole, tenant != 0 && any && slices.Contains(p.TenantsWith(o.Needs), tenant):
 		return nil
-	case !any && tenant == 0:
+	case !any && (tenant == 0 || p.May(TenantsListAll) == nil):
 		return p.lacks(o)
 	case tenant == 0:
 		return p.lacks(Operation{Who: Installation, Needs: o.Needs}) // who has it for no tenant either is told that they need not have it for all
@@ -216,7 +235,7 @@ func (p *Principal) lacks(o Operation) error {
 		return crowd.Errorf(crowd.Forbidden, "this needs the role %s", Worker)
 	}
 	r := Requester
-	if s, _ := builtIn(r); o.Who == Installation || !s.Has(o.Needs) {
+	if b, _ := FindBuiltIn(r); o.Who == Installation || !b.Has(o.Needs) {
 		r = Admin
 	}
 	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s", r, o.Needs)

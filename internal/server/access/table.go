@@ -1,5 +1,7 @@
 package access
 
+import "sync"
+
 // Who is a group of people.
 type Who int
 
@@ -26,6 +28,17 @@ type Operation struct {
 func Operations() []Operation { return operations }
 
 var operations []Operation
+
+// ofTenants returns the permissions that are needed for something of a tenant, or for any
+// tenant. The others are for the installation only.
+var ofTenants = sync.OnceValue(func() (s Permissions) {
+	for _, o := range operations {
+		if o.Who == Tenant || o.Who == Anywhere {
+			s |= SetOf(o.Needs)
+		}
+	}
+	return s
+})
 
 // reads enters an operation that changes nothing.
 func reads(name string, who Who, needs Permission) Operation {
@@ -92,6 +105,12 @@ var (
 	AccountsCreateUser           = changes("Accounts.CreateUser", Tenant, CanChangePeople)
 	AccountsCreateAnybody        = changes("Accounts.CreateUser: admins, workers, the qualified", Installation, CanChangePeople)
 	AccountsChangeUser           = changes("Accounts.ChangeUser", Installation, CanChangePeople)
+	AccountsGiveRole             = changes("Accounts.GiveRole", Tenant, CanChangePeople)
+	AccountsTakeRole             = changes("Accounts.TakeRole", Tenant, CanChangePeople)
+	AccountsRoles                = reads("Accounts.Roles", Anywhere, CanReadPeople)
+	AccountsCreateRole           = changes("Accounts.CreateRole", Tenant, CanChangePeople)
+	AccountsChangeRole           = changes("Accounts.ChangeRole", Tenant, CanChangePeople)
+	AccountsRemoveRole           = changes("Accounts.RemoveRole", Tenant, CanChangePeople)
 	AccountsUser                 = reads("Accounts.User", Self, CanNothing)
 	AccountsOtherUser            = reads("Accounts.User: another than oneself", Installation, CanReadPeople)
 	AccountsUsers                = reads("Accounts.Users", Tenant, CanReadPeople)

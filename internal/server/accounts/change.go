@@ -91,7 +91,7 @@ func (s *Accounts) tellPool(u store.User, newcomer bool) error {
 	}
 	set := func(e *engine.Engine, now time.Time) error {
 		err := e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended,
-			BlockedBy: u.BlockedBy, StaffOf: u.Tenants, Serves: u.Serves})
+			BlockedBy: u.BlockedBy, StaffOf: u.StaffOf(), Serves: u.Serves})
 		if err == nil && u.Suspended {
 			err = live.GiveBack(e, now, u.ID)
 		}

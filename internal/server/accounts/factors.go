@@ -20,8 +20,8 @@ type FactorRule string
 // The rules.
 const (
 	NobodyMust   FactorRule = "none"
-	AdminsMust   FactorRule = "admins"
-	StaffMust    FactorRule = "staff" // admins and requesters
+	AdminsMust   FactorRule = "admins" // and all who hold a role for the installation
+	StaffMust    FactorRule = "staff"  // and all who hold a role for a tenant
 	EverybodyHas FactorRule = "all"
 )
 
@@ -30,7 +30,7 @@ func ParseFactorRule(text string) (FactorRule, error) {
 	r := cmp.Or(FactorRule(text), NobodyMust)
 	all := []FactorRule{NobodyMust, AdminsMust, StaffMust, EverybodyHas}
 	if !slices.Contains(all, r) {
-		return "", crowd.Fieldf("require-second-factor", "%q is not one of none, admins, staff (admins and requesters) and all", text)
+		return "", crowd.Fieldf("require-second-factor", "%q is not one of none, admins (who hold a role for the installation), staff (who hold one for a tenant, too) and all", text)
 	}
 	return r, nil
 }
@@ -39,9 +39,9 @@ func ParseFactorRule(text string) (FactorRule, error) {
 func (r FactorRule) requires(u *store.User) bool {
 	switch r {
 	case AdminsMust:
-		return u.Admin
+		return u.RunsInstallation()
 	case StaffMust:
-		return u.Admin || len(u.Tenants) > 0
+		return u.IsStaff()
 	}
 	return r == EverybodyHas
 }
@@ -293,6 +293,9 @@ func (s *Accounts) ResetFactors(ctx context.Context, p *access.Principal, id cro
 	defer s.people.Unlock()
 	u, err := s.store.User(ctx, id)
 	if err != nil {
+		return err
+	}
+	if err := s.mayAct(ctx, p, &u); err != nil {
 		return err
 	}
 	defer s.sessions.clear()

@@ -195,7 +195,7 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 	if err != nil {
 		return u, err
 	}
-	if isStaff(&u) && u.Pool == 0 {
+	if u.IsStaff() && u.Pool == 0 { // who invites could let themselves do other tenants' tasks: an admin makes them a worker
 		return u, errStaff
 	}
 	if u.Pool != 0 && u.Pool != i.Pool {
@@ -220,11 +220,6 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 	ctx, _ = s.acting(ctx, p, access.InvitationsAccept, i)
 	return s.accept(ctx, i, u)
 }
-
-// isStaff reports whether somebody runs the installation or acts for a tenant. They
-// become a worker only if an admin makes them one: whoever invites could let themselves
-// do other tenants' tasks.
-func isStaff(u *store.User) bool { return u.Admin || len(u.Tenants) > 0 }
 
 // serving returns whom somebody serves who accepts an invitation: User.Serves. A tenant
 // brings people for itself; who serves every tenant already goes on to, and so does

@@ -213,6 +213,7 @@ type NewUser struct {
 	Email          string
 	Admin          bool
 	Tenants        []crowd.TenantID // requester of these
+	Roles          []store.HeldRole // besides
 	Pool           crowd.PoolID     // worker of this; 0: not a worker
 	Qualifications map[string]int
 	Prefers        map[crowd.PoolID]float64 // how much they like each pool's work, 0 to 1
@@ -221,24 +222,27 @@ type NewUser struct {
 var userName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
 
 // CreateUser adds a person, and returns the secret of a one-time link with
-// which they set their password. Admins add anybody; requesters add requesters of
-// their own tenants.
+// which they set their password. Who may for a tenant only adds people with roles for
+// that, and nobody gives a role with permissions that they do not hold.
 func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUser) (store.User, string, error) {
 	if err := p.May(access.AccountsCreateUser); err != nil {
 		return store.User{}, "", err
 	}
-	if p.May(access.AccountsCreateAnybody) != nil && (n.Admin || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || len(n.Tenants) == 0) {
-		return store.User{}, "", crowd.Errorf(crowd.Forbidden, "a requester can add requesters of their tenants only")
-	}
-	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants,
+	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants, Roles: access.SortRoles(n.Roles),
 		Qualifications: n.Qualifications, Prefers: n.Prefers, CreatedAt: s.clock.Time()}
+	if p.May(access.AccountsCreateAnybody) != nil && (u.RunsInstallation() || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || !u.IsStaff()) {
+		return store.User{}, "", crowd.Errorf(crowd.Forbidden, "you can add people with roles for your tenants only")
+	}
 	if len(n.Prefers) > 0 && n.Pool == 0 {
 		return store.User{}, "", crowd.Fieldf("prefers", "is for workers only; say in which pool they work, too")
 	}
-	for _, t := range u.Tenants {
+	for _, t := range u.StaffOf() {
 		if err := p.MayFor(access.AccountsCreateUser, t); err != nil {
 			return store.User{}, "", err
 		}
+	}
+	if err := s.mayAct(ctx, p, &u); err != nil {
+		return store.User{}, "", err
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
@@ -246,8 +250,8 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 		return store.User{}, "", err
 	}
 	about := store.AuditEntry{At: u.CreatedAt, Kind: "user"}
-	if len(u.Tenants) == 1 && !u.Admin && u.Pool == 0 || len(u.Tenants) > 0 && !p.Is(access.Admin) {
-		about.Tenant = u.Tenants[0]
+	if own := u.StaffOf(); len(own) == 1 && !u.RunsInstallation() && u.Pool == 0 || len(own) > 0 && p.May(access.AccountsCreateAnybody) != nil {
+		about.Tenant = own[0]
 	}
 	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)
 	act.After = u
@@ -285,10 +289,13 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return crowd.Fieldf("pool", "no such pool")
 		}
 	}
-	for _, t := range u.Tenants {
+	for _, t := range u.StaffOf() {
 		if _, err := s.store.Tenant(ctx, t); err != nil {
 			return err
 		}
+	}
+	if err := s.validRoles(ctx, before.Roles, u); err != nil {
+		return err
 	}
 	u.Serves = slices.Compact(slices.Sorted(slices.Values(u.Serves)))
 	for _, t := range u.Serves {
@@ -326,26 +333,30 @@ func (s *Accounts) validPrefers(before map[crowd.PoolID]float64, u *store.User) 
 	return nil
 }
 
-// ChangeUser changes a person as they are when nobody else changes them. Admins only.
+// ChangeUser changes a person as they are when nobody else changes them. Whoever changes
+// them holds all that they may do, before and after.
 func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
 	if err := p.May(access.AccountsChangeUser); err != nil {
 		return store.User{}, err
 	}
 	ctx, _ = s.acting(ctx, p, access.AccountsChangeUser, id)
 	return s.Change(ctx, id, func(u *store.User) error {
-		pool := u.Pool
+		before := *u
+		if err := s.mayAct(ctx, p, u); err != nil {
+			return err
+		}
 		defer func() {
-			if u.Pool != pool { // who is put into another pool is not lent
+			if u.Pool != before.Pool { // who is put into another pool is not lent
 				u.Home = 0
 			}
 		}()
 		if err := change(u); err != nil {
 			return err
 		}
-		if id == p.User.ID && (!u.Admin || u.Suspended) {
-			return crowd.Errorf(crowd.Conflict, "you can neither suspend yourself nor take your own admin role away")
+		if id == p.User.ID && (before.Admin && !u.Admin || u.Suspended) {
+			return errOneself
 		}
-		return nil
+		return s.mayAct(ctx, p, u)
 	})
 }
 
@@ -388,6 +399,9 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	if err != nil {
 		return "", err
 	}
+	if err := s.mayAct(ctx, p, &u); err != nil {
+		return "", err
+	}
 	ctx, _ = s.acting(ctx, p, access.AccountsNewSetupLink, id)
 	return s.setupLink(ctx, u)
 }
@@ -395,13 +409,13 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 // User returns a person: oneself, or anybody for an admin.
 func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, error) {
 	if id != p.User.ID && p.May(access.AccountsOtherUser) != nil {
-		return store.User{}, &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
+		return store.User{}, errNoUser
 	}
 	return s.store.User(ctx, id)
 }
 
-// Users lists people with ids above after. Admins see everybody, requesters the
-// requesters of a tenant of theirs.
+// Users lists people with ids above after: everybody, or, for who may see people of some
+// tenants only, those who hold a role for a tenant of theirs.
 func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]store.User, error) {
 	tenant, err := p.TenantFor(access.AccountsUsers, tenant)
 	if err != nil {
@@ -409,12 +423,18 @@ func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.
 	}
 	list, err := s.store.ListUsers(ctx, tenant, after, limit)
 	if err == nil && p.May(access.AccountsWholeUsers) != nil {
-		for i := range list { // of other tenants, only those that p acts for too
-			others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
-			list[i].Tenants = slices.DeleteFunc(list[i].Tenants, others)
-			list[i].Granted = slices.DeleteFunc(list[i].Granted, func(g engine.Grant) bool { return others(g.Tenant) })
-			s.hidePools(p, &list[i])
+		for i := range list {
+			s.hideOthers(p, &list[i])
 		}
 	}
 	return list, err
+}
+
+// hideOthers leaves out of a colleague what is of tenants that p does not act for.
+func (s *Accounts) hideOthers(p *access.Principal, u *store.User) {
+	others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
+	u.Tenants = slices.DeleteFunc(slices.Clone(u.Tenants), others)
+	u.Roles = slices.DeleteFunc(slices.Clone(u.Roles), func(h store.HeldRole) bool { return h.Tenant != 0 && others(h.Tenant) })
+	u.Granted = slices.DeleteFunc(slices.Clone(u.Granted), func(g engine.Grant) bool { return others(g.Tenant) })
+	s.hidePools(p, u)
 }

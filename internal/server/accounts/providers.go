@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
+	"github.com/throng-dev/throng/internal/server/groups"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/store"
@@ -106,7 +107,7 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if u.Suspended {
 		return "", "", errSuspended
 	}
-	if err := s.regroup(ctx, p, u, who.Groups); err != nil {
+	if err := s.regroup(ctx, p.Groups, u, who.Groups); err != nil {
 		return "", "", err
 	}
 	session, err = s.enter(ctx, &u, &Credentials{}, p.TrustFactor)
@@ -138,7 +139,7 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 			return same[0], err
 		}
 	}
-	if g := p.Granted(who.Groups); !g.Admin && len(g.Tenants) == 0 && g.Pool == 0 {
+	if g := p.Groups.Of(who.Groups); g.Nothing() {
 		return u, errNoGroup
 	}
 	u = store.User{Name: "", FullName: who.FullName, Email: who.Email, CreatedAt: now}
@@ -175,28 +176,28 @@ func (s *Accounts) freeName(ctx context.Context, want string) (string, error) {
 	}
 }
 
-// regroup makes somebody what their groups at a provider make them. What its groups make
-// nobody stays as it is. Who has to finish a task first stays in their pool until they
-// sign in again.
-func (s *Accounts) regroup(ctx context.Context, p *oidc.Provider, u store.User, groups []string) error {
-	all, own := p.Governs(), p.Granted(groups)
-	become := func(u *store.User, pool bool) {
-		if all.Admin {
-			u.Admin = own.Admin
+// regroup makes somebody what their groups in a directory make them. What its groups make
+// nobody stays as it is. Who has to finish a task first stays in their pool until the next
+// time.
+func (s *Accounts) regroup(ctx context.Context, m groups.Mapping, u store.User, in []string) error {
+	custom, err := s.store.ListRoles(ctx)
+	if err != nil {
+		return err
+	}
+	there := func(h store.HeldRole) bool {
+		_, found := access.CustomRoles(custom).Permissions(h)
+		if !found {
+			s.log.Warn("a group gives a role that there is not", "role", h.String(), "person", u.ID.String())
 		}
-		tenants := slices.DeleteFunc(slices.Clone(u.Tenants), func(t crowd.TenantID) bool { return slices.Contains(all.Tenants, t) })
-		u.Tenants = slices.Compact(slices.Sorted(slices.Values(append(tenants, own.Tenants...))))
-		if home := cmp.Or(u.Home, u.Pool); pool && all.Pool != 0 && home != own.Pool {
-			u.Pool, u.Home = own.Pool, 0
-		}
+		return found
 	}
 	for _, pool := range []bool{true, false} {
 		after := u
-		become(&after, pool)
-		if after.Admin == u.Admin && after.Pool == u.Pool && slices.Equal(after.Tenants, u.Tenants) {
+		m.Become(&after, in, there, pool)
+		if after.Admin == u.Admin && after.Pool == u.Pool && slices.Equal(after.Tenants, u.Tenants) && slices.Equal(after.Roles, u.Roles) {
 			return nil
 		}
-		_, err := s.Change(ctx, u.ID, func(u *store.User) error { become(u, pool); return nil })
+		_, err := s.Change(ctx, u.ID, func(u *store.User) error { m.Become(u, in, there, pool); return nil })
 		if !pool || crowd.CodeOf(err) != crowd.Conflict {
 			return err
 		}

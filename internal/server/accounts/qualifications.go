@@ -194,7 +194,11 @@ func (s *Accounts) closed(ctx context.Context, i *store.Invitation) (bool, error
 		return false, nil
 	}
 	by, err := s.store.User(ctx, i.InvitedBy)
-	return !by.Admin, err
+	if err != nil {
+		return false, err
+	}
+	inviter, err := s.principal(ctx, by, store.Token{})
+	return err == nil && inviter.May(access.InvitationsAnywhere) != nil, err
 }
 
 // hidePools leaves out of a colleague the pools that p does not know, and whom they serve.

@@ -78,7 +78,7 @@ func (s *Accounts) Authenticate(ctx context.Context, secret string, from netip.A
 		return nil, err
 	case !within(x.networks, from):
 		return nil, errNetwork
-	case x.principal.User.Admin && !within(s.adminFrom, from):
+	case x.principal.User.RunsInstallation() && !within(s.adminFrom, from):
 		outside := *x.principal
 		outside.Outside = true
 		return &outside, nil
@@ -109,7 +109,10 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 	if u.Suspended {
 		return x, errSuspended
 	}
-	x = cachedPrincipal{principal: &access.Principal{User: u, Token: t}, until: now.Add(mayPass)}
+	x = cachedPrincipal{until: now.Add(mayPass)}
+	if x.principal, err = s.principal(ctx, u, t); err != nil {
+		return x, err
+	}
 	if x.principal.MustEnrol, err = s.mustEnrol(ctx, &u, &t); err != nil {
 		return x, err
 	}

@@ -20,6 +20,7 @@ type NewToken struct {
 	Name   string
 	Tenant crowd.TenantID // limits it to one tenant
 	Roles  []access.Role  // limits it to some roles
+	Scopes []string       // limits it to some permissions
 	Life   time.Duration  // 0: defaultLife; Forever: without an end
 	For    crowd.WorkerID // admins may make tokens for others; 0: oneself
 
@@ -53,9 +54,14 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	if err != nil {
 		return t, "", err
 	}
-	as := &access.Principal{User: u}
-	if t.User == p.User.ID {
-		as = p
+	as := p
+	if t.User != p.User.ID {
+		if as, err = s.principal(ctx, u, store.Token{}); err != nil {
+			return t, "", err
+		}
+		if err := s.mayAct(ctx, p, &u); err != nil {
+			return t, "", err
+		}
 	}
 	if err := format.ValidLine("name", t.Name, 100); err != nil {
 		return t, "", err
@@ -66,11 +72,9 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	case n.Life < 0:
 		return t, "", crowd.Fieldf("life", "%s is in the past", n.Life)
 	case n.Tenant != 0 && p.May(access.AccountsCreateTokenForOthers) == nil && !slices.Contains(as.Tenants(), n.Tenant):
-		return t, "", &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: u.Name + " is not a requester of " + n.Tenant.String()}
+		return t, "", &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: u.Name + " holds no role for " + n.Tenant.String()}
 	case n.Tenant != 0 && !slices.Contains(as.Tenants(), n.Tenant):
 		return t, "", access.ErrTenant
-	case n.Tenant != 0 && slices.ContainsFunc(n.Roles, func(r access.Role) bool { return r != access.Requester }):
-		return t, "", crowd.Fieldf("roles", "a token for one tenant can have the role %s only", access.Requester)
 	}
 	roles := n.Roles
 	if len(roles) == 0 && as == p {
@@ -79,12 +83,15 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 		}
 	}
 	for _, r := range roles {
-		if !as.Is(r) {
-			return t, "", crowd.Fieldf("roles", "%q is not a role that this user has", r)
+		if !as.Holds(r, n.Tenant) {
+			return t, "", crowd.Fieldf("roles", "%q is not a role that this user has%s", r, forTenant(n.Tenant))
 		}
 		if !slices.Contains(t.Roles, string(r)) {
 			t.Roles = append(t.Roles, string(r))
 		}
+	}
+	if t.Scopes, err = scopes(as, p, n.Scopes); err != nil {
+		return t, "", err
 	}
 	if life := cmp.Or(n.Life, defaultLife); life != Forever {
 		t.ExpiresAt = s.clock.Time().Add(life)
@@ -116,23 +123,55 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	return t, secret, err
 }
 
+// scopes checks what a token for somebody is limited to, which p makes: permissions that
+// they have. If that is not said, it is what the token is limited to with which p came.
+func scopes(as, p *access.Principal, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return p.Token.Scopes, nil
+	}
+	of, err := access.ParsePermissions("scopes", names)
+	if err != nil {
+		return nil, err
+	}
+	for x := range of.All() {
+		if _, any := as.Has(x); !any {
+			return nil, crowd.Fieldf("scopes", "%s is not a permission that this user has", x)
+		}
+	}
+	return of.Names(), nil
+}
+
+func forTenant(id crowd.TenantID) string {
+	if id == 0 {
+		return ""
+	}
+	return " for " + id.String()
+}
+
 // limited reports whether p came with a token that can do less than they.
 func limited(p *access.Principal) bool {
-	return p.Token.Tenant != 0 || len(p.Token.Roles)+len(p.Token.Networks) > 0
+	return p.Token.Tenant != 0 || len(p.Token.Roles)+len(p.Token.Scopes)+len(p.Token.Networks) > 0
 }
 
 // tokensOf returns whose tokens are meant: one's own, or, for admins, those of somebody else.
-func (s *Accounts) tokensOf(p *access.Principal, id crowd.WorkerID) (crowd.WorkerID, error) {
+func (s *Accounts) tokensOf(ctx context.Context, p *access.Principal, id crowd.WorkerID) (crowd.WorkerID, error) {
 	if id == 0 || id == p.User.ID {
 		return p.User.ID, nil
 	}
-	return id, p.May(access.AccountsTokensOfOthers)
+	if err := p.May(access.AccountsTokensOfOthers); err != nil {
+		return id, err
+	}
+	u, err := s.store.User(ctx, id)
+	if err != nil {
+		return id, err
+	}
+	return id, s.mayAct(ctx, p, &u)
 }
 
 // Tokens lists the tokens for programs of a person, 0 for oneself. Who came with a
 // limited token sees that one only.
 func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.WorkerID) ([]store.Token, error) {
-	id, err := s.tokensOf(p, id)
+	id, err := s.tokensOf(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +190,7 @@ func noToken(of crowd.WorkerID, id int64) error {
 // RevokeToken takes a token of a person away, 0 for oneself. Who waits for a task with
 // it leaves the queue at once. Who came with a limited token can end that one only.
 func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crowd.WorkerID, id int64) error {
-	of, err := s.tokensOf(p, of)
+	of, err := s.tokensOf(ctx, p, of)
 	if err != nil {
 		return err
 	}

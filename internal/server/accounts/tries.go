@@ -348,7 +348,7 @@ func (s *Tests) finish(ctx context.Context, id crowd.WorkerID, v *TestView, try 
 	}
 	before := u
 	grant(&u, &v.Test, try.Score)
-	newcomer := u.Pool == 0 && len(v.offers) > 0 && !isStaff(&u)
+	newcomer := u.Pool == 0 && len(v.offers) > 0 && !u.IsStaff()
 	if newcomer {
 		u.Pool = v.offers[0]
 	}

@@ -32,6 +32,8 @@ func init() {
 		"Accounts.RemoveFactor": func(s *scene, p *access.Principal) error {
 			return but(s.Accounts.RemoveFactor(s.ctx, p, 999, accounts.Proof{}), crowd.NotFound)
 		},
-		"Accounts.ResetFactors": func(s *scene, p *access.Principal) error { return s.Accounts.ResetFactors(s.ctx, p, s.bob.User.ID) },
+		"Accounts.ResetFactors": func(s *scene, p *access.Principal) error {
+			return s.Accounts.ResetFactors(s.ctx, p, s.workers[0].User.ID)
+		},
 	})
 }

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -46,7 +47,7 @@ func (w *world) peopleOfAllKinds() map[string]somebody {
 	suspended := w.person(accounts.NewUser{Name: "sue", Tenants: []crowd.TenantID{w.a}, Pool: w.pool})
 	suspended.User = must(w.Accounts.ChangeUser(w.ctx, w.admin, suspended.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(w.t)
 	roles := func(list ...access.Role) []access.Role { return list }
-	return map[string]somebody{
+	people := map[string]somebody{
 		"an admin":                             {w.admin, roles(access.Admin), nil, nil},
 		"a requester of the tenant":            {w.ann, nil, roles(requester), nil},
 		"a requester of another tenant":        {w.bob, nil, nil, roles(requester)},
@@ -58,6 +59,22 @@ func (w *world) peopleOfAllKinds() map[string]somebody {
 		"a suspended person":                   {suspended, nil, nil, nil},
 		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil, nil, nil},
 	}
+	for _, b := range access.BuiltIns() {
+		if b.Installation && b.Role != access.Admin {
+			people[string(b.Role)] = somebody{w.holding(b.Role, 0), roles(b.Role), nil, nil}
+		}
+		if b.Tenant && b.Role != requester {
+			people[string(b.Role)+" of the tenant"] = somebody{w.holding(b.Role, w.a), nil, roles(b.Role), nil}
+			people[string(b.Role)+" of another tenant"] = somebody{w.holding(b.Role, w.b), nil, nil, roles(b.Role)}
+		}
+	}
+	return people
+}
+
+// holding is a new person with a role for a tenant, 0: for the installation.
+func (w *world) holding(r access.Role, tenant crowd.TenantID) *access.Principal {
+	w.t.Helper()
+	return w.person(accounts.NewUser{Name: fmt.Sprintf("%s-%d", r, tenant), Roles: []store.HeldRole{{Role: string(r), Tenant: tenant}}})
 }
 
 // limited is somebody with a token that can do less than they.

@@ -30,10 +30,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Pools.Follow":         follow, "Pools.Followed": followed,
 	"Pools.Queue": queueOf, "Pools.Fairness": fairnessOf,
 	"Accounts.ChangeUser": func(s *scene, p *access.Principal) error {
-		return second(s.Accounts.ChangeUser(s.ctx, p, s.bob.User.ID, func(*store.User) error { return nil }))
+		return second(s.Accounts.ChangeUser(s.ctx, p, s.workers[0].User.ID, func(*store.User) error { return nil }))
 	},
 	"Accounts.NewSetupLink": func(s *scene, p *access.Principal) error {
-		return second(s.Accounts.NewSetupLink(s.ctx, p, s.bob.User.ID))
+		return second(s.Accounts.NewSetupLink(s.ctx, p, s.workers[0].User.ID))
 	},
 	"Pools.List": func(s *scene, p *access.Principal) error { return second(s.Pools.List(s.ctx, p)) },
 	"Pools.Get":  func(s *scene, p *access.Principal) error { return second(s.Pools.Get(s.ctx, p, s.pool)) },
@@ -82,8 +82,28 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Accounts.CreateUser": func(s *scene, p *access.Principal) error {
-		_, _, err := s.Accounts.CreateUser(s.ctx, p, accounts.NewUser{Name: "dora", Tenants: []crowd.TenantID{s.a}})
+		_, _, err := s.Accounts.CreateUser(s.ctx, p, accounts.NewUser{Name: "dora", Roles: []store.HeldRole{{Role: s.harmless(), Tenant: s.a}}})
 		return err
+	},
+	"Accounts.GiveRole": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.GiveRole(s.ctx, p, s.ann.User.ID, store.HeldRole{Role: s.harmless(), Tenant: s.a}))
+	},
+	"Accounts.TakeRole": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.TakeRole(s.ctx, p, s.ann.User.ID, store.HeldRole{Role: s.harmless(), Tenant: s.a}))
+	},
+	"Accounts.Roles": func(s *scene, p *access.Principal) error { return second(s.Accounts.Roles(s.ctx, p)) },
+	"Accounts.CreateRole": func(s *scene, p *access.Principal) error {
+		r, err := s.Accounts.CreateRole(s.ctx, p, store.Role{Tenant: s.a, Name: "new", Permissions: []string{"people.read"}})
+		if err == nil {
+			must(s.Accounts.RemoveRole(s.ctx, s.admin, store.HeldRole{Role: r.Name, Tenant: r.Tenant}))(s.t)
+		}
+		return err
+	},
+	"Accounts.ChangeRole": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.ChangeRole(s.ctx, p, store.HeldRole{Role: s.role(s.a, "ours"), Tenant: s.a}, accounts.RoleEdit{Text: ptr("x")}))
+	},
+	"Accounts.RemoveRole": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.RemoveRole(s.ctx, p, store.HeldRole{Role: s.role(s.a, "ours"), Tenant: s.a}))
 	},
 	"Accounts.Users": func(s *scene, p *access.Principal) error { return second(s.Accounts.Users(s.ctx, p, s.a, 0, 1)) },
 	"Accounts.BlockWorker": func(s *scene, p *access.Principal) error {
@@ -305,6 +325,18 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		t, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})
 		return errors.Join(err, s.Accounts.SignOut(s.ctx, &access.Principal{User: p.User, Token: t}))
 	},
+}
+
+// harmless is a role of the installation that everybody holds all of who gives roles.
+func (w *world) harmless() string { return w.role(0, "harmless") }
+
+// role is a role that there is.
+func (w *world) role(tenant crowd.TenantID, name string) string {
+	w.t.Helper()
+	if _, err := w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: tenant, Name: name, Permissions: []string{"people.read"}}); err != nil {
+		refused(w.t, err, crowd.Conflict)
+	}
+	return name
 }
 
 // made is a new run of ann's tenant that has no inputs yet.

@@ -232,12 +232,12 @@ func (p *Provider) verify(ctx context.Context, found *oidc.Provider, access *oau
 	if claims.Verified == true || claims.Verified == "true" {
 		who.Email = claims.Email
 	}
-	who.Groups = groups(all[p.Claim])
+	who.Groups = namesOf(all[p.Claim])
 	return who, nil
 }
 
-// groups reads a list of names, or one.
-func groups(raw json.RawMessage) (list []string) {
+// namesOf reads a list of names, or one.
+func namesOf(raw json.RawMessage) (list []string) {
 	var one string
 	if json.Unmarshal(raw, &list) != nil && json.Unmarshal(raw, &one) == nil {
 		list = []string{one}

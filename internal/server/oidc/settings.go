@@ -11,38 +11,28 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/groups"
 )
 
 // Settings say how people sign in with one provider.
 type Settings struct {
-	Name       string           `yaml:"name"`               // of it in addresses
-	Button     string           `yaml:"button"`             // what the sign-in page says; empty: the name
-	Issuer     string           `yaml:"issuer"`             // its address
-	ClientID   string           `yaml:"client_id"`          // of this server
-	SecretFile string           `yaml:"client_secret_file"` // in which the client's secret is; relative to the file of settings
-	Scopes     []string         `yaml:"scopes"`             // to ask for besides openid, profile and email
-	Claim      string           `yaml:"groups_claim"`       // that holds somebody's groups; empty: groups
-	Groups     map[string]Grant `yaml:"groups"`             // what those in a group are
-	LinkEmail  bool             `yaml:"link_by_email"`      // to people with the same address, if the provider has verified it
-	Secret     string           `yaml:"-"`
+	Name       string         `yaml:"name"`               // of it in addresses
+	Button     string         `yaml:"button"`             // what the sign-in page says; empty: the name
+	Issuer     string         `yaml:"issuer"`             // its address
+	ClientID   string         `yaml:"client_id"`          // of this server
+	SecretFile string         `yaml:"client_secret_file"` // in which the client's secret is; relative to the file of settings
+	Scopes     []string       `yaml:"scopes"`             // to ask for besides openid, profile and email
+	Claim      string         `yaml:"groups_claim"`       // that holds somebody's groups; empty: groups
+	Groups     groups.Mapping `yaml:"groups"`             // what those in a group are
+	LinkEmail  bool           `yaml:"link_by_email"`      // to people with the same address, if the provider has verified it
+	Secret     string         `yaml:"-"`
 
 	TrustFactor bool `yaml:"trust_second_factor"` // it asks for a second factor, so nobody who comes from there is asked again
-}
-
-// Grant is what a group makes somebody.
-type Grant struct {
-	Admin   bool             `yaml:"admin"`
-	Tenants []crowd.TenantID `yaml:"-"` // requester of these
-	Pool    crowd.PoolID     `yaml:"-"` // worker of this
-
-	TenantNames []string `yaml:"tenants"`
-	PoolName    string   `yaml:"pool"`
 }
 
 const maxSettings = 1 << 20
@@ -130,49 +120,11 @@ func (s *Settings) complete() error {
 	if s.Claim == "" {
 		s.Claim = "groups"
 	}
-	for group, g := range s.Groups {
-		for _, name := range g.TenantNames {
-			id, err := crowd.ParseTenantID(name)
-			if err != nil {
-				return crowd.Fieldf("groups."+group+".tenants", "%q is not a tenant, like n1", name)
-			}
-			g.Tenants = append(g.Tenants, id)
-		}
-		if g.PoolName != "" {
-			if g.Pool, err = crowd.ParsePoolID(g.PoolName); err != nil {
-				return crowd.Fieldf("groups."+group+".pool", "%q is not a pool, like p1", g.PoolName)
-			}
-		}
-		s.Groups[group] = g
-	}
-	return nil
+	return s.Groups.Complete("groups")
 }
 
 // local reports whether a host is this machine, to which nobody else listens.
 func local(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
-}
-
-// Governs is all that the groups of a provider can make somebody: sign-ins keep it up to
-// date.
-func (s *Settings) Governs() Grant { return s.merge(func(string) bool { return true }) }
-
-// Granted is what groups make somebody.
-func (s *Settings) Granted(groups []string) Grant {
-	return s.merge(func(group string) bool { return slices.Contains(groups, group) })
-}
-
-func (s *Settings) merge(which func(group string) bool) (all Grant) {
-	for group, g := range s.Groups {
-		if !which(group) {
-			continue
-		}
-		all.Admin = all.Admin || g.Admin
-		all.Tenants = append(all.Tenants, g.Tenants...)
-		if g.Pool != 0 && (all.Pool == 0 || g.Pool < all.Pool) { // of several, always the same
-			all.Pool = g.Pool
-		}
-	}
-	return all
 }

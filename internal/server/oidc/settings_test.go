@@ -17,7 +17,7 @@ const good = `providers:
     groups:
       north: {tenants: [n1, n2]}
       crowd: {pool: p3}
-      root: {admin: true}
+      root: {admin: true, roles: [n1/reviewer]}
 `
 
 func read(t *testing.T, text string) ([]oidc.Settings, error) {
@@ -42,10 +42,7 @@ func TestReadSettings(t *testing.T) {
 	if s.Secret != "s3cret" || s.Button != "corp" || s.Claim != "groups" {
 		t.Errorf("read %+v", s)
 	}
-	if g := s.Granted([]string{"north", "crowd", "other"}); g.Admin || len(g.Tenants) != 2 || g.Pool != 3 {
-		t.Errorf("the groups make somebody %+v", g)
-	}
-	if g := s.Governs(); !g.Admin || len(g.Tenants) != 2 || g.Pool != 3 {
+	if g := s.Groups.Governed(); len(g.Held) != 4 || g.Pool != 3 {
 		t.Errorf("all groups make somebody %+v", g)
 	}
 	for _, x := range []struct{ from, to, says string }{
@@ -59,6 +56,7 @@ func TestReadSettings(t *testing.T) {
 		{"corp.secret", "nosuch", "nosuch"},
 		{"corp.secret", "empty", "is empty"},
 		{"[n1, n2]", "[north]", `groups.north.tenants: "north" is not a tenant, like n1`},
+		{"n1/reviewer", "reviewer", "groups.root.roles: reviewer is held for a tenant"},
 		{"pool: p3", "pool: main", `groups.crowd.pool: "main" is not a pool, like p1`},
 		{"      root", "  - name: corp\n    issuer: https://a.example\n    client_id: x\n    client_secret_file: corp.secret\n#", "is there twice"},
 	} {

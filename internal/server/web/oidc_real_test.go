@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/groups"
 	"github.com/throng-dev/throng/internal/server/oidc"
 )
 
@@ -55,7 +56,7 @@ func TestSignInByARealProvider(t *testing.T) {
 	issuer := realProvider(t, site+"/signin/real/back")
 	c := newCompany(t, 0, func(cfg *app.Config) {
 		cfg.PublicURL = site
-		cfg.Providers = []oidc.Settings{{Name: "real", Button: "Real", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups", Groups: map[string]oidc.Grant{"crowd": {Pool: 1}}}}
+		cfg.Providers = []oidc.Settings{{Name: "real", Button: "Real", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups", Groups: groups.Mapping{"crowd": {Pool: 1}}}}
 	})
 	for name, want := range map[string]int{"anna": 200, "olga": http.StatusForbidden} {
 		b := c.browser(t, name)

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/groups"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -123,7 +123,7 @@ func withProvider(t testing.TB, link bool) (*company, *aProvider) {
 
 func withGroups(issuer string) []oidc.Settings {
 	return []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups",
-		Groups: map[string]oidc.Grant{"crowd": {Pool: 1}, "north": {Tenants: []crowd.TenantID{1}}, "root": {Admin: true}}}}
+		Groups: groups.Mapping{"crowd": {Pool: 1}, "north": {Held: []store.HeldRole{{Role: "requester", Tenant: 1}, {Role: "viewer", Tenant: 2}}}, "root": {Held: []store.HeldRole{{Role: "admin"}}}}}}
 }
 
 // TestSignInByAProvider: who is new is made, and becomes each time what their groups say.
@@ -143,7 +143,7 @@ func TestSignInByAProvider(t *testing.T) {
 	p.be(func() { p.claims["groups"] = []string{"north", "root"}; p.claims["preferred_username"] = "rita" })
 	c.browser(t, "again").get("/signin/corp").want(200).at("/batches")
 	u := b.principal().User
-	if u.ID != first.ID || u.Name != "otto" || u.Pool != 0 || !u.Admin || len(u.Tenants) != 1 {
+	if u.ID != first.ID || u.Name != "otto" || u.Pool != 0 || !u.Admin || len(u.Tenants) != 1 || len(u.Roles) != 1 {
 		t.Errorf("with other groups otto is %+v", u)
 	}
 	p.be(func() { p.claims["sub"] = "2" })

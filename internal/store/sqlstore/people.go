@@ -47,6 +47,9 @@ func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) e
 			return err
 		}
 	}
+	if _, err := tx.exec(ctx, `delete from user_roles where user_id = $1`, u.ID); err != nil {
+		return err
+	}
 	return s.tie(ctx, tx, u)
 }
 
@@ -59,6 +62,11 @@ func (s *Store) tie(ctx context.Context, tx transaction, u *store.User) error {
 			if _, err := tx.exec(ctx, `insert into `+tieTables[i]+` (user_id, tenant) values ($1, $2) on conflict do nothing`, u.ID, t); err != nil {
 				return s.missing(err, "there is no tenant %s", t)
 			}
+		}
+	}
+	for _, h := range u.Roles {
+		if _, err := tx.exec(ctx, `insert into user_roles (user_id, tenant, role) values ($1, $2, $3) on conflict do nothing`, u.ID, h.Tenant, h.Role); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -95,8 +103,8 @@ func (s *Store) ListUsers(ctx context.Context, tenant crowd.TenantID, after crow
 	if tenant == 0 {
 		all, err = s.users(ctx, `where u.id > $1 order by u.id limit $2`, after, limit)
 	} else {
-		all, err = s.users(ctx, `join user_tenants m on m.user_id = u.id
-			where m.tenant = $1 and m.user_id > $2 order by m.user_id limit $3`, tenant, after, limit)
+		all, err = s.users(ctx, `where u.id in (select user_id from user_tenants where tenant = $1 union select user_id from user_roles where tenant = $1)
+			and u.id > $2 order by u.id limit $3`, tenant, after, limit)
 	}
 	return all, s.failed("list users", err)
 }
@@ -140,5 +148,14 @@ func (s *Store) users(ctx context.Context, where string, args ...any) ([]store.U
 			return nil, err
 		}
 	}
-	return found, nil
+	err = each(ctx, s.read, func(r row) error {
+		var id crowd.WorkerID
+		var h store.HeldRole
+		err := r.Scan(&id, &h.Tenant, &h.Role)
+		if u := index[id]; err == nil && u != nil {
+			u.Roles = append(u.Roles, h)
+		}
+		return err
+	}, `select user_id, tenant, role from user_roles where user_id >= $1 and user_id <= $2 order by user_id, tenant, role`, first, last)
+	return found, err
 }

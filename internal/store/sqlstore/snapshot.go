@@ -103,7 +103,7 @@ func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Wo
 	if err != nil {
 		return nil, err
 	}
-	for i, table := range tieTables {
+	for i, table := range [...]string{`(select user_id, tenant from user_tenants union select user_id, tenant from user_roles where tenant <> 0) held`, `user_blocks`} {
 		next := 0 // both lists are in order of the worker
 		err := each(ctx, q, func(r row) error {
 			var id crowd.WorkerID

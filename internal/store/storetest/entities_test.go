@@ -52,26 +52,28 @@ func testTenants(t *testing.T, w *world) {
 func (w *world) ada() store.User {
 	return store.User{
 		Name: "Ada@Example.org", FullName: "Ada <L>", Email: "ada@example.org", PasswordHash: "$argon2$", Admin: true, Pool: w.pool, Suspended: true,
-		CreatedAt: w.now, Tenants: []crowd.TenantID{w.mine, w.other}, Qualifications: map[string]int{"birds": 90, "": 0}, Granted: []engine.Grant{{Tenant: w.other, Name: "<fish>", Score: 70}}, BlockedBy: []crowd.TenantID{w.mine}, Serves: []crowd.TenantID{w.mine, w.other},
+		CreatedAt: w.now, Tenants: []crowd.TenantID{w.mine, w.other}, Roles: []store.HeldRole{{Role: "viewer"}, {Role: "checker", Tenant: w.other}}, Qualifications: map[string]int{"birds": 90, "": 0}, Granted: []engine.Grant{{Tenant: w.other, Name: "<fish>", Score: 70}}, BlockedBy: []crowd.TenantID{w.mine}, Serves: []crowd.TenantID{w.mine, w.other},
 		Prefers: map[crowd.PoolID]float64{w.pool: 0.1, w.pool + 1: 0}, Away: true, NoMail: true, MovesTo: w.pool + 7, Home: w.pool + 3, MovedAt: w.now,
 	}
 }
 
 func testUsers(t *testing.T, w *world) {
 	requester, spare := w.ada(), w.ada()
-	requester.Name, requester.Tenants, requester.BlockedBy = "b", []crowd.TenantID{w.other}, nil
+	requester.Name, requester.Tenants, requester.Roles, requester.BlockedBy = "b", nil, []store.HeldRole{{Role: "viewer", Tenant: w.other}}, nil
 	spare.Name = "spare"
 	entity[store.User, crowd.WorkerID]{
 		some:   []store.User{w.ada(), {Name: "plain"}, requester, {Name: "to be more"}, spare},
 		create: given(w, w.CreateUser), get: unowned(w, w.User), update: changed(w, w.UpdateUser),
 		list:   pages(w, 1, w.ListUsers),
 		of:     []int64{0, int64(w.mine), int64(w.other), 99},
-		within: func(x store.User, of int64) bool { return of == 0 || slices.Contains(x.Tenants, crowd.TenantID(of)) },
+		within: func(x store.User, of int64) bool { return of == 0 || slices.Contains(x.StaffOf(), crowd.TenantID(of)) },
 		change: []func(*store.User){
 			func(x *store.User) {
 				*x = store.User{ID: x.ID, Name: "ADA@example.org", Tenants: []crowd.TenantID{w.other}}
 			},
-			func(x *store.User) { x.Tenants = []crowd.TenantID{w.mine} },
+			func(x *store.User) {
+				x.Tenants, x.Roles = []crowd.TenantID{w.mine}, []store.HeldRole{{Role: "launcher", Tenant: w.mine}}
+			},
 			func(x *store.User) { x.Qualifications["fish"], x.Granted, x.Prefers = 5, nil, nil },
 			func(x *store.User) { id := x.ID; *x = w.ada(); x.ID, x.Name = id, "more" },
 		},
@@ -85,7 +87,7 @@ func testUsers(t *testing.T, w *world) {
 
 func (w *world) token(hash string, user int) store.Token {
 	return store.Token{
-		Hash: hash, Kind: store.SessionToken, User: w.workers[user], Tenant: w.mine, Roles: []string{"worker", "requester"}, Name: "laptop",
+		Hash: hash, Kind: store.SessionToken, User: w.workers[user], Tenant: w.mine, Roles: []string{"worker", "requester"}, Name: "laptop", Scopes: []string{"stop", "work"},
 		Networks:  []string{"10.1.0.0/16", "2001:db8::1/128"},
 		CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour), FactorElsewhere: true,
 	}

@@ -101,6 +101,7 @@ func testCommitAtomicity(t *testing.T, w *world) {
 func testSnapshot(t *testing.T, w *world) {
 	elsewhere := must(w.CreatePool(w.ctx, store.Pool{Name: "elsewhere", Stopped: true}))(t)
 	ada := w.ada()
+	ada.Tenants, ada.Roles = []crowd.TenantID{w.mine}, []store.HeldRole{{Role: "finance"}, {Role: "launcher", Tenant: w.other}}
 	ada.ID = must(w.CreateUser(w.ctx, ada))(t)
 	visitor := w.ada()
 	visitor.Name, visitor.Pool = "visitor", elsewhere
@@ -114,7 +115,7 @@ func testSnapshot(t *testing.T, w *world) {
 
 	tenants := []engine.Tenant{{ID: w.mine, Weight: 2}, {ID: w.other, Weight: 0.5, Stopped: true}}
 	person := func(u store.User) engine.Worker {
-		return engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy, StaffOf: u.Tenants, Serves: u.Serves}
+		return engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy, StaffOf: u.StaffOf(), Serves: u.Serves}
 	}
 	workers := make([]engine.Worker, 0, 5)
 	for _, id := range w.workers {

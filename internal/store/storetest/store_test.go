@@ -61,7 +61,7 @@ var methods = map[string]func(*testing.T, *world){
 	"CreateService UpdateService DeleteService Service ListServices UseService": testServices,
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
-	"PutIdentity UserByIdentity": testIdentities,
+	"PutIdentity UserByIdentity": testIdentities, "CreateRole UpdateRole DeleteRole RoleHolders ListRoles": testRoles,
 	"CreateFactor ConfirmFactor Factors UseFactor DeleteFactor DeleteFactors": testFactors, "PutRecoveryCodes UseRecoveryCode RecoveryCodes": testRecoveryCodes,
 	"TokenByHash": testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,

@@ -279,6 +279,14 @@ CREATE TABLE requests (
     primary key (person, tenant, request_key)
 );
 CREATE INDEX requests_by_age on requests (asked_at);
+CREATE TABLE roles (
+    tenant      bigint not null, -- whose it is; 0: the installation's
+    name        text not null,
+    text        text not null,
+    permissions text not null, -- a list in JSON
+    created_at  bigint not null,
+    primary key (tenant, name)
+);
 CREATE TABLE run_faults ( -- items that a node holds with an error
     run     bigint not null references runs (id),
     item    bigint not null,
@@ -445,13 +453,20 @@ CREATE TABLE tokens (
     name       text not null,
     created_at bigint not null,
     expires_at bigint not null
-, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false);
+, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false, scopes text not null default '');
 CREATE INDEX tokens_by_user on tokens (user_id, id);
 CREATE TABLE user_blocks ( -- tenants who do not want the worker
     user_id bigint not null references users (id),
     tenant  bigint not null references tenants (id),
     primary key (user_id, tenant)
 );
+CREATE TABLE user_roles ( -- besides admins, who are marked so, and requesters
+    user_id bigint not null references users (id),
+    tenant  bigint not null, -- for which; 0: for the installation
+    role    text not null,
+    primary key (user_id, tenant, role)
+);
+CREATE INDEX user_roles_by_tenant on user_roles (tenant, user_id);
 CREATE TABLE user_tenants ( -- requesters
     user_id bigint not null references users (id),
     tenant  bigint not null references tenants (id),

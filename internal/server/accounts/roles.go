@@ -1,0 +1,311 @@
+package accounts
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// maxRoles is how many roles the installation, and each tenant, can make.
+const maxRoles = 100
+
+var errOneself = crowd.Errorf(crowd.Conflict, "you can neither suspend yourself nor take your own admin role away")
+
+// principal returns somebody with a token, and the roles that they hold.
+func (s *Accounts) principal(ctx context.Context, u store.User, t store.Token) (*access.Principal, error) {
+	custom, err := s.custom(ctx, &u)
+	return &access.Principal{User: u, Token: t, Custom: custom}, err
+}
+
+// custom returns the roles that people have made, or none if somebody holds none of them.
+func (s *Accounts) custom(ctx context.Context, u *store.User) (access.CustomRoles, error) {
+	if !slices.ContainsFunc(u.Roles, func(h store.HeldRole) bool { return !access.IsBuiltIn(h.Role) }) {
+		return nil, nil
+	}
+	list, err := s.store.ListRoles(ctx)
+	return slices.DeleteFunc(list, func(r store.Role) bool {
+		return !slices.ContainsFunc(u.Roles, func(h store.HeldRole) bool {
+			return h.Role == r.Name && (r.Tenant == 0 || r.Tenant == h.Tenant)
+		})
+	}), err
+}
+
+// mayAct checks that p holds all that somebody may do. Whoever changes a person, or how
+// they sign in, could act as them.
+func (s *Accounts) mayAct(ctx context.Context, p *access.Principal, as *store.User) error {
+	custom, err := s.custom(ctx, as)
+	if err != nil {
+		return err
+	}
+	for h := range access.Held(as) {
+		if err := mayGive(p, custom, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayGive checks that there is a role, and that p holds all that it permits.
+func mayGive(p *access.Principal, custom access.CustomRoles, h store.HeldRole) error {
+	of, found := custom.Permissions(h)
+	if !found {
+		return crowd.Fieldf("roles", "there is no role %s", h)
+	}
+	if lacking := p.Lacking(h.Tenant, of); lacking != 0 {
+		return crowd.Errorf(crowd.Forbidden, "the role %s permits what you may not do yourself (%s): you can neither give it nor take it, nor change who holds it", h, strings.Join(lacking.Names(), ", "))
+	}
+	return nil
+}
+
+// validRoles checks the roles of somebody that they did not hold before.
+func (s *Accounts) validRoles(ctx context.Context, before []store.HeldRole, u *store.User) error {
+	u.Roles = access.SortRoles(u.Roles)
+	custom, err := s.custom(ctx, u)
+	if err != nil {
+		return err
+	}
+	for _, h := range u.Roles {
+		if slices.Contains(before, h) {
+			continue
+		}
+		if err := access.MayBeHeld("roles", h); err != nil {
+			return err
+		}
+		if _, found := custom.Permissions(h); !found {
+			return crowd.Fieldf("roles", "there is no role %s", h)
+		}
+	}
+	return nil
+}
+
+// GiveRole gives somebody a role.
+func (s *Accounts) GiveRole(ctx context.Context, p *access.Principal, id crowd.WorkerID, h store.HeldRole) (store.User, error) {
+	return s.changeRole(ctx, p, access.AccountsGiveRole, id, h, access.Give)
+}
+
+// TakeRole takes a role away from somebody.
+func (s *Accounts) TakeRole(ctx context.Context, p *access.Principal, id crowd.WorkerID, h store.HeldRole) (store.User, error) {
+	return s.changeRole(ctx, p, access.AccountsTakeRole, id, h, access.Take)
+}
+
+func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access.Operation, id crowd.WorkerID, h store.HeldRole, change func(*store.User, store.HeldRole)) (store.User, error) {
+	if err := p.MayFor(o, h.Tenant); err != nil {
+		return store.User{}, err
+	}
+	if err := access.MayBeHeld("role", h); err != nil {
+		return store.User{}, err
+	}
+	custom, err := s.store.ListRoles(ctx)
+	if err != nil {
+		return store.User{}, err
+	}
+	if err := mayGive(p, custom, h); err != nil {
+		return store.User{}, err
+	}
+	ctx, act := s.acting(ctx, p, o, id)
+	act.Tenant = h.Tenant
+	u, err := s.Change(ctx, id, func(u *store.User) error {
+		if p.May(access.AccountsOtherUser) != nil && !slices.ContainsFunc(u.StaffOf(), func(t crowd.TenantID) bool { return p.MayFor(access.AccountsUsers, t) == nil }) {
+			return errNoUser
+		}
+		type roles struct{ Roles []store.HeldRole } // for the log of the tenant, which is not told more of them
+		act.Before = roles{slices.DeleteFunc(slices.Collect(access.Held(u)), func(x store.HeldRole) bool { return x != h })}
+		if change(u, h); id == p.User.ID && p.User.Admin && !u.Admin {
+			return errOneself
+		}
+		act.After = roles{slices.DeleteFunc(slices.Collect(access.Held(u)), func(x store.HeldRole) bool { return x != h })}
+		return nil
+	})
+	switch {
+	case p.May(access.AccountsWholeUsers) == nil:
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = errNoUser
+	case err == nil:
+		s.hideOthers(p, &u)
+	}
+	return u, err
+}
+
+var errNoUser = &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
+
+// RoleView is a role that people have made, as it is shown.
+type RoleView struct {
+	store.Role
+	Holders []crowd.WorkerID // whom the viewer may know of
+}
+
+// Roles lists the roles that people have made: the installation's, and those of tenants
+// whose people p may see.
+func (s *Accounts) Roles(ctx context.Context, p *access.Principal) (views []RoleView, err error) {
+	if err := p.May(access.AccountsRoles); err != nil {
+		return nil, err
+	}
+	list, err := s.store.ListRoles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		if r.Tenant != 0 && p.MayFor(access.AccountsUsers, r.Tenant) != nil {
+			continue
+		}
+		v := RoleView{Role: r}
+		if p.MayFor(access.AccountsUsers, r.Tenant) == nil {
+			if v.Holders, err = s.store.RoleHolders(ctx, r.Tenant, r.Name); err != nil {
+				return nil, err
+			}
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+var roleName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+
+// CreateRole makes a role out of permissions that p holds themselves.
+func (s *Accounts) CreateRole(ctx context.Context, p *access.Principal, r store.Role) (store.Role, error) {
+	if err := p.MayFor(access.AccountsCreateRole, r.Tenant); err != nil {
+		return r, err
+	}
+	s.people.Lock()
+	defer s.people.Unlock()
+	if r.Tenant != 0 {
+		if _, err := s.store.Tenant(ctx, r.Tenant); err != nil {
+			return r, err
+		}
+	}
+	list, err := s.store.ListRoles(ctx)
+	if err != nil {
+		return r, err
+	}
+	there, taken := access.CustomRoles(list).Find(store.HeldRole{Role: r.Name, Tenant: r.Tenant})
+	switch {
+	case !roleName.MatchString(r.Name):
+		return r, crowd.Fieldf("name", "%q is not a name of a role (a to z, 0 to 9 and -, from a letter on, at most 40)", r.Name)
+	case access.IsBuiltIn(r.Name):
+		return r, &crowd.Error{Code: crowd.Conflict, Field: "name", Message: r.Name + " is a built-in role"}
+	case taken && there.Tenant == 0:
+		return r, &crowd.Error{Code: crowd.Conflict, Field: "name", Message: "there is a role " + r.Name + " of the installation already"}
+	case len(slices.DeleteFunc(list, func(x store.Role) bool { return x.Tenant != r.Tenant })) >= maxRoles:
+		return r, crowd.Errorf(crowd.TooMany, "there are %d roles already, and no more can be made: remove one first", maxRoles)
+	}
+	r.CreatedAt = s.clock.Time()
+	if err := validRole(p, &r); err != nil {
+		return r, err
+	}
+	ctx, act := s.actingOn(ctx, p, access.AccountsCreateRole, &r)
+	act.After = r
+	return r, s.store.CreateRole(ctx, r)
+}
+
+// validRole checks a role that p makes or changes.
+func validRole(p *access.Principal, r *store.Role) error {
+	if err := format.ValidLine("text", r.Text, 200); err != nil {
+		return err
+	}
+	of, err := access.ParsePermissions("permissions", r.Permissions)
+	switch {
+	case err != nil:
+		return err
+	case of == 0:
+		return crowd.Fieldf("permissions", "are missing: name what the role permits, such as batches.read")
+	case of.Has(access.CanWork):
+		return crowd.Fieldf("permissions", "%s comes with a pool: put people into one", access.CanWork)
+	case of.Within(r.Tenant) != of:
+		return crowd.Fieldf("permissions", "a role of a tenant cannot have %s, which is for the installation only", strings.Join((of&^of.Within(r.Tenant)).Names(), ", "))
+	}
+	if lacking := p.Lacking(r.Tenant, of); lacking != 0 {
+		return crowd.Errorf(crowd.Forbidden, "you cannot make a role that permits what you may not do yourself: %s", strings.Join(lacking.Names(), ", "))
+	}
+	r.Permissions = of.Names() // in order, each once
+	return nil
+}
+
+// actingOn is for a change of a role.
+func (s *Accounts) actingOn(ctx context.Context, p *access.Principal, o access.Operation, r *store.Role) (context.Context, *store.Act) {
+	return p.Acting(ctx, o, store.AuditEntry{At: s.clock.Time(), Tenant: r.Tenant, Kind: "role", Object: r.Name})
+}
+
+// role returns a role that p may change: they hold all that it permits.
+func (s *Accounts) role(ctx context.Context, p *access.Principal, o access.Operation, h store.HeldRole) (store.Role, error) {
+	if err := p.MayFor(o, h.Tenant); err != nil {
+		return store.Role{}, err
+	}
+	list, err := s.store.ListRoles(ctx)
+	if err != nil {
+		return store.Role{}, err
+	}
+	r, found := access.CustomRoles(list).Find(h)
+	switch {
+	case access.IsBuiltIn(h.Role):
+		return r, crowd.Errorf(crowd.Conflict, "%s is a built-in role, which stays as it is", h.Role)
+	case !found || r.Tenant != h.Tenant:
+		return r, store.NoRole(h.Tenant, h.Role)
+	}
+	return r, mayGive(p, list, h)
+}
+
+// RoleEdit changes a role; nil fields stay as they are.
+type RoleEdit struct {
+	Text        *string
+	Permissions *[]string
+}
+
+// ChangeRole changes a role. Who holds it may do what it says from now on.
+func (s *Accounts) ChangeRole(ctx context.Context, p *access.Principal, h store.HeldRole, edit RoleEdit) (store.Role, error) {
+	s.people.Lock()
+	defer s.people.Unlock()
+	r, err := s.role(ctx, p, access.AccountsChangeRole, h)
+	if err != nil {
+		return r, err
+	}
+	ctx, act := s.actingOn(ctx, p, access.AccountsChangeRole, &r)
+	act.Before = r
+	input.Set(&r.Text, edit.Text)
+	input.Set(&r.Permissions, edit.Permissions)
+	if err := validRole(p, &r); err != nil {
+		return r, err
+	}
+	act.After = r
+	defer s.sessions.clear()
+	return r, s.store.UpdateRole(ctx, r)
+}
+
+// RemoveRole takes a role away, and from all who hold it. It returns who held it.
+func (s *Accounts) RemoveRole(ctx context.Context, p *access.Principal, h store.HeldRole) ([]crowd.WorkerID, error) {
+	s.people.Lock()
+	defer s.people.Unlock()
+	r, err := s.role(ctx, p, access.AccountsRemoveRole, h)
+	if err != nil {
+		return nil, err
+	}
+	holders, err := s.store.RoleHolders(ctx, r.Tenant, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	ctx, act := s.actingOn(ctx, p, access.AccountsRemoveRole, &r)
+	act.Before = struct {
+		store.Role
+		Holders []crowd.WorkerID
+	}{r, holders}
+	defer s.sessions.clear()
+	if err := s.store.DeleteRole(ctx, r.Tenant, r.Name); err != nil {
+		return nil, err
+	}
+	for _, id := range holders { // who works, too, may do tasks of tenants for which they held it
+		u, err := s.store.User(ctx, id)
+		if err == nil {
+			err = s.tellPool(u, false)
+		}
+		if err != nil {
+			return holders, err
+		}
+	}
+	return holders, nil
+}

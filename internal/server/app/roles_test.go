@@ -1,0 +1,172 @@
+package app_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+func held(t *testing.T, texts ...string) (list []store.HeldRole) {
+	t.Helper()
+	for _, text := range texts {
+		list = append(list, must(store.ParseHeldRole("role", text))(t))
+	}
+	return list
+}
+
+// TestNobodyGivesWhatTheyDoNotHold: a role with more than what somebody holds they can
+// neither give nor take, and who holds more they cannot change, nor sign in as.
+func TestNobodyGivesWhatTheyDoNotHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	operator := w.holding(access.Operator, 0)
+	people := w.holding(access.Operator, w.a) // of the tenant
+	boss := w.admin.User.ID
+	change := func(p *access.Principal, id crowd.WorkerID, f func(u *store.User)) error {
+		return second(w.Accounts.ChangeUser(w.ctx, p, id, func(u *store.User) error { f(u); return nil }))
+	}
+	add := func(p *access.Principal, n accounts.NewUser) error {
+		n.Name = "somebody"
+		_, _, err := w.Accounts.CreateUser(w.ctx, p, n)
+		return err
+	}
+	give := func(p *access.Principal, id crowd.WorkerID, text string) error {
+		return second(w.Accounts.GiveRole(w.ctx, p, id, held(t, text)[0]))
+	}
+	create := func(p *access.Principal, tenant crowd.TenantID, permissions ...string) error {
+		return second(w.Accounts.CreateRole(w.ctx, p, store.Role{Tenant: tenant, Name: "mine", Permissions: permissions}))
+	}
+	token := func(p *access.Principal, id crowd.WorkerID) error {
+		_, _, err := w.Accounts.CreateToken(w.ctx, p, accounts.NewToken{Name: "x", For: id})
+		return err
+	}
+	a := w.a.String() + "/"
+	must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Name: "cashier", Permissions: []string{"money.read", "money.move"}}))(t)
+	for name, err := range map[string]error{
+		"an operator makes themselves an admin":     change(operator, operator.User.ID, func(u *store.User) { u.Admin = true }),
+		"gives themselves finance":                  change(operator, operator.User.ID, func(u *store.User) { u.Roles = append(u.Roles, held(t, "finance")...) }),
+		"is given a made role":                      give(operator, operator.User.ID, "cashier"),
+		"gives finance":                             give(operator, w.workers[0].User.ID, "finance"),
+		"makes an admin":                            add(operator, accounts.NewUser{Admin: true}),
+		"makes a requester":                         add(operator, accounts.NewUser{Tenants: []crowd.TenantID{w.a}}),
+		"changes an admin's address":                change(operator, boss, func(u *store.User) { u.Email = "o@example.org" }),
+		"suspends an admin":                         change(operator, boss, func(u *store.User) { u.Suspended = true }),
+		"gives an admin a new link":                 second(w.Accounts.NewSetupLink(w.ctx, operator, boss)),
+		"takes an admin's second factor away":       w.Accounts.ResetFactors(w.ctx, operator, boss),
+		"makes a token for an admin":                token(operator, boss),
+		"lists an admin's tokens":                   second(w.Accounts.Tokens(w.ctx, operator, boss)),
+		"takes an admin's role away":                second(w.Accounts.TakeRole(w.ctx, operator, boss, held(t, "admin")[0])),
+		"makes a role with money":                   create(operator, 0, "people.read", "money.read"),
+		"takes a permission from a role with more":  second(w.Accounts.ChangeRole(w.ctx, operator, held(t, "cashier")[0], accounts.RoleEdit{Permissions: &[]string{"people.read"}})),
+		"removes a role with more":                  second(w.Accounts.RemoveRole(w.ctx, operator, held(t, "cashier")[0])),
+		"a tenant's makes a requester":              add(people, accounts.NewUser{Tenants: []crowd.TenantID{w.a}}),
+		"a tenant's makes an operator":              add(people, accounts.NewUser{Roles: held(t, "operator")}),
+		"a tenant's makes a worker":                 add(people, accounts.NewUser{Roles: held(t, a+"operator"), Pool: w.pool}),
+		"a tenant's makes nobody in particular":     add(people, accounts.NewUser{}),
+		"a tenant's makes a role with batches":      create(people, w.a, "people.read", "batches.read"),
+		"a tenant's makes one of the installation":  create(people, 0, "people.read"),
+		"a tenant's takes a requester's role away":  second(w.Accounts.TakeRole(w.ctx, people, w.ann.User.ID, held(t, a+"requester")[0])),
+		"a scoped token gives what it has not":      give(w.limited(w.admin, accounts.NewToken{Scopes: []string{"people.change", "people.read"}}), boss, "viewer"),
+		"a scoped token of an admin changes admins": change(w.limited(w.admin, accounts.NewToken{Scopes: []string{"people.change"}}), boss, func(u *store.User) { u.Email = "o@example.org" }),
+	} {
+		if crowd.CodeOf(err) != crowd.Forbidden {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	refused(t, create(people, w.b, "people.read"), crowd.NotFound)        // another tenant
+	refused(t, give(people, w.bob.User.ID, a+"operator"), crowd.NotFound) // another tenant's
+	refused(t, give(people, w.workers[0].User.ID, a+"operator"), crowd.NotFound)
+	if none, theirs := give(people, 999, a+"operator"), give(people, w.bob.User.ID, a+"operator"); none.Error() != theirs.Error() {
+		t.Errorf("who is not there: %v; another tenant's: %v", none, theirs)
+	}
+	ok(t, give(operator, w.workers[0].User.ID, "operator"))
+	ok(t, change(operator, w.workers[0].User.ID, func(u *store.User) { u.Email = "w@example.org" }))
+	ok(t, give(people, w.ann.User.ID, a+"operator"))
+	ok(t, give(w.ann, people.User.ID, a+"finance")) // of a tenant it permits what requesters may
+	ok(t, create(people, w.a, "people.read", "tests.change"))
+	ok(t, add(people, accounts.NewUser{Roles: held(t, a+"mine")}))
+	if u := must(w.store.UserByName(w.ctx, "somebody"))(t); !w.as(u.ID).Is("mine") || len(u.Roles) != 1 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// TestRolesThatPeopleMake live with whoever holds them: what they say now holds now, for
+// tokens too, and once one is removed nobody holds it.
+func TestRolesThatPeopleMake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	checker := held(t, w.a.String()+"/checker")[0]
+	made := must(w.Accounts.CreateRole(w.ctx, w.ann, store.Role{Tenant: w.a, Name: "checker", Text: "looks", Permissions: []string{"results.read", "batches.read", "results.read"}}))(t)
+	if !slices.Equal(made.Permissions, []string{"batches.read", "results.read"}) {
+		t.Errorf("made %+v", made)
+	}
+	cleo := w.person(accounts.NewUser{Name: "cleo", Roles: []store.HeldRole{checker}, Pool: w.pool})
+	id := w.launch(1)
+	may := func(x access.Operation, want bool) {
+		t.Helper()
+		if cleo = w.as(cleo.User.ID); (cleo.MayFor(x, w.a) == nil) != want || cleo.MayFor(x, w.b) == nil {
+			t.Errorf("%s: %v", x.Name, cleo.MayFor(x, w.a))
+		}
+	}
+	may(access.BatchesLabels, true)
+	may(access.BatchesPause, false)
+	refused(t, second(w.Work.Next(w.ctx, cleo, 0)), "") // they act for the tenant, and get none of its tasks
+	if a := must(w.Work.Next(w.ctx, cleo, 0))(t); a != nil {
+		t.Errorf("who acts for the tenant got %+v", a)
+	}
+	must(w.Accounts.ChangeRole(w.ctx, w.ann, checker, accounts.RoleEdit{Permissions: &[]string{"batches.launch"}}))(t)
+	may(access.BatchesLabels, false)
+	may(access.BatchesPause, true)
+	for name, r := range map[string]store.Role{
+		"without permissions":        {Tenant: w.a, Name: "x"},
+		"with an unknown one":        {Tenant: w.a, Name: "x", Permissions: []string{"results"}},
+		"with work":                  {Tenant: w.a, Name: "x", Permissions: []string{"work"}},
+		"with the installation's":    {Tenant: w.a, Name: "x", Permissions: []string{"tenants.read"}},
+		"named as none can be":       {Tenant: w.a, Name: "X y", Permissions: []string{"batches.read"}},
+		"with a text of two lines":   {Tenant: w.a, Name: "x", Text: "a\nb", Permissions: []string{"batches.read"}},
+		"with a text that goes on":   {Tenant: w.a, Name: "x", Text: strings.Repeat("x", 201), Permissions: []string{"batches.read"}},
+		"of a tenant that is absent": {Tenant: 999, Name: "x", Permissions: []string{"batches.read"}},
+	} {
+		if code := crowd.CodeOf(second(w.Accounts.CreateRole(w.ctx, w.admin, r))); code != crowd.Invalid && code != crowd.NotFound {
+			t.Errorf("a role %s: %q", name, code)
+		}
+	}
+	for _, name := range []string{"checker", "admin", "worker"} {
+		refused(t, second(w.Accounts.CreateRole(w.ctx, w.ann, store.Role{Tenant: w.a, Name: name, Permissions: []string{"batches.read"}})), crowd.Conflict)
+	}
+	refused(t, second(w.Accounts.RemoveRole(w.ctx, w.admin, held(t, "viewer")[0])), crowd.Conflict)
+	refused(t, second(w.Accounts.ChangeRole(w.ctx, w.admin, held(t, "checker")[0], accounts.RoleEdit{})), crowd.NotFound)
+
+	must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Name: "checker", Permissions: []string{"results.read"}}))(t) // the tenant's goes on
+	refused(t, second(w.Accounts.CreateRole(w.ctx, w.bob, store.Role{Tenant: w.b, Name: "checker", Permissions: []string{"batches.read"}})), crowd.Conflict)
+	may(access.BatchesPause, true)
+	seen := func(p *access.Principal) (list []string) {
+		for _, v := range must(w.Accounts.Roles(w.ctx, p))(t) {
+			list = append(list, store.HeldRole{Role: v.Name, Tenant: v.Tenant}.String())
+		}
+		return list
+	}
+	if got := seen(w.ann); !slices.Equal(got, []string{"checker", checker.String()}) {
+		t.Errorf("the tenant sees %v", got)
+	}
+	if got := seen(w.bob); !slices.Equal(got, []string{"checker"}) {
+		t.Errorf("another tenant sees %v", got)
+	}
+	before := w.as(cleo.User.ID)
+	if holders := must(w.Accounts.RemoveRole(w.ctx, w.ann, checker))(t); !slices.Equal(holders, []crowd.WorkerID{cleo.User.ID}) {
+		t.Errorf("it was held by %v", holders)
+	}
+	if u := must(w.store.User(w.ctx, before.User.ID))(t); len(u.Roles) != 0 {
+		t.Errorf("they hold %v", u.Roles)
+	}
+	may(access.BatchesPause, false)
+	may(access.BatchesLabels, false)
+	if a := must(w.Work.Next(w.ctx, w.as(cleo.User.ID), 0))(t); a == nil || a.Assignment.Batch() != id {
+		t.Errorf("who acts for the tenant no longer gets %+v", a)
+	}
+}
