@@ -186,6 +186,10 @@ func (s *Accounts) regroup(ctx context.Context, m groups.Mapping, u store.User, 
 	}
 	there := func(h store.HeldRole) bool {
 		_, found := access.CustomRoles(custom).Permissions(h)
+		if found && h.Tenant != 0 {
+			_, err := s.store.Tenant(ctx, h.Tenant)
+			found = err == nil
+		}
 		if !found {
 			s.log.Warn("a group gives a role that there is not", "role", h.String(), "person", u.ID.String())
 		}

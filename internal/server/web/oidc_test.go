@@ -123,7 +123,7 @@ func withProvider(t testing.TB, link bool) (*company, *aProvider) {
 
 func withGroups(issuer string) []oidc.Settings {
 	return []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups",
-		Groups: groups.Mapping{"crowd": {Pool: 1}, "north": {Held: []store.HeldRole{{Role: "requester", Tenant: 1}, {Role: "viewer", Tenant: 2}}}, "root": {Held: []store.HeldRole{{Role: "admin"}}}}}}
+		Groups: groups.Mapping{"crowd": {Pool: 1}, "north": {Held: []store.HeldRole{{Role: "requester", Tenant: 1}, {Role: "viewer", Tenant: 1}, {Role: "viewer", Tenant: 99}, {Role: "gone"}}}, "root": {Held: []store.HeldRole{{Role: "admin"}}}}}}
 }
 
 // TestSignInByAProvider: who is new is made, and becomes each time what their groups say.
