@@ -48,8 +48,24 @@ func DefaultDawidSkene() DawidSkene {
 // falls back to the vote: a single answer a task shows nobody's errors.
 const MinRedundancy = 2
 
-// Name returns "dawid-skene".
-func (DawidSkene) Name() string { return "dawid-skene" }
+// PlainDawidSkene returns the settings of the original paper: no smoothing, until
+// nothing changes. It is for comparisons; on workers with few answers it overfits.
+func PlainDawidSkene() DawidSkene { return DawidSkene{Iterations: 1000, Tolerance: 1e-10} }
+
+// Name returns "ds-map", or "ds" for the method of the original paper, without
+// smoothing.
+func (m DawidSkene) Name() string {
+	if m.Strength == 0 && m.ClassMass == 0 {
+		return "ds"
+	}
+	return "ds-map"
+}
+
+// UsesGold returns true.
+func (DawidSkene) UsesGold() bool { return true }
+
+// Takes returns Classes.
+func (DawidSkene) Takes() Answers { return Classes }
 
 // Validate checks the settings; it names the first one that is out of range.
 func (m DawidSkene) Validate() error {
@@ -60,12 +76,8 @@ func (m DawidSkene) Validate() error {
 		return crowd.Fieldf("diagonal", "must be between 0 and 1, not %v", m.Diagonal)
 	case !(m.ClassMass >= 0) || math.IsInf(m.ClassMass, 0):
 		return crowd.Fieldf("class_mass", "must be 0 or more, not %v", m.ClassMass)
-	case m.Iterations < 1 || m.Iterations > 100_000:
-		return crowd.Fieldf("iterations", "must be between 1 and 100000, not %d", m.Iterations)
-	case !(m.Tolerance >= 0):
-		return crowd.Fieldf("tolerance", "must be 0 or more, not %v", m.Tolerance)
 	}
-	return nil
+	return validRounds(m.Iterations, m.Tolerance)
 }
 
 // Fit runs the iterations. O(iterations · (answers·K + W·K² + T·K)).
@@ -80,35 +92,52 @@ func (m DawidSkene) Fit(d *Dataset, gold Truth) (*Result, error) {
 	if !withGold && d.Redundancy() < MinRedundancy {
 		return Majority{}.Fit(d, nil)
 	}
+	if err := checkMatrices(d); err != nil {
+		return nil, err
+	}
+	var start []float64
+	if withGold {
+		start = skillPosterior(d, goldSkills(d, gold))
+		clamp(start, len(d.classes), gold)
+	} else {
+		start = voteShares(d)
+	}
+	return m.run(d, gold, start).result(m.Name()), nil
+}
+
+// checkMatrices refuses a data set whose posteriors or confusion matrices would be
+// over MaxCells.
+func checkMatrices(d *Dataset) error {
 	k, w := len(d.classes), len(d.workers)
 	if err := checkCells(d, len(d.tasks), k); err != nil {
-		return nil, err
+		return err
 	}
-	if err := checkCells(d, w*k, k); err != nil {
-		return nil, err
-	}
+	return checkCells(d, w*k, k)
+}
 
-	fit := dawidSkene{
-		DawidSkene: m, d: d, gold: gold, k: k,
+// run makes the iterations from posteriors q, which it changes. Unlike those of Fit,
+// tasks of d may have no answers.
+func (m DawidSkene) run(d *Dataset, gold Truth, q []float64) *dawidSkene {
+	k := len(d.classes)
+	fit := &dawidSkene{
+		DawidSkene: m, d: d, gold: gold, k: k, q: q,
 		logP:  make([]float64, k),
-		logPi: make([]float64, w*k*k),
+		logPi: make([]float64, len(d.workers)*k*k),
 	}
-	if withGold {
-		fit.q = skillPosterior(d, goldSkills(d, gold))
-		clamp(fit.q, k, gold)
-	} else {
-		fit.q = voteShares(d)
-	}
-	rounds, converged := 0, false
-	for rounds < m.Iterations && !converged {
+	for fit.rounds < m.Iterations && !fit.converged {
 		fit.maximise()
-		converged = fit.expect() < m.Tolerance
-		rounds++
+		fit.converged = fit.expect() < m.Tolerance
+		fit.rounds++
 	}
+	return fit
+}
 
-	r := newResult(d, m.Name(), fit.q)
-	r.Iterations, r.Converged, r.Model = rounds, converged, fit.model()
-	return r, nil
+// result returns what the fit, which is over then, makes of the tasks.
+func (f *dawidSkene) result(method string) *Result {
+	r := newResult(f.d, method, f.q)
+	r.probabilities = true
+	r.Iterations, r.Converged, r.Model = f.rounds, f.converged, f.model()
+	return r
 }
 
 // dawidSkene is a fit under way. All answers of worker j that say l touch one
@@ -121,6 +150,9 @@ type dawidSkene struct {
 	q     []float64 // q_ik at i·K + k
 	logP  []float64 // ln p_k
 	logPi []float64 // ln π_jkl at (j·K + l)·K + k
+
+	rounds    int
+	converged bool
 }
 
 // maximise makes p and π from q.
@@ -167,18 +199,23 @@ func (f *dawidSkene) maximise() {
 	}
 }
 
+// prior returns the pseudo-counts A_kk and A_kl, l ≠ k, of one of k classes.
+func (m DawidSkene) prior(k int) (diagonal, off float64) {
+	if k > 1 {
+		off = m.Strength * (1 - m.Diagonal) / float64(k-1)
+	}
+	return m.Strength * m.Diagonal, off
+}
+
 // fillPrior sets the counts of every worker to A.
 func (f *dawidSkene) fillPrior() {
-	off := 0.0
-	if f.k > 1 {
-		off = f.Strength * (1 - f.Diagonal) / float64(f.k-1)
-	}
+	diagonal, off := f.prior(f.k)
 	for n := range f.logPi {
 		f.logPi[n] = off
 	}
 	for j := range f.d.workers {
 		for c := range f.k {
-			f.row(int32(j), Class(c))[c] = f.Strength * f.Diagonal
+			f.row(int32(j), Class(c))[c] = diagonal
 		}
 	}
 }

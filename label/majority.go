@@ -12,6 +12,12 @@ type Majority struct{}
 // Name returns "majority".
 func (Majority) Name() string { return "majority" }
 
+// UsesGold returns false.
+func (Majority) UsesGold() bool { return false }
+
+// Takes returns Anything.
+func (Majority) Takes() Answers { return Anything }
+
 // Fit counts the votes. O(answers + T·K).
 func (m Majority) Fit(d *Dataset, gold Truth) (*Result, error) {
 	if err := gold.validFor(d); err != nil {

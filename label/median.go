@@ -28,20 +28,23 @@ type Median struct{}
 // Name returns "median".
 func (Median) Name() string { return "median" }
 
+// UsesGold returns false.
+func (Median) UsesGold() bool { return false }
+
+// Takes returns Numbers.
+func (Median) Takes() Answers { return Numbers }
+
 // Fit sorts the answers to each task. A class that is not a number is an
-// Invalid error. O(answers · log(answers a task) + T·K).
+// Invalid error. O(answers · log(answers a task)).
 func (m Median) Fit(d *Dataset, gold Truth) (*Result, error) {
 	if err := gold.validFor(d); err != nil {
-		return nil, err
-	}
-	if err := checkCells(d, len(d.tasks), len(d.classes)); err != nil {
 		return nil, err
 	}
 	values, err := numbersOf(d)
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Data: d, Method: m.Name(), Converged: true, q: voteShares(d), equal: make([][2]Class, len(d.tasks))}
+	r := &Result{Data: d, Method: m.Name(), Converged: true, equal: make([][2]Class, len(d.tasks))}
 	var sorted []Class
 	for i := range d.tasks {
 		_, labels := d.Answers(i)

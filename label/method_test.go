@@ -120,8 +120,8 @@ func TestDawidSkeneFallsBackWithoutRedundancy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := fit(t, DefaultDawidSkene(), d, gold); r.Method != "dawid-skene" || r.Label(0) != "x" {
-		t.Errorf("with gold: method %s, label %s; want dawid-skene, x, the answer of the one who was right", r.Method, r.Label(0))
+	if r := fit(t, DefaultDawidSkene(), d, gold); r.Method != "ds-map" || r.Label(0) != "x" {
+		t.Errorf("with gold: method %s, label %s; want ds-map, x, the answer of the one who was right", r.Method, r.Label(0))
 	}
 }
 

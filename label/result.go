@@ -1,21 +1,11 @@
 package label
 
-import "github.com/throng-dev/throng/crowd"
+import (
+	"iter"
+	"slices"
 
-// Method labels a whole data set. Gold is what is known beforehand, or nil; a
-// method may learn from it, and says in its comment whether it does.
-type Method interface {
-	// Name is the method's name in reports and settings, such as "majority".
-	Name() string
-	// Fit returns a Result for every task. Its errors are of type *crowd.Error:
-	// Invalid for a setting or for gold of another data set, TooLarge for a data
-	// set with so many classes that the probabilities do not fit (see MaxCells).
-	Fit(d *Dataset, gold Truth) (*Result, error)
-}
-
-// Methods lists the methods with their usual settings, in the order in which
-// they are offered.
-func Methods() []Method { return []Method{Majority{}, Median{}, DefaultDawidSkene()} }
+	"github.com/throng-dev/throng/crowd"
+)
 
 // MaxCells bounds the tables that a Method fills, T·K and, where it learns
 // confusion matrices, W·K²: 2^27 numbers, 1 GiB. Answers that are nearly all
@@ -25,17 +15,30 @@ const MaxCells = 1 << 27
 // Result is what a Method makes of a Dataset.
 type Result struct {
 	Data       *Dataset
-	Method     string  // the method that was really used: some fall back to "majority"
-	Iterations int     // rounds made; 0 for methods that make none
-	Converged  bool    // the last round changed no probability by as much as the tolerance
-	Labels     []Class // of each task: the most probable class; with Median, the middle one
-	Ties       []bool  // of each task: other classes are as good as its label
+	Method     string // the method that was really used: some fall back to "majority"
+	Iterations int    // rounds made; 0 for methods that make none
+	Converged  bool   // the last round changed no probability by as much as the tolerance
+	// Labels holds for each task the most probable class; with Median the middle one, with
+	// Central the most central. With Mean and PerOption, whose labels may be no class, it
+	// is the answer that is nearest, or what most chose.
+	Labels []Class
+	Ties   []bool // of each task: other classes are as good as its label
 	// Model says how workers answer, or is nil where the method learns no such
 	// thing.
 	Model *Confusion
+	// Groups are the workers who copy from each other, as Robust finds them.
+	Groups []CopyGroup
 
-	q     []float64  // q_ik at i*K+k
-	equal [][2]Class // Median: the two classes next to the middle of each task; else nil
+	q             []float64  // q_ik at i*K+k; nil: the shares of the votes
+	probabilities bool       // q are probabilities, not shares of votes
+	equal         [][2]Class // Median, Central, Mean: the two best classes of each task, which may be one; else nil
+
+	// What some methods have in place of classes and their probabilities; else nil.
+	accuracy   []float64 // OneCoin: of each worker
+	values     []string  // of each task: its label, which may be no class
+	confidence []float64 // of each task
+	options    []string  // PerOption: what can be chosen
+	chosen     []float64 // PerOption: the probability of option o for task i at i·len(options)+o
 }
 
 // tieWithin is how near to the maximum, in probability, a class is tied with
@@ -98,19 +101,89 @@ func (r *Result) tied(task int) func(yield func(Class) bool) {
 	}
 }
 
-// Posterior returns the probability q_ik of each class k for a task i; they sum
-// to 1. The caller must not change it.
+// Posterior returns the probability q_ik of each class k for a task i, or its share of the
+// votes where the method gives no probabilities; they sum to 1. The caller must not change
+// it.
 func (r *Result) Posterior(task int) []float64 {
 	k := len(r.Data.classes)
+	if r.q == nil {
+		row := make([]float64, k)
+		for class, share := range r.votes(task) {
+			row[class] = share
+		}
+		return row
+	}
 	return r.q[task*k : (task+1)*k : (task+1)*k]
 }
 
-// Label returns the name of a task's label.
-func (r *Result) Label(task int) string { return r.Data.classes[r.Labels[task]] }
+// votes ranges over the classes that a task was answered, in order, with the share of each.
+func (r *Result) votes(task int) iter.Seq2[Class, float64] {
+	return func(yield func(Class, float64) bool) {
+		_, labels := r.Data.Answers(task)
+		sorted := slices.Sorted(slices.Values(labels))
+		for from := 0; from < len(sorted); {
+			to := from
+			for to < len(sorted) && sorted[to] == sorted[from] {
+				to++
+			}
+			if !yield(sorted[from], float64(to-from)/float64(len(sorted))) {
+				return
+			}
+			from = to
+		}
+	}
+}
 
-// Confidence returns the probability q_ik of a task's label k: max_k q_ik but with
-// Median.
-func (r *Result) Confidence(task int) float64 { return r.Posterior(task)[r.Labels[task]] }
+// Label returns a task's label: the name of its class, or with Mean a number and with
+// PerOption a set.
+func (r *Result) Label(task int) string {
+	if r.values != nil {
+		return r.values[task]
+	}
+	return r.Data.classes[r.Labels[task]]
+}
+
+// Confidence returns how sure a task's label is, 0 to 1: the probability q_ik of its class
+// k, which is max_k q_ik but with Median; with Mean, Central and PerOption what they say.
+func (r *Result) Confidence(task int) float64 {
+	if r.confidence != nil {
+		return r.confidence[task]
+	}
+	if r.q == nil {
+		for class, share := range r.votes(task) {
+			if class == r.Labels[task] {
+				return share
+			}
+		}
+		return 0
+	}
+	return r.Posterior(task)[r.Labels[task]]
+}
+
+// Distribution ranges over what a task's label may be, with the probability of each, or
+// its share of the votes, in the order of the classes; what has none is left out. With
+// PerOption they are the options, each with the probability that the label has it.
+func (r *Result) Distribution(task int) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		if r.q == nil && r.options == nil {
+			for class, share := range r.votes(task) {
+				if !yield(r.Data.classes[class], share) {
+					return
+				}
+			}
+			return
+		}
+		names, p := r.Data.classes, r.q
+		if r.options != nil {
+			names, p = r.options, r.chosen
+		}
+		for k, name := range names {
+			if share := p[task*len(names)+k]; share > 0 && !yield(name, share) {
+				return
+			}
+		}
+	}
+}
 
 // Accuracy returns the share of right labels among the n tasks whose truth is
 // known, with ties shared evenly: where m classes are tied and the truth is

@@ -53,8 +53,8 @@ func TestDawidSkeneVectors(t *testing.T) {
 			t.Parallel()
 			p := readPool(t, name)
 			r := fit(t, exactly10(), p.Dataset, nil)
-			if r.Method != "dawid-skene" || r.Iterations != 10 {
-				t.Fatalf("method %s, %d iterations; want dawid-skene, 10", r.Method, r.Iterations)
+			if r.Method != "ds-map" || r.Iterations != 10 {
+				t.Fatalf("method %s, %d iterations; want ds-map, 10", r.Method, r.Iterations)
 			}
 			worst := comparePosteriors(t, r, readPosteriors(t, p.Dataset, name, "expected_dsmap10.csv"))
 

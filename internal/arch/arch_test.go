@@ -111,6 +111,7 @@ func layer(pkg string) int {
 // modules are the packages of other modules that a package may import. Each has
 // its line in an ADR saying what it replaces.
 var modules = map[string][]string{
+	"label":                               {"gonum.org/v1/gonum/mat"},
 	"internal/task":                       {"golang.org/x/net/html"},
 	"internal/kit/table":                  {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress/zstd", "github.com/pierrec/lz4/v4"},
 	"internal/kit/stats":                  {"gonum.org/v1/gonum/mathext"},

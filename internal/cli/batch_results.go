@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -77,7 +78,7 @@ func (x *BatchResults) Run(c *Context, r *remote) error {
 type BatchLabels struct {
 	One
 	Download
-	Method string `default:"live" help:"live: as given while answers came in; majority, median (of ratings and numbers) or dawid-skene: from all answers together."`
+	Method string `default:"live" help:"live: as given while answers came in; or a method that makes them of all answers together, such as majority, ds-map or robust (see throng label)."`
 }
 
 // Run downloads the labels.
@@ -92,7 +93,7 @@ func (x *BatchLabels) Run(c *Context, r *remote) error {
 // BatchQuality is "throng batch quality".
 type BatchQuality struct {
 	One
-	Method string `placeholder:"NAME" help:"majority, median (of ratings and numbers) or dawid-skene; default: what fits the batch's kind."`
+	Method string `placeholder:"NAME" help:"A method that fits the batch's kind, such as majority, ds-map or robust (see throng label); default: what fits best."`
 }
 
 // Run shows the quality.
@@ -120,16 +121,23 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		if q.GoldTasks > 0 {
 			accuracy = share(q.Accuracy) + " on " + format.Count(q.GoldTasks, "task") + " with a known answer"
 		}
+		if q.Learnt {
+			accuracy += ", before learning from them"
+		}
 		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", unanimous, "accuracy", accuracy)
 		say(w, "\n")
 		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
-		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
-			row := []any{k.Worker, k.Name + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement),
+		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
+			row := []any{k.Worker, k.Name + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
 				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
 			if modelled {
 				row = append(row, share(k.Accuracy))
 			}
 			return row
 		})
+		for _, g := range q.Groups {
+			say(w, "\nThese %d answer alike more than honest people do, and count as one: %s\n", len(g.Workers), format.Clip(strings.Join(g.Names, ", "), 200))
+			say(w, "  %s\n", evidence(g.Agreement, g.Chance, g.Beyond, g.Honest, g.Shared))
+		}
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -20,52 +20,29 @@ import (
 // Label is "throng label".
 type Label struct {
 	File        string `arg:"" help:"Answers: CSV, TSV or JSON Lines with the columns task, worker, label; - for standard input."`
-	Method      string `placeholder:"NAME" help:"majority, median or dawid-skene; default: what fits --kind, else dawid-skene."`
+	Method      string `placeholder:"NAME" help:"How answers are combined; default: what fits --kind, else ds-map. bt ranks items that were compared."`
 	Kind        string `placeholder:"KIND" help:"The kind of question that was asked; \"throng task kinds\" lists them."`
 	Truth       string `placeholder:"FILE" help:"Known labels (columns task, label) to score the result by."`
-	Gold        string `placeholder:"FILE" help:"Known labels (columns task, label) to learn from; only dawid-skene does."`
+	Gold        string `placeholder:"FILE" help:"Known labels (columns task, label) to learn from; ds-map, robust, onecoin, incremental, ds and per-option do."`
 	Out         string `placeholder:"FILE" help:"Write the labels there; - for standard output."`
 	Workers     string `placeholder:"FILE" help:"Write how each worker did there."`
+	Picture     string `placeholder:"FILE" help:"Draw workers' skills, how they err and how sure the labels are there, as SVG."`
 	KeepRepeats bool   `help:"Keep every answer of a worker to a task; else the last one counts."`
 	SkipBad     bool   `help:"Leave out rows that are wrong, instead of stopping."`
 	Output
 }
 
-// labelReport is what label prints.
-type labelReport struct {
-	File       string   `json:"file"`
-	Asked      string   `json:"method_asked"`
-	Method     string   `json:"method"` // the one that was used
-	Rows       int      `json:"rows"`
-	Answers    int      `json:"answers"` // without repeats
-	Tasks      int      `json:"tasks"`
-	Workers    int      `json:"workers"`
-	Classes    int      `json:"classes"`
-	Redundancy float64  `json:"redundancy"`  // answers a task
-	Scale      string   `json:"alpha_scale"` // nominal, ordinal or interval
-	Alpha      *float64 `json:"alpha"`       // nil: not defined
-	Unanimous  *float64 `json:"unanimous"`   // nil: no task has two answers
-	Ties       int      `json:"ties"`        // tasks
-	Iterations int      `json:"iterations"`  // 0: the method makes none
-	Converged  bool     `json:"converged"`   //
-	Accuracy   *float64 `json:"accuracy"`    // nil: no truth
-	Scored     int      `json:"scored"`      // tasks whose truth is known
-	Gold       int      `json:"gold"`        // tasks learnt from
-	Bad        int      `json:"bad"`         // rows left out
-	NotCounted int      `json:"not_counted"` // rows whose column "counted" is false
-
-	truth bool // known labels are there to score by
-}
-
 // Run reads the answers and combines them.
 func (l *Label) Run(c *Context) error {
+	if l.Method == compareMethod {
+		return l.rank(c)
+	}
 	method, err := l.method()
 	if err != nil {
 		return err
 	}
-	_, learns := method.(label.DawidSkene)
-	if l.Gold != "" && !learns {
-		return wrong("gold", "%s learns nothing from known labels: use --method dawid-skene, or give them as --truth, to see how often it is right", method.Name())
+	if l.Gold != "" && !method.UsesGold() {
+		return wrong("gold", "%s learns nothing from known labels: use --method ds-map, or give them as --truth, to see how often it is right", method.Name())
 	}
 	truth, err := l.known(c, l.Truth, method)
 	if err != nil {
@@ -75,13 +52,41 @@ func (l *Label) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	report := labelReport{File: l.File, Asked: method.Name()}
+	report := labelReport{File: l.File, Asked: method.Name(), truth: len(truth) > 0}
+	data, err := l.answers(c, method, &report, truth, gold)
+	if err != nil {
+		return err
+	}
+	for _, out := range []string{l.Out, l.Workers, l.Picture} {
+		if sameFile(l.File, out) {
+			return crowd.Fieldf("out", "is the file that is read; it would be overwritten")
+		}
+	}
+	result, known, err := l.fit(method, data, truth, gold, &report)
+	if err != nil {
+		return ofFile(l.File, err)
+	}
+	if n := len(report.GoldUnused); n > 0 {
+		say(c.Stderr, "%s: of %s nobody answered %s: %s\n", l.Gold, format.Count(len(gold), "task"), format.Count(n, "task"), format.Clip(strings.Join(report.GoldUnused, ", "), 80))
+	}
+	if err := l.write(c, result, known); err != nil {
+		return err
+	}
+	if l.Out == "-" || l.Workers == "-" { // the table has standard output for itself
+		c = &Context{Stdout: c.Stderr}
+	}
+	return l.print(c, report, report.show)
+}
+
+// answers reads the answers. The classes of known labels are classes, too.
+func (l *Label) answers(c *Context, method label.Method, report *labelReport, known ...map[string]string) (*label.Dataset, error) {
 	builder := label.Builder{KeepRepeats: l.KeepRepeats}
-	for _, known := range []map[string]string{truth, gold} {
-		for _, class := range known {
+	for _, labels := range known {
+		for _, class := range labels {
 			builder.Class(class)
 		}
 	}
+	var err error
 	report.Bad, err = l.read(c, l.File, func(a *answer) error {
 		report.Rows++
 		if a.counted == "false" {
@@ -95,23 +100,21 @@ func (l *Label) Run(c *Context) error {
 		return nil
 	}, taskColumn, workerColumn, labelColumn, countedColumn)
 	if err != nil {
-		return err
-	}
-	if sameFile(l.File, l.Out) || sameFile(l.File, l.Workers) {
-		return crowd.Fieldf("out", "is the file that is read; it would be overwritten")
+		return nil, err
 	}
 	data := builder.Build()
 	if data.Len() == 0 {
-		return ofFile(l.File, crowd.Errorf(crowd.Invalid, "there is no answer in the file"))
+		return nil, ofFile(l.File, crowd.Errorf(crowd.Invalid, "there is no answer in the file"))
 	}
-	result, err := l.fit(method, data, truth, gold, &report)
-	if err != nil {
-		return ofFile(l.File, err)
-	}
+	return data, nil
+}
+
+// write writes the files that are asked for; known are labels to score by.
+func (l *Label) write(c *Context, result *label.Result, known label.Truth) error {
 	for _, out := range []struct {
 		name  string
 		write func(io.Writer, string, *label.Result) error
-	}{{l.Out, writeLabels}, {l.Workers, writeWorkers}} {
+	}{{l.Out, writeLabels}, {l.Workers, writeWorkers}, {l.Picture, func(w io.Writer, _ string, r *label.Result) error { return drawLabels(w, r, known) }}} {
 		if out.name == "" {
 			continue
 		}
@@ -119,10 +122,7 @@ func (l *Label) Run(c *Context) error {
 			return err
 		}
 	}
-	if l.Out == "-" || l.Workers == "-" { // the table has standard output for itself
-		c = &Context{Stdout: c.Stderr}
-	}
-	return l.print(c, report, report.show)
+	return nil
 }
 
 func (l *Label) method() (label.Method, error) {
@@ -161,6 +161,11 @@ type answer struct{ task, worker, label, counted string }
 // read passes the rows of a table with these columns to add, and returns how many
 // it left out.
 func (l *Label) read(c *Context, name string, add func(*answer) error, columns ...table.Column[answer]) (bad int, err error) {
+	return readTable(c, l, name, add, columns...)
+}
+
+// readTable passes the rows of any table to add, and returns how many it left out.
+func readTable[T any](c *Context, l *Label, name string, add func(*T) error, columns ...table.Column[T]) (bad int, err error) {
 	in, size, err := c.open(name)
 	if err != nil {
 		return 0, err
@@ -173,7 +178,7 @@ func (l *Label) read(c *Context, name string, add func(*answer) error, columns .
 	if err != nil {
 		return 0, ofFile(name, err)
 	}
-	layout := table.Layout[answer]{Columns: columns, Exact: true}
+	layout := table.Layout[T]{Columns: columns, Exact: true}
 	if l.SkipBad {
 		layout.Skip = func(wrong crowd.Errors) {
 			for _, e := range wrong {
@@ -184,7 +189,7 @@ func (l *Label) read(c *Context, name string, add func(*answer) error, columns .
 			bad++
 		}
 	}
-	err = layout.Each(rows, func(r *table.Record[answer]) error { return add(&r.Value) })
+	err = layout.Each(rows, func(r *table.Record[T]) error { return add(&r.Value) })
 	return bad, ofFile(name, err)
 }
 
@@ -198,124 +203,12 @@ var (
 
 // combinable refuses a label of a row that the method cannot combine.
 func combinable(method label.Method, text string) error {
-	if median, ok := method.(label.Median); ok {
-		if err := median.Check(text); err != nil {
+	if m, picky := method.(label.Checker); picky {
+		if err := m.Check(text); err != nil {
 			return crowd.Fieldf("label", "%s", err)
 		}
 	}
 	return nil
-}
-
-func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[string]string, report *labelReport) (*label.Result, error) {
-	goldTruth, err := data.Truth(gold)
-	if err != nil {
-		return nil, err
-	}
-	if gold == nil {
-		goldTruth = nil
-	}
-	result, err := method.Fit(data, goldTruth)
-	if err != nil {
-		return nil, err
-	}
-	report.Method, report.Iterations, report.Converged = result.Method, result.Iterations, result.Converged
-	report.Answers, report.Tasks, report.Workers, report.Classes = data.Len(), len(data.Tasks()), len(data.Workers()), len(data.Classes())
-	report.Redundancy, report.Gold = data.Redundancy(), goldTruth.Known()
-	scale := task.Kind(l.Kind).Describe().Scale
-	if _, ordered := method.(label.Median); ordered && l.Kind == "" {
-		scale = label.Ordinal
-	}
-	report.Scale = scale.String()
-	if alpha, ok := label.Alpha(data, scale); ok {
-		report.Alpha = &alpha
-	}
-	if share, ok := label.Unanimity(data); ok {
-		report.Unanimous = &share
-	}
-	report.Ties = lists.Count(result.Ties, func(tie bool) bool { return tie })
-	if truth == nil {
-		return result, nil
-	}
-	known, err := data.Truth(truth)
-	if err != nil {
-		return nil, err
-	}
-	for i := range goldTruth {
-		if goldTruth[i] != label.None {
-			known[i] = label.None // what was learnt from proves nothing
-		}
-	}
-	report.truth = len(truth) > 0
-	if accuracy, n := result.Accuracy(known); n > 0 {
-		report.Accuracy, report.Scored = &accuracy, n
-	}
-	return result, nil
-}
-
-// show prints the report for people.
-func (r labelReport) show(w io.Writer) {
-	share := func(f *float64) string {
-		if f == nil {
-			return "not defined"
-		}
-		return fixed(4, *f)
-	}
-	method := r.Method
-	if r.Method != r.Asked {
-		method += " (" + r.Asked + " needs more answers a task, or gold)"
-	} else if r.Iterations > 0 {
-		method += " (" + format.Count(r.Iterations, "iteration") + ")"
-	}
-	accuracy := share(r.Accuracy) + " of " + format.Count(r.Scored, "task") + " with known truth, ties shared"
-	pairs(w, "answers", r.Answers, "tasks", r.Tasks, "workers", r.Workers, "classes", r.Classes, "answers a task", fixed(2, r.Redundancy),
-		"rows left out", when(r.Bad > 0, strconv.Itoa(r.Bad)), "method", method, "gold", when(r.Gold > 0, format.Count(r.Gold, "task")+" learnt from"),
-		"alpha", share(r.Alpha)+" ("+r.Scale+")", "unanimous", share(r.Unanimous), "ties", format.Count(r.Ties, "task"),
-		"accuracy", when(r.Accuracy != nil, accuracy)+when(r.truth && r.Accuracy == nil, "not known: no task that was answered, and not learnt from, is in the file of --truth"))
-}
-
-// tableOut begins a table of texts and figures in the format that the file's name
-// says.
-func tableOut(w io.Writer, name string, texts, figures []string) (*table.Writer, error) {
-	f, err := formatOut("", name)
-	if err != nil {
-		return nil, err
-	}
-	return table.NewWriter(w, slices.Concat(texts, figures), table.WriterOptions{Format: f, JSONColumns: figures})
-}
-
-func writeLabels(w io.Writer, name string, r *label.Result) error {
-	out, err := tableOut(w, name, []string{"task", "label"}, []string{"confidence", "answers", "tie"})
-	if err != nil {
-		return err
-	}
-	for i, id := range r.Data.Tasks() {
-		workers, _ := r.Data.Answers(i)
-		if err := out.Write(cells(id, r.Label(i), r.Confidence(i), len(workers), r.Ties[i])); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
-}
-
-func writeWorkers(w io.Writer, name string, r *label.Result) error {
-	out, err := tableOut(w, name, []string{"worker"}, []string{"answers", "agreement", "accuracy", "information"})
-	if err != nil {
-		return err
-	}
-	answered, agreement := r.Data.Answered(), r.Agreement()
-	for j, worker := range r.Data.Workers() {
-		accuracy, information := "", ""
-		if r.Model != nil {
-			accuracy = figure(r.Model.Accuracy(j))
-			if score, ok := r.Model.SpammerScore(j); ok {
-				information = figure(score)
-			}
-		}
-		if err := out.Write(cells(worker, answered[j], agreement[j], accuracy, information)); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
 }
 
 // sameFile reports whether two paths name one file that is there.

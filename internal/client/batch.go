@@ -114,13 +114,13 @@ func (c *Client) Annotations(ctx context.Context, id crowd.BatchID, w io.Writer,
 }
 
 // Labels copies the label of every task of a batch to w. method is live,
-// majority, median or dawid-skene.
+// majority, median or ds-map.
 func (c *Client) Labels(ctx context.Context, id crowd.BatchID, w io.Writer, form TableForm, method string) error {
 	return c.download(ctx, path("batches", id, "labels")+form.query("method", method), w)
 }
 
 // Quality measures a batch's answers together. method is majority, median,
-// dawid-skene, or "" for what fits the batch's kind.
+// ds-map, or "" for what fits the batch's kind.
 func (c *Client) Quality(ctx context.Context, id crowd.BatchID, method string) (wire.Quality, error) {
 	return get[wire.Quality](ctx, c, path("batches", id, "quality")+query("method", method))
 }

@@ -15,6 +15,7 @@ var chooseMany = Descriptor{
 		minSetting.with(Input{Name: "least", Label: "Choose at least", Placeholder: "1", Least: "0", Whole: true}),
 		maxSetting.with(Input{Name: "most", Label: "Choose at most", Placeholder: "all", Least: "1", Whole: true}),
 	},
+	Sets: true,
 	Example: Example{
 		Template: Template{Kind: ChooseMany, Question: "Which topics does the headline name?", Min: new(float64), Options: []Option{{Value: "sport"}, {Value: "weather"}, {Value: "money"}}},
 		Row:      Values{Columns: []string{"headline"}, Cells: []string{"Storm delays the cup final"}},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -50,9 +49,12 @@ type Descriptor struct {
 	Composite bool
 
 	// Scale is that of the answers, which says how their agreement is measured.
-	// On an ordinal one the label is the median of the answers, for all others
-	// the majority's.
+	// Of numbers the label is the median of the answers, for all others the
+	// majority's.
 	Scale label.Scale
+
+	// Sets is true for kinds whose answers are JSON lists of options.
+	Sets bool
 
 	// Open kinds have answers of no fixed set, of which no method can learn how
 	// a worker mistakes one for another.
@@ -107,23 +109,16 @@ func (k Kind) Describe() *Descriptor {
 }
 
 // Rule returns the redundancy rule that labels the answers as the kind wants it.
-func (d *Descriptor) Rule(r label.Rule) label.Rule { return r.WithMedian(d.Scale == label.Ordinal) }
+func (d *Descriptor) Rule(r label.Rule) label.Rule { return r.WithMedian(d.Scale != label.Nominal) }
 
-// Methods lists the ways to combine answers after the fact that fit the kind,
-// the one that fits best first.
+// Methods lists the ways to combine answers after the fact that fit the kind, the one that
+// fits best first. Of a kind that does not exist any may fit.
 func (d *Descriptor) Methods() []label.Method {
-	best := label.DefaultDawidSkene().Name()
-	switch {
-	case d.Scale == label.Ordinal:
-		best = label.Median{}.Name()
-	case d.Open:
-		best = label.Majority{}.Name()
-	}
+	best := d.best()
 	var first, others []label.Method
 	for _, m := range label.Methods() {
-		_, numbers := m.(label.Median)
 		switch {
-		case numbers && d.Scale == label.Nominal && d.Kind != "":
+		case d.Kind != "" && !d.takes(m.Takes()):
 		case m.Name() == best:
 			first = append(first, m)
 		default:
@@ -133,6 +128,36 @@ func (d *Descriptor) Methods() []label.Method {
 	return append(first, others...)
 }
 
+// best returns the name of the method that fits best.
+func (d *Descriptor) best() string {
+	switch {
+	case d.Scale != label.Nominal:
+		return label.Median{}.Name()
+	case d.Open:
+		return label.Central{}.Name()
+	case d.Sets:
+		return label.PerOption{}.Name()
+	}
+	return label.DefaultDawidSkene().Name()
+}
+
+// takes reports whether the kind's answers are such.
+func (d *Descriptor) takes(a label.Answers) bool {
+	switch a {
+	case label.Classes:
+		return !d.Open
+	case label.Numbers:
+		return d.Scale != label.Nominal
+	case label.Texts:
+		return d.Open && d.Scale == label.Nominal
+	case label.Sets:
+		return d.Sets
+	case label.Marks:
+		return false
+	}
+	return true
+}
+
 // Method returns the method of this name, or, for "", the one that fits the kind
 // best. The error is a *crowd.Error of the field "method".
 func (d *Descriptor) Method(name string) (label.Method, error) {
@@ -140,16 +165,14 @@ func (d *Descriptor) Method(name string) (label.Method, error) {
 	if name == "" {
 		return fit[0], nil
 	}
-	named := func(list []label.Method) int {
-		return slices.IndexFunc(list, func(m label.Method) bool { return m.Name() == name })
+	m, err := label.MethodNamed(name)
+	if err != nil {
+		return nil, err
 	}
-	if i := named(fit); i >= 0 {
-		return fit[i], nil
+	if !slices.ContainsFunc(fit, func(x label.Method) bool { return x.Name() == m.Name() }) {
+		return nil, crowd.Fieldf("method", "%s does not fit the kind %s: use %s", m.Name(), d.Kind, methodNames(fit))
 	}
-	if named(label.Methods()) >= 0 {
-		return nil, crowd.Fieldf("method", "%s does not fit the kind %s: use %s", name, d.Kind, methodNames(fit))
-	}
-	return nil, crowd.Fieldf("method", "%q is not known%s (%s)", name, similarity.DidYouMean(name, lists.Map(fit, label.Method.Name)), methodNames(fit))
+	return m, nil
 }
 
 func methodNames(list []label.Method) string {

@@ -236,11 +236,12 @@ func TestRating(t *testing.T) {
 func TestMethodsOfAKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[task.Kind]string{
-		task.Rating:    "median majority dawid-skene",
-		task.Number:    "majority median dawid-skene",
-		task.ShortText: "majority dawid-skene",
-		task.ChooseOne: "dawid-skene majority",
-		"":             "dawid-skene majority median", // not known: any may fit
+		task.Rating:     "median majority ds-map robust onecoin wawa incremental ds mean trimmed weighted",
+		task.Number:     "median majority mean trimmed weighted",
+		task.ShortText:  "central majority",
+		task.ChooseOne:  "ds-map majority robust onecoin wawa incremental ds",
+		task.ChooseMany: "per-option majority ds-map robust onecoin wawa incremental ds",
+		"":              "ds-map majority median robust onecoin wawa incremental ds mean trimmed weighted central per-option regions", // not known: any may fit
 	} {
 		var names []string
 		for _, m := range kind.Describe().Methods() {
@@ -257,8 +258,8 @@ func TestMethodsOfAKind(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"median": "method: median does not fit the kind choose_one: use dawid-skene, majority",
-		"mean":   `method: "mean" is not known (dawid-skene, majority)`,
+		"median": "method: median does not fit the kind choose_one: use ds-map, majority, robust, onecoin, wawa, incremental, ds",
+		"meen":   `method: "meen" is not known; did you mean "mean"? (majority, median, ds-map, robust, onecoin, wawa, incremental, ds, mean, trimmed, weighted, central, per-option, regions)`,
 	} {
 		if _, err := task.ChooseOne.Describe().Method(name); crowd.CodeOf(err) != crowd.Invalid || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

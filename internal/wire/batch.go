@@ -153,14 +153,27 @@ type Why struct {
 type Quality struct {
 	Batch     crowd.BatchID   `json:"batch"`
 	Asked     string          `json:"method_asked" doc:"the method asked for, or the default of the batch's kind"`
-	Method    string          `json:"method" doc:"the method used: dawid-skene falls back to majority where a task has under 2 answers"`
+	Method    string          `json:"method" doc:"the method used: ds-map falls back to majority where a task has under 2 answers"`
 	Scale     string          `json:"alpha_scale" enum:"nominal,ordinal,interval" doc:"which alpha: ordinal for ratings, interval for numbers, nominal for all else"`
 	Alpha     *float64        `json:"alpha,omitempty" doc:"Krippendorff's alpha; left out where undefined"`
 	Unanimous float64         `json:"unanimous" doc:"share of the tasks with several answers whose answers are all equal"`
 	Several   int             `json:"several_tasks" doc:"tasks with several answers; where there is none, unanimous means nothing"`
-	Accuracy  *float64        `json:"accuracy,omitempty" doc:"against known answers, ties shared"`
+	Accuracy  *float64        `json:"accuracy,omitempty" doc:"against known answers, ties shared, of labels that have not learnt from them"`
 	GoldTasks int             `json:"gold_tasks"`
+	Learnt    bool            `json:"learnt" doc:"the labels have learnt from the known answers"`
 	Workers   []WorkerQuality `json:"workers" doc:"those who agree least with the labels first"`
+	Groups    []CopyGroup     `json:"groups" doc:"of workers whose answers agree more than honest ones do, by the method robust, which counts each as one voter; a reason to look, not a verdict"`
+}
+
+// CopyGroup are workers who seem to copy from each other, with the evidence.
+type CopyGroup struct {
+	Workers   []string `json:"workers"`
+	Names     []string `json:"names"`
+	Shared    int      `json:"shared" doc:"answers to the same task, by pairs"`
+	Agreement float64  `json:"agreement" doc:"share of them that are equal"`
+	Chance    float64  `json:"chance" doc:"share that would be equal by chance"`
+	Beyond    float64  `json:"beyond_chance" doc:"agreement beyond chance, 0 to 1, at least"`
+	Honest    float64  `json:"beyond_chance_if_honest" doc:"what their agreement with the others explains of it"`
 }
 
 // WorkerQuality is how the answers of one worker compare.
@@ -170,6 +183,9 @@ type WorkerQuality struct {
 	Blocked     bool     `json:"blocked,omitempty" doc:"the batch's tenant has blocked the worker"`
 	Answers     int      `json:"answers"`
 	Agreement   float64  `json:"agreement" doc:"share of the answers that equal the task's label"`
+	Skill       float64  `json:"skill" doc:"how often they are right, by the labels' probabilities"`
+	SkillLow    float64  `json:"skill_low" doc:"bounds of 95 %, as if the labels were known"`
+	SkillHigh   float64  `json:"skill_high"`
 	GoldRight   int      `json:"gold_right" doc:"answers that equal the task's known answer"`
 	GoldAnswers int      `json:"gold_answers" doc:"answers to tasks with a known answer"`
 	Accuracy    *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`

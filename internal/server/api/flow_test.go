@@ -213,7 +213,7 @@ func TestDownloadsReadBackEqual(t *testing.T) {
 	}
 	labelled := len(hard) - 1
 	for _, format := range []string{"csv", "tsv", "jsonl"} {
-		for _, method := range []string{"live", "majority", "dawid-skene"} {
+		for _, method := range []string{"live", "majority", "ds-map"} {
 			var got bytes.Buffer
 			ok(t, w.ann.Labels(w.ctx, b.ID, &got, client.TableForm{Format: format}, method))
 			rows := read(t, &got, format)

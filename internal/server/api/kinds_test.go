@@ -81,12 +81,12 @@ func TestEveryKindOverHTTP(t *testing.T) {
 			compiled := must(d.Example.Template.Compile())(t)
 			_, key, err := compiled.Check(d.Example.Answer)
 			ok(t, err)
-			for _, method := range []string{"live", "majority", "dawid-skene"} {
+			for _, method := range []string{"live", "majority", "ds-map"} {
 				if rows := w.labels(id, method); len(rows) != 2 || rows[1][1] != key {
 					t.Errorf("labels by %s: %q, want %q", method, rows, key)
 				}
 			}
-			if q := must(w.ann.Quality(w.ctx, id, "dawid-skene"))(t); len(q.Workers) != 1 {
+			if q := must(w.ann.Quality(w.ctx, id, "ds-map"))(t); len(q.Workers) != 1 {
 				t.Errorf("quality: %+v", q)
 			}
 		})
@@ -180,7 +180,7 @@ func TestQualityOfRatings(t *testing.T) {
 	choose := w.launchExample(task.ChooseOne.Describe(), 1)
 	_, err := w.ann.Quality(w.ctx, choose, "median")
 	refused(t, err, crowd.Invalid)
-	if !strings.Contains(err.Error(), "median does not fit the kind choose_one: use dawid-skene, majority") {
+	if !strings.Contains(err.Error(), "median does not fit the kind choose_one: use ds-map, majority, robust") {
 		t.Errorf("median of choices: %v", err)
 	}
 }

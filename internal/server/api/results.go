@@ -107,10 +107,10 @@ func (a *api) results() {
 			return a.stream(b.Spec.ID.String()+"-annotations", in.options("seconds", "answer", "counted", "late", "paid_micros"), columns, annotationRows(list)), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
-		text: "`live`: as they were given while answers came in. `majority`, `median`, `dawid-skene`: from all counted answers together; `median` is for ratings and numbers."},
+		text: "`live`: as they were given while answers came in. The others make labels of all counted answers together, and learn from known answers if they can: which fit depends on the kind of question."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
-			Method string `query:"method" enum:"live,majority,median,dawid-skene" default:"live"`
+			Method string `query:"method" enum:"live,majority,median,ds-map,robust,onecoin,wawa,incremental,ds,mean,trimmed,weighted,central,per-option,dawid-skene" default:"live" doc:"dawid-skene is what ds-map was called"`
 		}) (*huma.StreamResponse, error) {
 			b, list, err := a.app.Batches.Labels(ctx, p, in.id, in.Method)
 			if err != nil {
@@ -120,10 +120,10 @@ func (a *api) results() {
 			return a.stream(b.Spec.ID.String()+"-labels", in.options("confidence", "answers", "tie", "undecided"), columns, labelRows(list)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn,
-		text: "Without `method`, by the one that fits the kind of question: `median` for ratings, `majority` for numbers and short texts, `dawid-skene` for all else. `median` is for ratings and numbers only."},
+		text: "Without `method`, by the one that fits the kind of question: `median` for ratings and numbers, `central` for short texts, `per-option` for several options, `ds-map` for all else."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			Method string `query:"method" enum:"majority,median,dawid-skene" doc:"default: what fits the batch's kind"`
+			Method string `query:"method" enum:"majority,median,ds-map,robust,onecoin,wawa,incremental,ds,mean,trimmed,weighted,central,per-option,dawid-skene" doc:"default: what fits the batch's kind; dawid-skene is what ds-map was called"`
 		}) (wire.Quality, error) {
 			return as(toQuality)(a.app.Batches.Quality(ctx, p, in.id, in.Method))
 		})
@@ -193,7 +193,12 @@ func labelRows(list iter.Seq2[store.LabelledTask, error]) iter.Seq2[[]string, er
 }
 
 func toQuality(q *batches.Quality) wire.Quality {
-	out := wire.Quality{Batch: q.Batch.Spec.ID, Asked: q.Asked, Scale: q.Scale.String(), Unanimous: q.Unanim, Several: q.Several, GoldTasks: q.GoldTasks, Workers: []wire.WorkerQuality{}}
+	out := wire.Quality{Batch: q.Batch.Spec.ID, Asked: q.Asked, Scale: q.Scale.String(), Unanimous: q.Unanim, Several: q.Several, GoldTasks: q.GoldTasks, Learnt: q.Learnt,
+		Workers: []wire.WorkerQuality{}, Groups: []wire.CopyGroup{}}
+	for _, g := range q.Groups {
+		out.Groups = append(out.Groups, wire.CopyGroup{Shared: g.Shared, Agreement: g.Agreement, Chance: g.Chance, Beyond: g.Low, Honest: g.Honest,
+			Workers: lists.Map(g.Members, func(m batches.Member) string { return m.ID }), Names: lists.Map(g.Members, func(m batches.Member) string { return m.Name })})
+	}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha
 	}
@@ -205,6 +210,7 @@ func toQuality(q *batches.Quality) wire.Quality {
 	}
 	for _, w := range q.Workers {
 		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.ID, Name: w.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
+			Skill: w.Reliability.Skill, SkillLow: w.Reliability.Low, SkillHigh: w.Reliability.High,
 			GoldRight: w.Right, GoldAnswers: w.Gold, Accuracy: w.Accuracy, Information: w.Information})
 	}
 	return out

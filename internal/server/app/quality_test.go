@@ -16,7 +16,7 @@ func TestQuality(t *testing.T) {
 	id := w.draft(0, times(3))
 	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold\na dog,yes\na stone,no\na cat,\n"), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
-	if q := must(w.Batches.Quality(w.ctx, w.ann, id, "dawid-skene"))(t); q.Result != nil {
+	if q := must(w.Batches.Quality(w.ctx, w.ann, id, "ds-map"))(t); q.Result != nil {
 		t.Error("quality without answers")
 	}
 	for i, p := range w.workers {
@@ -29,9 +29,9 @@ func TestQuality(t *testing.T) {
 			must(w.submit(p, work.Assignment, answer))(t)
 		}
 	}
-	for asked, used := range map[string]string{"": "dawid-skene", "majority": "majority", "dawid-skene": "dawid-skene"} {
+	for asked, used := range map[string]string{"": "ds-map", "majority": "majority", "ds-map": "ds-map"} {
 		q := must(w.Batches.Quality(w.ctx, w.ann, id, asked))(t)
-		if q.GoldTasks != 2 || q.Accuracy != 1 || q.Result.Method != used || q.Scale != label.Nominal || len(q.Methods) != 2 {
+		if q.GoldTasks != 2 || q.Accuracy != 1 || q.Result.Method != used || q.Scale != label.Nominal || len(q.Methods) != 7 || q.Learnt != (used == "ds-map") {
 			t.Errorf("%s: %d gold tasks, accuracy %g by %s, %s scale", asked, q.GoldTasks, q.Accuracy, q.Result.Method, q.Scale)
 		}
 		// Who agrees least comes first: the third always says yes.
@@ -39,7 +39,7 @@ func TestQuality(t *testing.T) {
 		if first.Name != "worker3" || first.ID != w.workers[2].User.ID.String() || first.Answers != 2 || first.Right != 1 || first.Gold != 2 || first.Agreement != 0.5 {
 			t.Errorf("%s: first is %+v", asked, first)
 		}
-		if last.Agreement != 1 || last.Right != last.Gold || (last.Accuracy != nil) != (used == "dawid-skene") {
+		if last.Agreement != 1 || last.Right != last.Gold || (last.Accuracy != nil) != (used == "ds-map") {
 			t.Errorf("%s: last is %+v", asked, last)
 		}
 	}

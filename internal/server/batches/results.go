@@ -104,18 +104,30 @@ type Quality struct {
 	Unanim  float64        // share of the tasks with several answers whose answers are all equal
 	Several int            // tasks with several answers; Unanim means nothing where there is none
 	// Accuracy against the known answers, with ties shared, over GoldTasks
-	// tasks.
+	// tasks, of a fit that has not learnt from them.
 	Accuracy  float64
 	GoldTasks int
+	Learnt    bool            // Result has learnt from the known answers
 	Workers   []WorkerQuality // those who agree least with the labels first
+	Groups    []CopyGroup     // of workers who copy from each other, as robust finds them
 }
+
+// CopyGroup is label.CopyGroup with its workers' ids and names.
+type CopyGroup struct {
+	label.CopyGroup
+	Members []Member
+}
+
+// Member is a worker of a group.
+type Member struct{ ID, Name string }
 
 // WorkerQuality is one worker's part in a batch.
 type WorkerQuality struct {
 	ID, Name    string
 	Blocked     bool // by the batch's tenant
 	Answers     int
-	Agreement   float64  // share of the answers that equal the task's label
+	Agreement   float64 // share of the answers that equal the task's label
+	Reliability label.Reliability
 	Right       int      // of the answers to tasks with a known answer
 	Gold        int      // answers to tasks with a known answer
 	Accuracy    *float64 // by the method's model; nil: it has none
@@ -190,19 +202,27 @@ func (q *Quality) measure(m label.Method, d *label.Dataset, gold, names map[stri
 			q.Several++
 		}
 	}
-	if q.Result, err = m.Fit(d, nil); err != nil {
-		return err
-	}
 	truth, err := d.Truth(gold)
 	if err != nil {
 		return err
 	}
+	if q.Result, err = m.Fit(d, nil); err != nil {
+		return err
+	}
 	q.Accuracy, q.GoldTasks = q.Result.Accuracy(truth)
-	agreement, answered := q.Result.Agreement(), d.Answered()
+	if q.Learnt = m.UsesGold() && q.GoldTasks > 0; q.Learnt {
+		if q.Result, err = m.Fit(d, truth); err != nil {
+			return err
+		}
+	}
+	for _, g := range q.Result.Groups {
+		q.Groups = append(q.Groups, CopyGroup{g, lists.Map(g.Workers, func(j int32) Member { return Member{d.Workers()[j], names[d.Workers()[j]]} })})
+	}
+	agreement, answered, reliable := q.Result.Agreement(), d.Answered(), q.Result.Reliabilities()
 	right, known := d.Right(truth)
 	q.Workers = make([]WorkerQuality, len(answered))
 	for j, id := range d.Workers() {
-		w := WorkerQuality{ID: id, Name: names[id], Answers: answered[j], Agreement: agreement[j], Right: right[j], Gold: known[j]}
+		w := WorkerQuality{ID: id, Name: names[id], Answers: answered[j], Agreement: agreement[j], Reliability: reliable[j], Right: right[j], Gold: known[j]}
 		if model := q.Result.Model; model != nil {
 			accuracy := model.Accuracy(j)
 			w.Accuracy = &accuracy

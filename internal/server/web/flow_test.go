@@ -82,7 +82,7 @@ func TestFromFileToLabels(t *testing.T) {
 	}
 	for _, want := range []string{
 		"/v1/batches/" + id + "/annotations?format=csv&spreadsheet=true", "/v1/batches/" + id + "/annotations?format=jsonl",
-		"/v1/batches/" + id + "/labels?format=csv&method=live&spreadsheet=true", "/v1/batches/" + id + "/labels?format=jsonl&method=dawid-skene",
+		"/v1/batches/" + id + "/labels?format=csv&method=live&spreadsheet=true", "/v1/batches/" + id + "/labels?format=jsonl&method=ds-map",
 	} {
 		if !links[want] {
 			t.Errorf("there is no link to %s", want)
@@ -90,7 +90,7 @@ func TestFromFileToLabels(t *testing.T) {
 	}
 	quality := c.req.get("/batches/"+id+"/quality").want(200, "67 %", "against 3 known answers", "w1", "2 of 3 right", "α (nominal)")
 	quality.without("method=median")
-	c.req.get("/batches/"+id+"/quality?method=median").want(http.StatusUnprocessableEntity, "median does not fit the kind choose_one: use dawid-skene, majority")
+	c.req.get("/batches/"+id+"/quality?method=median").want(http.StatusUnprocessableEntity, "median does not fit the kind choose_one: use ds-map, majority")
 	c.req.get("/tenants/n1").want(200, "99.40", "reserve", "deposit")
 }
 

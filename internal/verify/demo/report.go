@@ -100,7 +100,7 @@ func (s *server) report(ctx context.Context, took time.Duration) (Report, error)
 		if !b.deadline.IsZero() {
 			row.DeadlineAt = since(b.deadline)
 		}
-		for method, to := range map[string]**float64{"majority": &row.Accuracy, "dawid-skene": &row.DawidSkene} {
+		for method, to := range map[string]**float64{"majority": &row.Accuracy, "ds-map": &row.DawidSkene} {
 			q, err := s.Admin.Quality(ctx, b.id, method)
 			if err != nil {
 				return nil, err
