@@ -35,6 +35,7 @@ const (
 	PoolFull          // the pool's gate lets nobody else in: whoever comes waits outside
 	NotOnDuty         // the pool calls people when it needs them, and the worker is not on duty
 	WorkerSuspended   // an admin suspended the worker
+	Lent              // who may do it helps in another pool
 	reasonEnd         // not a reason: the end of the list
 )
 
@@ -64,6 +65,7 @@ var reasonText = [reasonEnd][2]string{
 	GateClosed:        {"gate_closed", "work begins when more people are here"},
 	PoolFull:          {"pool_full", "the pool is full: whoever comes waits outside until somebody leaves"},
 	NotOnDuty:         {"not_on_duty", "you are off duty; you will be called when you are needed"},
+	Lent:              {"lent", "who may do it is lent to another pool, and comes home when they have finished what they hold there"},
 	WorkerSuspended:   {"worker_suspended", "an administrator has suspended this worker"},
 }
 
@@ -94,6 +96,7 @@ var ofWorkers = map[Reason]string{
 	ServesOthers:  "serve other tenants only",
 	NotInvited:    "not named for the tasks that are left",
 	PoolFull:      "without a place inside: the pool is full",
+	Lent:          "lent to other pools",
 	AlreadyDid:    "had every task that is left already",
 }
 

@@ -181,8 +181,14 @@ func (p *poolStep) takes(r *Reading, forGood bool) bool {
 	return r.Affordable < 0 || paid <= r.Affordable
 }
 
-// move moves an idle person of one pool to another if both pools allow it.
-func (s *step) move(person *Person, from, to int) bool {
+// moveOn is move by balance or a rule, for those who may be taken out of their pool.
+func (s *step) moveOn(person *Person, from, to int) bool {
+	return s.mayMove(from, person) && s.move(located{Person: person, host: from}, to)
+}
+
+// move moves an idle person to another pool if both pools allow it.
+func (s *step) move(x located, to int) bool {
+	person, from := x.Person, x.host
 	f, t := &s.pools[from], &s.pools[to]
 	forGood := s.control.forGood
 	home, known := s.home(from, person)
@@ -201,7 +207,9 @@ func (s *step) move(person *Person, from, to int) bool {
 		return false
 	}
 	s.moved[person.ID] = true
-	f.out++
+	if !x.outside {
+		f.out++
+	}
 	t.in++
 	if !lent {
 		f.lends++
@@ -249,7 +257,7 @@ func (s *step) transfer(to int, f fired) {
 		if n == do.n {
 			break
 		}
-		if s.move(&idle[i], from, to) {
+		if s.moveOn(&idle[i], from, to) {
 			n++
 		}
 	}
@@ -312,7 +320,7 @@ func (s *step) plan(b Balancer, pools []int, rnd Random) {
 		person, known := people[m.Worker]
 		from, ok := place[m.From]
 		to, ok2 := place[m.To]
-		if !known || !ok || !ok2 || home[m.Worker] != m.From || family(s.balancer(to)) != family(b) || !s.move(person, from, to) {
+		if !known || !ok || !ok2 || home[m.Worker] != m.From || family(s.balancer(to)) != family(b) || !s.moveOn(person, from, to) {
 			continue
 		}
 		pair := [2]int{from, to}
@@ -349,7 +357,7 @@ func (s *step) view(i int) BalanceView {
 	if r.TrainingTime > 0 {
 		v.TrainingRate = 1 / r.TrainingTime.Seconds()
 	}
-	v.Idle = lists.Filter(r.Idle, func(person Person) bool { return !s.moved[person.ID] && !person.Stays })
+	v.Idle = lists.Filter(r.Idle, func(person Person) bool { return !s.moved[person.ID] && !person.Stays && s.mayMove(i, &person) })
 	return v
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // anySettings draws settings that are valid.
@@ -40,7 +41,7 @@ func anyStep(rnd *rand.Rand, r *Reading, length time.Duration) {
 	r.Training = rnd.IntN(r.Workers - r.Busy + 1)
 	r.Idle = nil
 	for i := range r.Workers - r.Busy - r.Training {
-		r.Idle = append(r.Idle, Person{ID: crowd.WorkerID(int(r.Pool)*1000 + i)})
+		r.Idle = append(r.Idle, Person{ID: crowd.WorkerID(int(r.Pool)*1000 + i), NoWork: i%4 > 0})
 	}
 	r.Affordable = rnd.IntN(8) - 2
 	r.Preference = rnd.Float64() * float64(r.Workers)
@@ -191,6 +192,7 @@ func TestMovesKeepLimits(t *testing.T) {
 				anyStep(rnd, &readings[i], 5*time.Second)
 			}
 			decisions := c.Step(now, readings, rnd)
+			ids := lists.Map(readings, func(r Reading) crowd.PoolID { return r.Pool })
 			in, seen := map[crowd.PoolID]int{}, map[crowd.WorkerID]bool{}
 			for i, d := range decisions {
 				if d.Pool != readings[i].Pool {
@@ -202,6 +204,10 @@ func TestMovesKeepLimits(t *testing.T) {
 					}
 					if _, ok := all[m.To]; !ok || all[m.From].Advise != all[m.To].Advise {
 						t.Fatalf("%v must not be", m)
+					}
+					from := &readings[slices.Index(ids, m.From)]
+					if at := slices.IndexFunc(from.Idle, func(p Person) bool { return p.ID == m.Worker }); from.Queue > 0 && !from.Idle[at].NoWork {
+						t.Fatalf("%v leaves work that waits for them", m)
 					}
 					seen[m.Worker] = true
 					in[m.To]++

@@ -16,8 +16,11 @@ import (
 // that they came to would let people go. So who moves is lent. They count for
 // the pool that they belong to, wherever they are, and
 //
-//   - go home when home has a queue, or too few people to keep its Min, and they
-//     are idle (recall);
+//   - go home when home has work for them, or too few people to keep its Min, and they
+//     are idle, inside a gate or outside (recall);
+//   - are moved by balance or a rule only if no work waits for them where they are, and
+//     not before Settings.stay after they came from another pool, unless they have
+//     worked since (mayMove);
 //   - belong to another pool only where theirs would let one go and that pool
 //     would call one in the same step (exchange);
 //   - are let go only when the pool that they belong to has too many people
@@ -48,6 +51,16 @@ func (p *Person) stayed(now time.Time, span time.Duration) bool {
 	return p.Moved.IsZero() || now.Sub(p.Moved) >= span
 }
 
+// mayMove reports whether balance or a rule may take somebody idle out of pool i. For whom
+// work waits is needed there: recall would bring them back. Who came from another pool and
+// had no task since is not sent round, so that nobody goes back and forth.
+func (s *step) mayMove(i int, p *Person) bool {
+	if s.control.forGood {
+		return true
+	}
+	return (s.readings[i].Queue == 0 || p.NoWork) && (p.Worked || p.stayed(s.now, s.pools[i].settings.stay()))
+}
+
 // A loan is of a person whom one pool has lent to another, as they were last seen.
 type loan struct{ home, host crowd.PoolID }
 
@@ -63,6 +76,9 @@ func (s *step) count() {
 			for k := range list {
 				s.enter(i, &list[k])
 			}
+		}
+		for k := range r.Outside {
+			s.enterOutside(i, &r.Outside[k])
 		}
 		for k := range r.Idle {
 			s.countFree(i, &r.Idle[k])
@@ -90,6 +106,20 @@ func (s *step) enter(i int, p *Person) {
 	here := &s.pools[i].staff
 	here.own--
 	here.borrowed++
+	s.lend(i, p)
+}
+
+// enterOutside counts somebody who stands outside the gate of pool i, where they are not of
+// the Workers.
+func (s *step) enterOutside(i int, p *Person) {
+	if p.Home != 0 && p.Home != s.readings[i].Pool {
+		s.lend(i, p)
+		s.countFree(i, p)
+	}
+}
+
+// lend counts somebody who is lent to pool i in the pool that they belong to.
+func (s *step) lend(i int, p *Person) {
 	s.loans[p.ID] = loan{p.Home, s.readings[i].Pool}
 	if home, ok := s.place[p.Home]; ok {
 		s.pools[home].staff.own++
@@ -157,11 +187,16 @@ func (s *step) follow() {
 // compared with where they are.
 func (s *step) recall(home int) {
 	r, p := &s.readings[home], &s.pools[home]
-	need := max(r.Queue, p.settings.Min-r.Workers)
+	short := p.settings.Min - r.Workers
+	need := max(r.Queue, short)
 	if need <= 0 || p.staff.lent == 0 {
 		return
 	}
-	lent := s.idleOf(home, func(host int) bool { return host != home })
+	elsewhere := func(host int) bool { return host != home }
+	lent := append(s.idleOf(home, elsewhere), s.outsideOf(home, elsewhere)...)
+	if short <= 0 {
+		lent = lists.Filter(lent, func(x located) bool { return !r.NoWork[x.ID] })
+	}
 	slices.SortStableFunc(lent, func(a, b located) int {
 		return cmp.Compare(b.PrefersAt(home)-b.PrefersAt(b.host), a.PrefersAt(home)-a.PrefersAt(a.host))
 	})
@@ -170,7 +205,7 @@ func (s *step) recall(home int) {
 		if n == need {
 			break
 		}
-		if s.move(x.Person, x.host, home) {
+		if s.move(x, home) {
 			n++
 		}
 	}
@@ -182,14 +217,25 @@ func (s *step) recall(home int) {
 // A located person is on duty in the pool at place host.
 type located struct {
 	*Person
-	host int
-	busy bool
+	host    int
+	busy    bool
+	outside bool // of a gate, and not of the Workers there
 }
 
 // idleOf lists the idle people who belong to pool home and are in pools of which
 // in holds, those here first, then by pool; of each pool the longest idle first.
 func (s *step) idleOf(home int, in func(host int) bool) []located {
 	return s.peopleOf(home, in, func(r *Reading) []Person { return r.Idle }, false)
+}
+
+// outsideOf lists those who belong to pool home and stand outside the gates of others.
+func (s *step) outsideOf(home int, in func(host int) bool) []located {
+	people := s.peopleOf(home, in, func(r *Reading) []Person { return r.Outside }, false)
+	people = lists.Filter(people, func(x located) bool { return x.host != home })
+	for i := range people {
+		people[i].outside = true
+	}
+	return people
 }
 
 func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []Person, busy bool) (people []located) {
@@ -200,7 +246,7 @@ func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []
 		list := list(&s.readings[host])
 		for k := range list {
 			if at, ok := s.home(host, &list[k]); ok && at == home && !s.moved[list[k].ID] {
-				people = append(people, located{&list[k], host, busy})
+				people = append(people, located{Person: &list[k], host: host, busy: busy})
 			}
 		}
 	}
@@ -255,7 +301,7 @@ func (s *step) letGo(home, n int) {
 		return
 	}
 	all := func(int) bool { return true }
-	people := append(s.idleOf(home, all), s.peopleOf(home, all, func(r *Reading) []Person { return r.Working }, true)...)
+	people := slices.Concat(s.outsideOf(home, all), s.idleOf(home, all), s.peopleOf(home, all, func(r *Reading) []Person { return r.Working }, true))
 	span := p.settings.stay()
 	people = lists.Filter(people, func(x located) bool { return x.stayed(s.now, span) })
 	slices.SortStableFunc(people, func(a, b located) int {

@@ -55,6 +55,12 @@ type Reading struct {
 	// Training, in any order. Who is in none of the lists can be let go, but is not
 	// named in Decision.Go.
 	Working, Learning []Person
+	// Outside lists those who are on duty and not of Workers: in an open pool, who has no
+	// place inside its gate. Those whom other pools have lent may go home.
+	Outside []Person
+	// NoWork holds the people who belong to the pool and are lent to others, for whom
+	// nothing of its queue is.
+	NoWork map[crowd.WorkerID]bool
 	// Going lists those who move to another pool as soon as they have finished what
 	// they hold. They are not of Workers.
 	Going []Person
@@ -93,6 +99,10 @@ type Person struct {
 	// Knows says, in the same order, for which pools they need no training;
 	// nil: for their own only.
 	Knows []bool
+	// Worked says that they have held a task since they came on duty here.
+	Worked bool
+	// NoWork says of somebody idle that they wait, and nothing of this pool's queue is for them.
+	NoWork bool
 	// Stays says that the control does not move them: their work is in this pool only.
 	Stays bool
 }

@@ -185,9 +185,9 @@ func absence(c *Context, r *remote, b *wire.Batch) string {
 		return short
 	}
 	p := &pools[i]
-	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task", p.Name, format.Count(p.Workers, "worker"), p.OnDuty)
+	text := fmt.Sprintf("nobody is there to answer: pool %s has %s, %d on duty, none of them working or waiting for a task", p.Name, format.Count(p.Belong, "person"), p.OnDuty)
 	switch {
-	case p.Workers == 0:
+	case p.Belong == 0:
 		return text + "; " + cmp.Or(b.Remedy, "add people with throng worker add NAME")
 	case short != "":
 		return short

@@ -166,7 +166,7 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 		if err == nil {
 			counts, err = e.Counts(), e.Check()
 		}
-		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Workers, "worker"), p.Policy, format.Count(counts.Batches, "batch")+" open")
+		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Belong, "person"), p.Policy, format.Count(counts.Batches, "batch")+" open")
 	}
 }
 

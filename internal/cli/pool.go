@@ -45,8 +45,8 @@ type PoolList struct{ Remote }
 // Run lists the pools.
 func (p *PoolList) Run(c *Context, r *remote) error {
 	list, err := r.Pools(c.Ctx)
-	return printTable(r, list, err, "ID|NAME|POLICY|WORKERS|ON DUTY|COMING|C*|WORKING|WAITING|QUEUE|BATCHES|CONTROL|STATE", func(x wire.Pool) []any {
-		return []any{x.ID, x.Name, x.Policy, x.Workers, x.OnDuty, x.Coming, orUnknown(x.CStar),
+	return printTable(r, list, err, "ID|NAME|POLICY|BELONG|ON DUTY|COMING|C*|WORKING|WAITING|QUEUE|BATCHES|CONTROL|STATE", func(x wire.Pool) []any {
+		return []any{x.ID, x.Name, x.Policy, x.Belong, x.OnDuty, x.Coming, orUnknown(x.CStar),
 			x.Working, x.Waiting, x.Queue, x.Batches, cmp.Or(x.ControlledBy, "-"), poolState(x)}
 	})
 }

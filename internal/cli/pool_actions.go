@@ -54,7 +54,7 @@ func actions(w io.Writer, id crowd.PoolID, list []wire.PoolAction) {
 			say(w, "     %s\n", clean(strings.ReplaceAll(why, "\n", " ")))
 		}
 		if m := a.Saw; m != nil {
-			say(w, "     %ssaw %d on duty (%d busy, %d idle), %d coming, c* %s, queue %d\n", when(a.To == id, fmt.Sprintf("in %s, ", a.From)), m.Workers, m.Busy, m.Idle, m.Coming, orUnknown(m.CStar), m.Queue)
+			say(w, "     %ssaw %d on duty (%d busy, %d idle), %d coming, c* %s, queue %d\n", when(a.To == id, fmt.Sprintf("in %s, ", a.From)), m.OnDuty, m.Busy, m.Idle, m.Coming, orUnknown(m.CStar), m.Queue)
 		}
 	}
 }

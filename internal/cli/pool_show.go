@@ -133,7 +133,7 @@ func (p *shownPool) figures() []any {
 		outside = fmt.Sprintf("%d outside", p.Gate.Outside)
 	}
 	list := []any{
-		"people", inWords(fmt.Sprintf("%d of %d on duty", p.OnDuty, p.Workers), outside, fmt.Sprintf("%d coming", p.Coming), fmt.Sprintf("best %s (c*)", orUnknown(p.CStar))),
+		"people", inWords(fmt.Sprintf("%d on duty", p.OnDuty), fmt.Sprintf("%d belong to it", p.Belong), outside, fmt.Sprintf("%d coming", p.Coming), fmt.Sprintf("best %s (c*)", orUnknown(p.CStar))),
 		"at work", fmt.Sprintf("%d with a task, %d without, of whom %d are waiting for one", p.Working, max(p.OnDuty-p.Working, 0), p.Waiting),
 	}
 	if p.Gate != nil {
@@ -145,7 +145,7 @@ func (p *shownPool) figures() []any {
 			mu = fmt.Sprintf("one person takes %s for an answer", lasting(1 / *m.Mu))
 		}
 		if m.Lent+m.Borrowed > 0 {
-			list = append(list, "lent", fmt.Sprintf("%d to other pools, %d by other pools", m.Lent, m.Borrowed))
+			list = append(list, "lent", fmt.Sprintf("%d to other pools, %d by other pools: %s (on duty, of the pool itself)", m.Lent, m.Borrowed, format.Count(m.Workers, "worker")))
 		}
 		list = append(list,
 			"queue", fmt.Sprintf("%s wanted, the oldest for %s", format.Count(m.Queue, "answer"), lasting(m.OldestWait)),

@@ -540,7 +540,7 @@ func (k *books) check(e *engine.Engine) error {
 	if got, want := e.Holding(0), k.heldRows(); !slices.Equal(got, want) {
 		return fmt.Errorf("in people's hands:\n got %v\nwant %v", got, want)
 	}
-	if c := e.Counts(); c.Waiting != len(k.waiting) || c.Working != len(k.holding) || c.Workers != len(k.workers) || c.Stopped != k.stopped {
+	if c := e.Counts(); c.Waiting != len(k.waiting) || c.Working != len(k.holding) || c.Belong != len(k.workers) || c.Stopped != k.stopped {
 		return fmt.Errorf("counts %+v; the books have %d waiting, %d working, %d workers", c, len(k.waiting), len(k.holding), len(k.workers))
 	}
 	return cmp.Or(k.checkNobodyIdles(), k.checkMoney(), k.checkStays(e))

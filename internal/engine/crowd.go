@@ -76,7 +76,7 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 	if b.gave != nil && b.spec.Enough == nil {
 		c.Answers = b.leastMore()
 		for id, gave := range b.gave {
-			if w := e.workers[id]; w != nil && w.mayDo(b.spec.Tenant, e.classes.list[b.class].requires) {
+			if w := e.member(id); w != nil && w.mayDo(b.spec.Tenant, e.classes.list[b.class].requires) {
 				c.Given += min(gave, b.spec.PerWorker)
 			}
 		}
@@ -107,7 +107,7 @@ func (e *Engine) hadByAll(b *batch) int {
 	if left == 0 || b.running > 0 || e.hindrance(b) != crowd.Eligible {
 		return 0
 	}
-	for _, w := range e.workers {
+	for w := range e.members() {
 		switch e.mayEver(w, b) {
 		case crowd.Eligible, crowd.NotInTraining: // who is still in training may do it later
 			if w.refusal(b) == crowd.Eligible {
@@ -141,7 +141,7 @@ type Asked struct {
 func (e *Engine) Leaves(c Crowd, tenant crowd.TenantID, requires []Requirement, others []Asked) Crowd {
 	for _, other := range others {
 		wanted := other.Wanted
-		for _, w := range e.workers {
+		for w := range e.members() {
 			if w.mayDo(tenant, other.Requires) && !w.meets(tenant, requires) {
 				wanted--
 			}
@@ -152,10 +152,10 @@ func (e *Engine) Leaves(c Crowd, tenant crowd.TenantID, requires []Requirement, 
 }
 
 // Able compares the people that a task of a tenant wants with the workers of the pool,
-// busy or away or still in training, who may do what asks for these qualifications.
+// busy or away or lent to others or still in training, who may do what asks for these qualifications.
 func (e *Engine) Able(tenant crowd.TenantID, wanted int, requires []Requirement) Crowd {
 	c, barred := Crowd{Wanted: wanted}, false
-	for _, w := range e.workers {
+	for w := range e.members() {
 		switch {
 		case !w.meets(tenant, requires):
 		case w.suspended || w.forWhom.bars(tenant) != crowd.Eligible:

@@ -125,6 +125,16 @@ func (e *Engine) onDuty() []*worker {
 // StartDuty brings a worker on duty. Who is on duty already stays so, also if they
 // were about to go.
 func (e *Engine) StartDuty(now time.Time, id crowd.WorkerID) error {
+	return e.startDuty(now, id, now)
+}
+
+// MoveIn is StartDuty for somebody who comes from another pool, in which they were heard of
+// last at heard: a move is no sign of life.
+func (e *Engine) MoveIn(now time.Time, id crowd.WorkerID, heard time.Time) error {
+	return e.startDuty(now, id, heard)
+}
+
+func (e *Engine) startDuty(now time.Time, id crowd.WorkerID, heard time.Time) error {
 	w := e.worker(id)
 	switch {
 	case w == nil:
@@ -135,8 +145,14 @@ func (e *Engine) StartDuty(now time.Time, id crowd.WorkerID) error {
 	w.leaves = ""
 	if !w.on {
 		e.comeOn(now, w)
+		w.seen = heard
 	}
-	e.hear(now, id)
+	if heard.After(w.seen) {
+		w.seen = heard
+	}
+	if w.holds == nil && !w.waiting {
+		e.expectToHear(w)
+	}
 	e.run(now)
 	return nil
 }
@@ -175,6 +191,9 @@ func (e *Engine) EndDuty(now time.Time, id crowd.WorkerID, why Departure) (bool,
 func (e *Engine) goOff(now time.Time, w *worker, why Departure) {
 	if !w.on {
 		return
+	}
+	if w.waiting {
+		w.seen = now // their request is open
 	}
 	e.leaveQueue(now, w)
 	e.elapse(now)

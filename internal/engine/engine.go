@@ -28,6 +28,7 @@ type Engine struct {
 
 	tenants map[crowd.TenantID]*tenant
 	workers map[crowd.WorkerID]*worker
+	lent    map[crowd.WorkerID]*worker              // who belong to the pool and are in another
 	recent  *worker                                 // the last one looked up: most ask for work right after their answer
 	gone    map[crowd.WorkerID][]crowd.AssignmentID // worker.again of those who have left the pool
 	batches map[crowd.BatchID]*batch                // launched and not ended
@@ -71,6 +72,7 @@ func New(cfg Config) *Engine {
 		policy:  cfg.Policy,
 		tenants: make(map[crowd.TenantID]*tenant),
 		workers: make(map[crowd.WorkerID]*worker),
+		lent:    make(map[crowd.WorkerID]*worker),
 		gone:    make(map[crowd.WorkerID][]crowd.AssignmentID),
 		batches: make(map[crowd.BatchID]*batch),
 		classes: classes{list: []class{{}}, index: make(map[string]sched.Class)}, // class 0 asks for nothing

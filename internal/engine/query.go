@@ -64,13 +64,14 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 	if e.gate.holdsBack(b) {
 		return crowd.GateClosed
 	}
-	may, outside := 0, false
+	may, here, outside := 0, false, false
 	var busy []*worker
-	for _, w := range e.workers {
+	for w := range e.members() {
 		if e.mayEver(w, b) != crowd.Eligible {
 			continue
 		}
 		may++
+		here = here || w.on
 		if w.holds != nil {
 			busy = append(busy, w)
 		}
@@ -85,8 +86,20 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 		return crowd.PoolFull
 	case len(busy) > 0 && b.running == 0 && e.othersFirst(b, busy):
 		return crowd.OtherBatchFirst
+	case !here && e.lends(b):
+		return crowd.Lent
 	}
 	return crowd.NoWorkerReady
+}
+
+// lends reports whether somebody who may do something of b is lent to another pool.
+func (e *Engine) lends(b *batch) bool {
+	for _, w := range e.lent {
+		if e.mayEver(w, b) == crowd.Eligible && w.refusal(b) == crowd.Eligible {
+			return true
+		}
+	}
+	return false
 }
 
 // othersFirst reports whether one of these people, who may work on b, would be given
@@ -122,7 +135,7 @@ func (e *Engine) before(b *batch) iter.Seq[*batch] {
 type Why struct {
 	Batch   crowd.BatchID
 	Reason  crowd.Reason
-	Workers map[crowd.Reason]int // how many of the pool's workers could not take it now, by reason
+	Workers map[crowd.Reason]int // how many of the pool's workers, and of those whom it has lent, could not take it now, by reason
 	Crowd   Crowd
 	Ahead   int // running batches that stand before it in the policy's order
 }
@@ -154,6 +167,13 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 			if r = w.refusal(b); r == crowd.Eligible && !w.on {
 				r = crowd.NotOnDuty
 			}
+		}
+		why.Workers[r]++
+	}
+	for _, w := range e.lent {
+		r := e.mayEver(w, b)
+		if r == crowd.Eligible {
+			r = crowd.Lent
 		}
 		why.Workers[r]++
 	}
@@ -232,7 +252,8 @@ func (e *Engine) Holds(id crowd.WorkerID) (Handout, bool) {
 
 // Counts is the pool at a glance.
 type Counts struct {
-	Workers int // of the pool
+	Belong  int // belong to the pool, in it or lent to others
+	Lent    int // of them, lent to others
 	Working int // hold a task
 	Waiting int // wait for one; as OnDuty, without those outside the gate
 	OnDuty  int
@@ -248,6 +269,12 @@ func (e *Engine) Counts() Counts {
 			waiting--
 		}
 	}
-	return Counts{Workers: len(e.workers), Working: e.busy, Waiting: waiting, OnDuty: e.inside(),
+	borrowed := 0
+	for _, w := range e.workers {
+		if w.borrowed {
+			borrowed++
+		}
+	}
+	return Counts{Belong: len(e.workers) - borrowed + len(e.lent), Lent: len(e.lent), Working: e.busy, Waiting: waiting, OnDuty: e.inside(),
 		Batches: len(e.batches), Stopped: e.stopped}
 }

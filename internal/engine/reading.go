@@ -114,6 +114,7 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 			r.Going = append(r.Going, pool.Person{ID: w.id})
 		case !w.on || w.departure() != "":
 		case w.outside && !e.retainer.Called: // an open pool neither called them nor pays them
+			r.Outside = append(r.Outside, pool.Person{ID: w.id})
 		case w.training > 0:
 			r.Learning = append(r.Learning, pool.Person{ID: w.id})
 		case w.holds != nil:
@@ -128,15 +129,16 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 	slices.SortFunc(r.Working, func(x, y pool.Person) int {
 		return cmp.Or(e.workers[x.ID].since.Compare(e.workers[y.ID].since), cmp.Compare(x.ID, y.ID))
 	})
-	for _, list := range [...][]pool.Person{r.Learning, r.Going} {
+	for _, list := range [...][]pool.Person{r.Learning, r.Going, r.Outside} {
 		slices.SortFunc(list, func(x, y pool.Person) int { return cmp.Compare(x.ID, y.ID) })
 	}
 	r.Idle = make([]pool.Person, len(idle))
 	for i, w := range idle {
-		r.Idle[i].ID = w.id
+		r.Idle[i] = pool.Person{ID: w.id, Worked: w.idle.After(w.since), NoWork: w.waiting && !w.outside && !e.gate.closed()}
 	}
 	r.Busy, r.Training = len(r.Working), len(r.Learning)
 	r.Workers = r.Busy + r.Training + len(idle)
+	r.NoWork = e.noWork()
 	return r
 }
 

@@ -384,6 +384,8 @@ func (s *script) newWorker(word []string) engine.Worker {
 		switch key {
 		case "suspended":
 			w.Suspended = true
+		case "lent":
+			w.Lent = true
 		case "blocked":
 			w.BlockedBy = append(w.BlockedBy, parse(s, crowd.ParseTenantID, value))
 		case "staff":

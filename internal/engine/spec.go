@@ -242,4 +242,6 @@ type Worker struct {
 	BlockedBy      []crowd.TenantID
 	StaffOf        []crowd.TenantID // acts for these tenants, and does none of their tasks
 	Serves         []crowd.TenantID // does tasks of these only; empty: of every tenant
+	Lent           bool             // belongs to the pool, and is on duty in another
+	Borrowed       bool             // belongs to another pool
 }

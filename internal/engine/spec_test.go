@@ -108,7 +108,7 @@ func TestInvalidTenantsAndWorkers(t *testing.T) {
 		must(t, wantCode(e.SetTenant(start, x), crowd.Invalid))
 	}
 	must(t, wantCode(e.SetWorker(start, engine.Worker{}), crowd.Invalid))
-	if n := e.Counts().Workers; n != 0 {
+	if n := e.Counts().Belong; n != 0 {
 		t.Errorf("%d workers", n)
 	}
 }

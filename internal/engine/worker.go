@@ -21,6 +21,7 @@ type worker struct {
 	classes   []int8 // by class: 0 not known yet, 1 meets it, -1 does not
 	waiting   bool
 	suspended bool
+	borrowed  bool
 	forWhom   *forWhom             // nil: they work for every tenant
 	again     []crowd.AssignmentID // of tasks that may come back to them: see remember
 
@@ -133,15 +134,18 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 	if in.ID < 1 {
 		return crowd.Fieldf("worker", "%d is not a worker id", int64(in.ID))
 	}
+	if in.Lent {
+		e.lend(in)
+		return nil
+	}
+	delete(e.lent, in.ID)
 	w := e.workers[in.ID]
 	if w == nil {
 		w = e.newWorker(in.ID)
 		e.workers[in.ID] = w
 	}
-	w.quals, w.granted, w.suspended, w.forWhom, w.classes = in.Qualifications, in.Granted, in.Suspended, nil, nil
-	if len(in.BlockedBy)+len(in.StaffOf)+len(in.Serves) > 0 {
-		w.forWhom = &forWhom{in.BlockedBy, in.StaffOf, in.Serves}
-	}
+	w.know(&in)
+	w.borrowed = in.Borrowed
 	switch {
 	case w.suspended && w.holds == nil:
 		e.goOff(now, w, Released)

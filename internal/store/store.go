@@ -144,6 +144,14 @@ func (u *User) RunsInstallation() bool {
 // IsStaff reports whether u runs the installation or acts for a tenant.
 func (u *User) IsStaff() bool { return u.RunsInstallation() || len(u.StaffOf()) > 0 }
 
+// LentBy is the pool that has lent a worker to the one in which they are; 0: none has.
+func (u *User) LentBy() crowd.PoolID {
+	if u.Home == u.Pool {
+		return 0
+	}
+	return u.Home
+}
+
 // People keeps users.
 type People interface {
 	// CreateUser keeps u under a new id, which it returns. A name that is taken

@@ -14,8 +14,9 @@ type Pool struct {
 	Policy  string       `json:"policy" example:"tenant-fair(penalty(wfs))"`
 	Stopped bool         `json:"stopped" doc:"emergency stop"`
 	Called  bool         `json:"called" doc:"only those work who were called and came"`
-	Workers int          `json:"workers" doc:"people in the pool"`
-	OnDuty  int          `json:"on_duty" doc:"of them, on duty, without those outside its gate"`
+	Belong  int          `json:"belong" doc:"people who belong to the pool, on duty or not, those lent to other pools among them"`
+	Lent    int          `json:"lent" doc:"of belong, who are on duty in other pools"`
+	OnDuty  int          `json:"on_duty" doc:"on duty here, those lent by other pools among them, without those outside its gate"`
 	Coming  int          `json:"coming" doc:"called, and not here yet"`
 	Working int          `json:"working" doc:"hold a task"`
 	Waiting int          `json:"waiting" doc:"wait for one"`
@@ -140,13 +141,14 @@ type PoolDetail struct {
 // PoolMetrics is what a controller knows of a pool; nil is not known.
 type PoolMetrics struct {
 	Queue       int      `json:"queue"`
-	Workers     int      `json:"workers"`
+	Workers     int      `json:"workers" doc:"on duty who belong to the pool, here or lent to others: on_duty + lent - borrowed"`
+	OnDuty      int      `json:"on_duty" doc:"on duty here, whoever they belong to, without those outside the gate of an open pool"`
 	Busy        int      `json:"busy"`
 	Idle        int      `json:"idle"`
 	Training    int      `json:"training"`
 	Coming      int      `json:"coming"`
 	Lent        int      `json:"lent" doc:"people of this pool on duty in others"`
-	Borrowed    int      `json:"borrowed" doc:"of workers, who are lent by others"`
+	Borrowed    int      `json:"borrowed" doc:"of on_duty, who are lent by others"`
 	CStar       *int     `json:"c_star,omitempty" doc:"left out: not known yet, and so for others"`
 	Lambda      float64  `json:"lambda" doc:"a second"`
 	Mu          *float64 `json:"mu,omitempty" doc:"a second"`

@@ -49,7 +49,10 @@ func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*s
 		}
 		return u, err
 	}
-	err = s.tellPool(u, before.Pool != u.Pool)
+	if was := before.LentBy(); was != 0 && was != u.LentBy() {
+		err = s.forgetLent(was, id)
+	}
+	err = errors.Join(err, s.tellPool(u, before.Pool != u.Pool))
 	if learns {
 		s.onCall.Unlearn(id, before.Pool)
 	}
@@ -89,9 +92,18 @@ func (s *Accounts) tellPool(u store.User, newcomer bool) error {
 	if err != nil {
 		return err
 	}
+	home := u.LentBy()
+	x := engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended,
+		BlockedBy: u.BlockedBy, StaffOf: u.StaffOf(), Serves: u.Serves, Borrowed: home != 0}
+	if home != 0 {
+		lent := x
+		lent.Lent, lent.Borrowed = true, false
+		if err := s.tellHome(home, func(e *engine.Engine, now time.Time) error { return e.SetWorker(now, lent) }); err != nil {
+			return err
+		}
+	}
 	set := func(e *engine.Engine, now time.Time) error {
-		err := e.SetWorker(now, engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended,
-			BlockedBy: u.BlockedBy, StaffOf: u.StaffOf(), Serves: u.Serves})
+		err := e.SetWorker(now, x)
 		if err == nil && u.Suspended {
 			err = live.GiveBack(e, now, u.ID)
 		}
@@ -106,5 +118,22 @@ func (s *Accounts) tellPool(u store.User, newcomer bool) error {
 			return err
 		}
 		return e.Train(now, u.ID, p.Retainer.Training)
+	})
+}
+
+// tellHome tells a pool something of somebody whom it has lent, or had.
+func (s *Accounts) tellHome(id crowd.PoolID, what func(e *engine.Engine, now time.Time) error) error {
+	r, err := s.live.Get(id)
+	if err != nil {
+		return err
+	}
+	return r.Tell(what)
+}
+
+// forgetLent tells a pool that it lends somebody no longer.
+func (s *Accounts) forgetLent(home crowd.PoolID, id crowd.WorkerID) error {
+	return s.tellHome(home, func(e *engine.Engine, _ time.Time) error {
+		e.ForgetLent(id)
+		return nil
 	})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func toMetrics(m *pool.Metrics) wire.PoolMetrics {
-	out := wire.PoolMetrics{Queue: m.Queue, Workers: m.Workers, Busy: m.Busy, Idle: m.Idle, Training: m.Training, Coming: m.Coming, Lent: m.Lent, Borrowed: m.Borrowed, CStar: known(m.CStar),
+	out := wire.PoolMetrics{Queue: m.Queue, Workers: m.Own(), OnDuty: m.Workers, Busy: m.Busy, Idle: m.Idle, Training: m.Training, Coming: m.Coming, Lent: m.Lent, Borrowed: m.Borrowed, CStar: known(m.CStar),
 		Lambda: m.Lambda, Mu: positive(m.Mu), Abandonment: m.Abandonment, Recruitment: positive(m.Recruitment), Throughput: m.Throughput,
 		WaitP95: m.WaitP95, OldestWait: m.OldestWait, Backlog: m.Backlog, CostPerHour: m.CostPerHour, Preference: m.Preference}
 	if m.Mu != 0 {

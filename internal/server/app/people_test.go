@@ -303,8 +303,8 @@ func TestAWorkerMoves(t *testing.T) {
 		t.Errorf("the night pool hands out %s of %s", work.Task, id)
 	}
 	for _, p := range must(w.Pools.List(w.ctx, w.admin))(t) {
-		if want := map[string]int{"main": 0, "night": 1}[p.Name]; p.Workers != want {
-			t.Errorf("%s has %d workers, want %d", p.Name, p.Workers, want)
+		if want := map[string]int{"main": 0, "night": 1}[p.Name]; p.Belong != want {
+			t.Errorf("%s has %d workers, want %d", p.Name, p.Belong, want)
 		}
 	}
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, me, func(u *store.User) error { u.Pool = crowd.PoolID(0); return nil }))(t)

@@ -77,7 +77,11 @@ func describe(name, help string) *prometheus.Desc {
 func money(m crowd.Money) float64 { return float64(m) / float64(crowd.Unit) }
 
 var figures = []figure{
-	gauge("workers", "People on duty: busy, idle and in training.", func(v *control.PoolView) float64 { return float64(v.Status.Workers) }),
+	gauge("belong", "People who belong to the pool, on duty or not.", func(v *control.PoolView) float64 { return float64(v.Belong) }),
+	gauge("workers", "People on duty who belong to the pool, here or lent to others.", func(v *control.PoolView) float64 { return float64(v.Status.Own()) }),
+	gauge("on_duty", "People on duty here, whoever they belong to: busy, idle and in training.", func(v *control.PoolView) float64 { return float64(v.Status.Workers) }),
+	gauge("lent", "Of workers, who are on duty in other pools.", func(v *control.PoolView) float64 { return float64(v.Status.Lent) }),
+	gauge("borrowed", "Of on_duty, whom other pools have lent.", func(v *control.PoolView) float64 { return float64(v.Status.Borrowed) }),
 	gauge("busy", "People who hold a task.", func(v *control.PoolView) float64 { return float64(v.Status.Busy) }),
 	gauge("idle", "People on duty who hold nothing and are not in training.", func(v *control.PoolView) float64 { return float64(v.Status.Idle) }),
 	gauge("training", "People on duty who still learn the work.", func(v *control.PoolView) float64 { return float64(v.Status.Training) }),

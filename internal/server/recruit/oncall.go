@@ -274,7 +274,7 @@ func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
 	}
 	for i := range readings {
 		r := &readings[i]
-		for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going} {
+		for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going, r.Outside} {
 			for k := range list {
 				x := &list[k]
 				p := o.of(x.ID)
@@ -342,10 +342,8 @@ func (o *OnCall) lent(id crowd.WorkerID) (home crowd.PoolID, ok bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	p := o.of(id)
-	return p.Home, p.isLent()
+	return p.Home, p.LentBy() != 0
 }
-
-func (p *person) isLent() bool { return p.Home != 0 && p.Home != p.Pool }
 
 // moving lists those who move as soon as they have finished what they hold, and
 // those who were lent and are off duty.
@@ -354,7 +352,7 @@ func (o *OnCall) moving() []store.User {
 	defer o.mu.RUnlock()
 	var list []store.User
 	for _, id := range slices.Sorted(maps.Keys(o.people)) {
-		if p := o.people[id]; p.MovesTo != 0 && p.MovesTo != p.Pool || p.isLent() && !p.on {
+		if p := o.people[id]; p.MovesTo != 0 && p.MovesTo != p.Pool || p.LentBy() != 0 && !p.on {
 			list = append(list, p.User)
 		}
 	}

@@ -314,6 +314,7 @@ func (t *Transfers) arrive(ctx context.Context, id crowd.WorkerID, x pendingMove
 	if x.off {
 		x.to = x.home
 	}
+	heard := t.heard(ctx, id)
 	if _, err := t.cfg.ChangeUser(ctx, id, func(u *store.User) error {
 		u.Pool, u.MovesTo, u.Home = x.to, 0, 0
 		if x.home != x.to {
@@ -331,10 +332,23 @@ func (t *Transfers) arrive(ctx context.Context, id crowd.WorkerID, x pendingMove
 		return err
 	}
 	if !x.off {
-		err = r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.StartDuty(now, id) })
+		err = r.Command(ctx, func(e *engine.Engine, now time.Time) error { return e.MoveIn(now, id, heard) })
 	}
 	t.cfg.OnCall.Signal(id)
 	return err
+}
+
+// heard is when somebody was last heard of in the pool in which they still are; now, if it
+// does not know.
+func (t *Transfers) heard(ctx context.Context, id crowd.WorkerID) time.Time {
+	var c engine.OnCall
+	if r, err := t.cfg.Live.Get(t.cfg.OnCall.PoolOf(id)); err == nil {
+		_ = r.Do(ctx, func(e *engine.Engine, now time.Time) { c, _ = e.OnCall(now, id) })
+	}
+	if c.Seen.IsZero() {
+		return t.cfg.Clock.Time()
+	}
+	return c.Seen
 }
 
 // finish brings somebody who has finished what they held into the other pool.

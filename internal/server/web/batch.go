@@ -40,7 +40,7 @@ func (rq *request) batch(id crowd.BatchID) error {
 }
 
 func sizedChoice(v control.PoolView) choice {
-	return choice{v.ID.String(), v.Name + " (" + plural(v.Workers, "worker") + ")"}
+	return choice{v.ID.String(), v.Name + " (" + plural(v.Belong, "person") + ")"}
 }
 
 // bindSettings goes over the definition of a draft, but for its template.

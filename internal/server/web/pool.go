@@ -102,7 +102,7 @@ func (d *poolData) Seconds(s float64) string { return format.Duration(seconds(s)
 
 // Full says how much of the people's time the load takes.
 func (d *poolData) Full() string {
-	if !d.Seen() || d.V.Status.Mu == 0 || d.V.Status.Workers == 0 {
+	if !d.Seen() || d.V.Status.Mu == 0 || d.V.Status.Own() == 0 {
 		return "–"
 	}
 	return format.Percent(d.V.Status.Utilisation, 1)

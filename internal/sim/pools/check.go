@@ -134,8 +134,8 @@ func (a *audit) verifyPool(w *world, i int) error {
 		return fmt.Errorf("the retainer has %s, the ledger says otherwise", funds.Funds)
 	case funds.Paid != o.Cost:
 		return fmt.Errorf("%s was paid for waiting, booked %s", funds.Paid, o.Cost)
-	case n.OnDuty != len(p.list) || n.OnDuty != len(k.on) || n.Workers != n.OnDuty:
-		return fmt.Errorf("%d of %d on duty, the world has %d, the books %d", n.OnDuty, n.Workers, len(p.list), len(k.on))
+	case n.OnDuty != len(p.list) || n.OnDuty != len(k.on) || n.Belong != n.OnDuty:
+		return fmt.Errorf("%d of %d on duty, the world has %d, the books %d", n.OnDuty, n.Belong, len(p.list), len(k.on))
 	case n.Working != len(k.holds):
 		return fmt.Errorf("%d at work, by the books %d", n.Working, len(k.holds))
 	case p.coming != len(w.crowd.asked[i]) || int64(p.coming) != o.Asked-o.Joined-o.Withdrawn:

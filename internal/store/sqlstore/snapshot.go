@@ -98,8 +98,9 @@ func earned(ctx context.Context, q querier, pool int64, list []engine.Duty) (map
 
 func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Worker, error) {
 	workers, err := list(ctx, q, func(r row, w *engine.Worker) error {
-		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications}, encoded{&w.Granted}, encoded{&w.Serves})
-	}, `select id, suspended, qualifications, granted, serves from users where pool = $1 order by id`, pool)
+		return r.Scan(&w.ID, &w.Suspended, encoded{&w.Qualifications}, encoded{&w.Granted}, encoded{&w.Serves}, &w.Lent, &w.Borrowed)
+	}, `select id, suspended, qualifications, granted, serves, pool <> $1, pool = $1 and coalesce(home, 0) not in (0, $1)
+		from users where pool = $1 or home = $1 and pool is not null order by id`, pool)
 	if err != nil {
 		return nil, err
 	}
