@@ -25,12 +25,13 @@ type batch struct {
 	state                 crowd.BatchState
 
 	turn      uint64
-	open      int         // tasks that were handed out and have no label
-	planned   int         // assignments wanted: T_b
-	running   int         // in somebody's hands: R_b
-	completed int         // counted answers: C_b
-	labelled  int         // tasks with a label
-	certainty float64     // sum of the labels' confidence
+	open      int     // tasks that were handed out and have no label
+	planned   int     // assignments wanted: T_b
+	running   int     // in somebody's hands: R_b
+	completed int     // counted answers: C_b
+	labelled  int     // tasks with a label
+	certainty float64 // sum of the labels' confidence
+	takenOver TakenOver
 	escrow    crowd.Money // reserved and not paid
 	promised  crowd.Money // of that, for what is in somebody's hands
 	spent     crowd.Money
@@ -209,7 +210,7 @@ func (b *batch) progress(p *Progress) {
 	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
 	p.Planned, p.Completed, p.Labelled, p.Certainty = b.planned, b.completed, b.labelled, b.certainty
 	p.Escrow, p.Spent, p.Released, p.Worked = b.escrow, b.spent, b.released, b.worked
-	p.HadEnough = b.ended
+	p.HadEnough, p.TakenOver = b.ended, b.takenOver
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
 	p.Tasks, p.Open, p.Removed = b.spec.Tasks, b.spec.Open, len(b.backlog.removed)
 }

@@ -46,6 +46,7 @@ type batchBook struct {
 	early    bool // a label was made that the rule does not give
 	revised  bool // its rule was changed: a task may have enough answers without a new one
 	growth
+	takenOver engine.TakenOver
 }
 
 type taskBook struct {

@@ -181,6 +181,7 @@ type Progress struct {
 	Completed    int
 	Labelled     int
 	Certainty    float64     // sum of the labels' confidence
+	TakenOver    TakenOver   // labels that count for Spec.Enough, too
 	Removed      int         // tasks that were taken out
 	Escrow       crowd.Money // reserved and not paid
 	Spent        crowd.Money

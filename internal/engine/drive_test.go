@@ -120,6 +120,8 @@ func (w *world) exec(c command) error {
 		return w.add(c)
 	case "seal":
 		return w.seal(c)
+	case "take over":
+		return w.takeOver(c)
 	case "set tail", "set bound":
 		return w.setTerms(c)
 	case "stop", "start":

@@ -15,8 +15,8 @@ import (
 // get their label from these, as with End. Source: Cymphony, "Execution Plan",
 // Termination.
 //
-// Share and Confidence are of all tasks that were not taken out, and say nothing while
-// more tasks may come (Spec.Open).
+// Labels that were taken over count, too. Share and Confidence are of all tasks that were not
+// taken out, and say nothing while more tasks may come (Spec.Open).
 type Enough struct {
 	// Labels: so many tasks have labels.
 	Labels int `json:"labels,omitempty"`
@@ -27,6 +27,33 @@ type Enough struct {
 	Confidence float64 `json:"confidence,omitempty"`
 	// Spent: one more answer would make the batch more expensive. It never gets so.
 	Spent crowd.Money `json:"spent_micros,omitempty"`
+}
+
+// TakenOver is the labels that belong to a batch and not to one of its tasks: people were paid
+// for them before, as in a run that the batch's goes on from.
+type TakenOver struct {
+	Labels    int
+	Certainty float64 // sum of their confidence, at most Labels
+}
+
+// Valid reports whether there can be so many labels with such a confidence.
+func (x TakenOver) Valid() bool {
+	return x.Labels >= 0 && x.Certainty >= 0 && x.Certainty <= float64(x.Labels)+tolerance
+}
+
+// TakeOver says which labels that were taken over a batch has by now, in all.
+func (e *Engine) TakeOver(now time.Time, id crowd.BatchID, labels TakenOver) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	if !labels.Valid() {
+		return crowd.Fieldf("labels", "%d labels cannot have a confidence of %s together", labels.Labels, format.Number(labels.Certainty))
+	}
+	b.takenOver = labels
+	e.touch(now, b, nil)
+	e.run(now)
+	return nil
 }
 
 // LeastShare is the least Share and the least Confidence that can be asked for. What was
@@ -124,14 +151,15 @@ func (x *Enough) met(p *Progress, reward crowd.Money) (has Enough) {
 	if x == nil {
 		return has
 	}
-	switch wanted := float64(p.Wanted()); {
-	case x.Labels > 0 && p.Labelled >= x.Labels:
-		has.Labels = p.Labelled
+	labels, certainty := p.Labelled+p.TakenOver.Labels, p.Certainty+p.TakenOver.Certainty
+	switch wanted := float64(p.Wanted() + p.TakenOver.Labels); {
+	case x.Labels > 0 && labels >= x.Labels:
+		has.Labels = labels
 	case p.Open || wanted == 0:
-	case x.Share > 0 && p.Labelled > 0 && float64(p.Labelled) >= x.Share*wanted-tolerance:
-		has.Share = float64(p.Labelled) / wanted
-	case x.Confidence > 0 && p.Labelled > 0 && p.Certainty >= x.Confidence*wanted-tolerance:
-		has.Confidence = p.Certainty / wanted
+	case x.Share > 0 && labels > 0 && float64(labels) >= x.Share*wanted-tolerance:
+		has.Share = float64(labels) / wanted
+	case x.Confidence > 0 && labels > 0 && certainty >= x.Confidence*wanted-tolerance:
+		has.Confidence = certainty / wanted
 	}
 	if has == (Enough{}) && x.Spent > 0 && p.Spent > x.Spent-reward {
 		has.Spent = p.Spent

@@ -48,7 +48,7 @@ func (k *books) enough(b *batchBook) string {
 	if x == nil {
 		return ""
 	}
-	sum, spent := 0.0, crowd.Money(0)
+	labels, sum, spent := b.labelled+b.takenOver.Labels, b.takenOver.Certainty, crowd.Money(0)
 	for _, t := range b.tasks {
 		if t.label != nil {
 			sum += t.label.Confidence
@@ -59,11 +59,11 @@ func (k *books) enough(b *batchBook) string {
 			spent += r.answer.Paid
 		}
 	}
-	wanted := float64(len(b.tasks) - b.removed())
+	wanted := float64(len(b.tasks) - b.removed() + b.takenOver.Labels)
 	switch {
-	case x.Labels > 0 && b.labelled >= x.Labels:
+	case x.Labels > 0 && labels >= x.Labels:
 		return "labels"
-	case x.Share > 0 && !b.open && float64(b.labelled)/wanted > x.Share-1e-6:
+	case x.Share > 0 && !b.open && float64(labels)/wanted > x.Share-1e-6:
 		return "share"
 	case x.Confidence > 0 && !b.open && sum/wanted > x.Confidence-1e-6:
 		return "confidence"
@@ -225,4 +225,18 @@ func (k *books) noteBounds(x engine.Handout, b *batchBook, t *taskBook) {
 			k.seen["refused: "+why]++
 		}
 	}
+}
+
+// takeOver gives a batch labels that are of none of its tasks.
+func (w *world) takeOver(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return b.spec.Enough != nil })
+	b := w.k.batches[id]
+	labels := engine.TakenOver{Labels: int(c.b % 3)}
+	labels.Certainty = float64(labels.Labels) * 0.75
+	if b == nil || !b.kept.State.Open() {
+		return wantCode(w.e.TakeOver(w.now, id, labels), crowd.NotFound)
+	}
+	b.takenOver = labels
+	w.k.seen["labels were taken over"]++
+	return w.e.TakeOver(w.now, id, labels)
 }

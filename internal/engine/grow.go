@@ -21,6 +21,23 @@ type Item struct {
 // (Spec.Budget > 0), which then is all that it may spend. The caller has made sure
 // that the tenant has the money.
 func (e *Engine) Grow(now time.Time, id crowd.BatchID, first uint32, items []Item) error {
+	if err := e.grow(now, id, first, items); err != nil {
+		return err
+	}
+	e.run(now)
+	return nil
+}
+
+// GrowLast is Grow and Seal before anybody gets one of the tasks: a batch that has enough
+// with them hands none of them out.
+func (e *Engine) GrowLast(now time.Time, id crowd.BatchID, first uint32, items []Item) error {
+	if err := e.grow(now, id, first, items); err != nil {
+		return err
+	}
+	return e.Seal(now, id)
+}
+
+func (e *Engine) grow(now time.Time, id crowd.BatchID, first uint32, items []Item) error {
 	b, err := e.launched(id)
 	if err != nil {
 		return err
@@ -60,7 +77,6 @@ func (e *Engine) Grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	}
 	e.touch(now, b, nil)
 	e.mayServe(b)
-	e.run(now)
 	return nil
 }
 

@@ -141,7 +141,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.state, b.stopped = p.State, p.Stopped
 	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
 	b.backlog.fresh = p.Fresh
-	b.planned, b.completed, b.labelled, b.certainty = p.Planned, p.Completed, p.Labelled, p.Certainty
+	b.planned, b.completed, b.labelled, b.certainty, b.takenOver = p.Planned, p.Completed, p.Labelled, p.Certainty, p.TakenOver
 	maps.Copy(b.gave, s.Gave)
 	b.escrow, b.spent, b.worked = p.Escrow, p.Spent, p.Worked
 	b.launchedAt, b.waitsFrom, b.firstStarted = p.LaunchedAt, p.LaunchedAt, p.FirstStarted

@@ -273,10 +273,16 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.check(s.e.End(s.now, id))
 	case "top-up":
 		s.check(s.e.TopUp(s.now, id, parse(s, crowd.ParseMoney, word[0])))
-	case "grow":
+	case "grow", "grow-last":
 		first := parse(s, strconv.Atoi, word[0])
 		items := s.items(parse(s, strconv.Atoi, word[1]), word[2:])
-		s.check(s.e.Grow(s.now, id, uint32(first), items))
+		grow := s.e.Grow
+		if verb == "grow-last" {
+			grow = s.e.GrowLast
+		}
+		s.check(grow(s.now, id, uint32(first), items))
+	case "take-over":
+		s.check(s.e.TakeOver(s.now, id, engine.TakenOver{Labels: parse(s, strconv.Atoi, word[0]), Certainty: parse(s, func(x string) (float64, error) { return strconv.ParseFloat(x, 64) }, word[1])}))
 	case "seal":
 		s.check(s.e.Seal(s.now, id))
 	case "edit":

@@ -24,6 +24,7 @@ type crowdRunner struct {
 	failedTo uint32                    // every task up to this one of the ended batch has its label or its row
 	sent     engine.Rest               // what the batch was sent
 	paid     map[contentHash]paidLabel // labels paid for in earlier runs; nil: not read yet
+	taken    *engine.TakenOver         // labels that the step has from earlier runs; nil: not counted yet
 	compiled *task.Compiled            // nil: not compiled yet
 	columns  []string                  // of its tasks; nil: not known yet
 }
@@ -54,12 +55,13 @@ func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 	if batch != nil && batch.Progress.State.Ended() {
 		return s.leaveOut(ctx, batch)
 	}
-	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks { // before more are made
-		if err := s.announceTasks(ctx, batch); err != nil {
+	full := batch != nil && batch.Spec.SLA != nil && int(batch.Spec.Tasks)-batch.Progress.Labelled > maxWaiting
+	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks && (full || !s.mayTakeOverMore()) { // before more are made
+		if err := s.announceTasks(ctx, batch, r.exhausted(n)); err != nil {
 			return false, err
 		}
 	}
-	if batch != nil && batch.Spec.SLA != nil && int(batch.Spec.Tasks)-batch.Progress.Labelled > maxWaiting {
+	if full {
 		return false, nil // the next label advances the run
 	}
 	t, err := r.takeArrivals(ctx, n)
@@ -71,12 +73,13 @@ func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	if batch != nil {
-		if err := s.announceTasks(ctx, batch); err != nil {
+	last := !t.more && r.exhausted(n)
+	if batch != nil && !s.mayTakeOverMore() {
+		if err := s.announceTasks(ctx, batch, last); err != nil {
 			return false, err
 		}
 	}
-	if t.more || !r.exhausted(n) {
+	if !last {
 		return t.more, nil
 	}
 	return s.seal(ctx, batch)
@@ -165,7 +168,11 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 		c.Tasks, c.Batch = append(c.Tasks, task), n.Batch
 	}
 	n.setCursors(t)
-	return batch, s.run.commit(ctx, c, n)
+	if err := s.run.commit(ctx, c, n); err != nil {
+		s.taken = nil // it may have been kept
+		return batch, err
+	}
+	return batch, s.countTakenOver(c)
 }
 
 // taskColumns are the columns of the step's tasks: all but what is hidden from
@@ -267,15 +274,19 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 	return nil
 }
 
-// announceTasks tells the pool of tasks that it does not know yet. The error is of code
-// BudgetTooSmall if they cannot be paid for now.
-func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) error {
+// announceTasks tells the pool of labels that were taken over and of tasks, as far as it does
+// not know them yet; last: no more come. The error is of code BudgetTooSmall if they cannot
+// be paid for now.
+func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch, last bool) error {
 	r, n := s.run, s.node
 	b, err := s.storedBatch(ctx)
 	if err != nil {
 		return err
 	}
 	*batch = *b
+	if err := s.announceTakenOver(ctx, b); err != nil {
+		return err
+	}
 	most := chunkRows
 	for known := b.Progress.Tasks; known < b.Spec.Tasks; {
 		tasks, err := r.o.cfg.Store.Tasks(ctx, n.Batch.Task(known+1), min(most, int(b.Spec.Tasks-known)))
@@ -289,7 +300,7 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch) err
 		for i := range tasks {
 			items[i] = engine.Item{Born: tasks[i].Born, Class: tasks[i].Class, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
 		}
-		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items)
+		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items, last && known+uint32(len(items)) == b.Spec.Tasks)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1 { // for all of them
 			most = len(items) / 2
 			continue

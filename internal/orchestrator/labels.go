@@ -133,6 +133,50 @@ func (s *crowdRunner) askedAgain(ctx context.Context, run *store.Run, nodes []st
 	return i >= 0 && redoneFrom(w, run.From)[w.Steps[i].Node], nil
 }
 
+// mayTakeOverMore reports whether more has come that may have its label from an earlier run,
+// of a step that may have enough then: nobody is asked before that is known.
+func (s *crowdRunner) mayTakeOverMore() bool {
+	kept := &s.run.kept
+	return s.spec.Enough != nil && kept.Parent != 0 && !kept.AskAgain && s.run.hasArrivals(s.node)
+}
+
+// countTakenOver counts the labels that a change has taken over.
+func (s *crowdRunner) countTakenOver(c *change) error {
+	if s.taken == nil {
+		return nil // they are read with those that are kept
+	}
+	for i := range c.Rows {
+		if row := &c.Rows[i]; row.State == store.RowOK {
+			confidence, err := store.ConfidenceOf(row.Cells)
+			if err != nil {
+				return err
+			}
+			s.taken.Labels++
+			s.taken.Certainty += confidence
+		}
+	}
+	return nil
+}
+
+// announceTakenOver tells the pool of the labels that the step has from earlier runs: they
+// count for when it has enough.
+func (s *crowdRunner) announceTakenOver(ctx context.Context, b *store.Batch) error {
+	if s.run.kept.Parent == 0 {
+		return nil
+	}
+	if s.taken == nil {
+		sum, err := s.run.o.cfg.Store.TakenOver(ctx, s.run.kept.ID, s.node.Node.Node)
+		if err != nil {
+			return err
+		}
+		s.taken = &sum
+	}
+	if b.Progress.TakenOver == *s.taken {
+		return nil
+	}
+	return s.run.o.cfg.Crowd.TakeOver(ctx, s.node.Batch, *s.taken)
+}
+
 // whoMatters reports whether it matters who gives this step's labels: they are not for those
 // who answered elsewhere, or a later step is not for those who answer here.
 func (s *crowdRunner) whoMatters() bool {

@@ -45,8 +45,11 @@ type Crowd interface {
 	// Launch begins to hand out an open batch that is kept as a draft.
 	Launch(ctx context.Context, id crowd.BatchID) error
 	// Grow announces the tasks first, first+1, …, which are kept. The error is
-	// BudgetTooSmall if they cannot be paid for now.
-	Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error
+	// BudgetTooSmall if they cannot be paid for now. The last ones seal the batch before
+	// anybody gets one of them.
+	Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item, last bool) error
+	// TakeOver announces the labels that a batch's step has from earlier runs, in all.
+	TakeOver(ctx context.Context, id crowd.BatchID, labels engine.TakenOver) error
 	// Seal announces that no more tasks come.
 	Seal(ctx context.Context, id crowd.BatchID) error
 	// SetRest sets how long an item is expected to take after its label, and how much

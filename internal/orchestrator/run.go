@@ -176,6 +176,15 @@ func (r *run) sourcesDone(n *node) bool {
 	return !slices.ContainsFunc(n.step.From, func(s workflow.Source) bool { return r.nodes[s.Node].State != store.NodeDone })
 }
 
+// hasArrivals reports whether rows have come to a step that it can take and has not.
+func (r *run) hasArrivals(n *node) bool {
+	return slices.ContainsFunc(n.joined, func(i int) bool {
+		src := n.step.From[i]
+		from := r.nodes[src.Node]
+		return (src.Edge != workflow.Batch || from.State == store.NodeDone) && n.Cursors[i] < from.Last
+	})
+}
+
 // exhausted reports whether no more rows come to a step, and it has taken all, and holds
 // none.
 func (r *run) exhausted(n *node) bool {

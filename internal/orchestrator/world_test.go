@@ -211,7 +211,7 @@ func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	return w.commit()
 }
 
-func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error {
+func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item, last bool) error {
 	b, err := w.store.Batch(ctx, 0, id)
 	if err != nil {
 		return err
@@ -223,7 +223,16 @@ func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items 
 	if cost, _ := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()) * int64(len(items))); b.Spec.Budget == 0 && cost > have {
 		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget", Message: "the tenant has " + have.String()}
 	}
-	return w.command(id, func() error { return w.engine.Grow(w.now, id, first, items) })
+	return w.command(id, func() error {
+		if last {
+			return w.engine.GrowLast(w.now, id, first, items)
+		}
+		return w.engine.Grow(w.now, id, first, items)
+	})
+}
+
+func (w *world) TakeOver(_ context.Context, id crowd.BatchID, labels engine.TakenOver) error {
+	return w.command(id, func() error { return w.engine.TakeOver(w.now, id, labels) })
 }
 
 func (w *world) SetRest(_ context.Context, id crowd.BatchID, rest engine.Rest) error {

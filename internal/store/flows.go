@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strconv"
 	"time"
@@ -272,6 +273,14 @@ func LabelCells(l *engine.Label) []string {
 	return []string{l.Value, strconv.FormatFloat(l.Confidence, 'g', -1, 64), strconv.Itoa(l.Answers), strconv.FormatBool(l.Undecided), strconv.FormatBool(l.Tie)}
 }
 
+// ConfidenceOf reads the confidence of a label from its LabelCells.
+func ConfidenceOf(cells []string) (float64, error) {
+	if len(cells) < 2 {
+		return 0, fmt.Errorf("a label's row has %d cells", len(cells))
+	}
+	return strconv.ParseFloat(cells[1], 64)
+}
+
 // TenantSecret is a secret for the calls of a tenant's workflows.
 type TenantSecret struct {
 	Name  string
@@ -319,6 +328,9 @@ type Flows interface {
 	// Answered yields the ok rows of a node in order of item, without more than the item and
 	// By, which is empty where nobody knows who answered.
 	Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq2[Row, error]
+	// TakenOver sums up the ok rows of a crowd step's node whose items have no task in its
+	// batch: labels that it has from earlier runs.
+	TakenOver(ctx context.Context, id crowd.RunID, node int) (engine.TakenOver, error)
 	// Faults returns up to limit faults of a node (-1: of all) with items above
 	// after, in order of item. The faults of one item at several nodes are not
 	// torn apart, for which there may be some more.

@@ -85,6 +85,7 @@ type Batch struct {
 	Queue        *QueuePlace   `json:"queue,omitempty" doc:"its place in the pool's queue, no more than a second old; left out: nothing of it can be handed out, it is for training, the pool has more than 2,000 batches, it is new to the queue, or this answers a command"`
 	Short        string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
 	NotBy        []string      `json:"not_by,omitempty" doc:"of a step's batch: the steps of its run whose people do not get the same items here"`
+	TakenOver    int           `json:"taken_over,omitempty" doc:"labels that the step of a run has from earlier runs: they are of none of the tasks, and count for enough"`
 	HadEnough    string        `json:"had_enough,omitempty" doc:"what there was enough of, if it ended by itself"`
 	Remedy       string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
 	CreatedAt    time.Time     `json:"created_at"`

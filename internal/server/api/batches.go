@@ -53,7 +53,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled, Removed: p.Removed,
 		SpentMicros: p.Spent, CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
-		NotBy: s.NotBy, HadEnough: v.HadEnough(),
+		NotBy: s.NotBy, TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),
 	}
 	if v.Reason != crowd.Eligible {
 		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Because(), v.Remedy

@@ -112,7 +112,7 @@ func (s Steps) Launch(ctx context.Context, id crowd.BatchID) error {
 
 // Grow adds tasks to a step's batch, which its budget or its tenant's account must
 // suffice for.
-func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error {
+func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item, last bool) error {
 	defer s.batches.funds.Hold()()
 	b, err := s.batches.store.Batch(ctx, 0, id)
 	if err != nil {
@@ -127,7 +127,17 @@ func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items [
 			return err
 		}
 	}
-	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.Grow(now, id, first, items) })
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error {
+		if last {
+			return e.GrowLast(now, id, first, items)
+		}
+		return e.Grow(now, id, first, items)
+	})
+}
+
+// TakeOver tells a step's batch of the labels that the step has from earlier runs.
+func (s Steps) TakeOver(ctx context.Context, id crowd.BatchID, labels engine.TakenOver) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.TakeOver(now, id, labels) })
 }
 
 // Affords checks that a run and its tenant have what a step is to reserve.

@@ -90,6 +90,8 @@ func validBatch(b *engine.BatchSnapshot) error {
 		return bad("its counts cannot be")
 	case !(p.Certainty >= 0 && p.Certainty <= float64(p.Labelled)+1e-6):
 		return bad("its labels cannot be as certain as that")
+	case !p.TakenOver.Valid():
+		return bad("the labels that it took over cannot be as certain as that")
 	case p.Worked < 0 || p.Escrow < 0 || p.Spent < 0 || p.Escrow > crowd.MaxMoney || p.Spent > crowd.MaxMoney:
 		return bad("its sums cannot be")
 	case p.LaunchedAt.IsZero():

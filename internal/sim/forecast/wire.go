@@ -106,6 +106,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 			func() map[int64][]uint32 { return keyed[int64](spec.Invited) },
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),
 		"fresh", &p.Fresh, "issued", &p.Issued, "oldest_open", &p.OldestOpen, "planned", &p.Planned, "completed", &p.Completed, "labelled", &p.Labelled, "certainty,omitempty", &p.Certainty,
+		"labels_taken_over,omitempty", &p.TakenOver.Labels, "certainty_taken_over,omitempty", &p.TakenOver.Certainty,
 		"escrow_micros", &p.Escrow, "spent_micros", &p.Spent, "worked_seconds", inSeconds(&p.Worked),
 		"launched_at", &p.LaunchedAt, "first_started,omitempty", &p.FirstStarted, "labelled_tasks,omitempty", &b.Labelled,
 		"removed_tasks,omitempty", &b.Removed,

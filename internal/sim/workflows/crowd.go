@@ -123,7 +123,7 @@ func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	return w.commit(e)
 }
 
-func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item) error {
+func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item, last bool) error {
 	b, err := w.Store.Batch(ctx, 0, id)
 	if err != nil {
 		return err
@@ -138,7 +138,16 @@ func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items 
 			return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget", Message: "the tenant has " + have.String() + ", the tasks may cost " + cost.String()}
 		}
 	}
-	return w.command(ctx, id, func(e *engine.Engine) error { return e.Grow(w.now, id, first, items) })
+	return w.command(ctx, id, func(e *engine.Engine) error {
+		if last {
+			return e.GrowLast(w.now, id, first, items)
+		}
+		return e.Grow(w.now, id, first, items)
+	})
+}
+
+func (w *world) TakeOver(ctx context.Context, id crowd.BatchID, labels engine.TakenOver) error {
+	return w.command(ctx, id, func(e *engine.Engine) error { return e.TakeOver(w.now, id, labels) })
 }
 
 func (w *world) Seal(ctx context.Context, id crowd.BatchID) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -233,6 +234,28 @@ func (s *Store) Answerers(ctx context.Context, id crowd.RunID, nodes []int, item
 func (s *Store) Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq2[store.Row, error] {
 	return stream(ctx, s, "read who answered", func(r row, x *store.Row) error { return r.Scan(&x.Item, encoded{&x.By}) },
 		`select r.item, r.people from run_nodes n join run_rows r on r.log = n.log where n.run = $1 and n.node = $2 and r.state = 'ok' order by r.item`, id, node)
+}
+
+// TakenOver implements store.Flows.
+func (s *Store) TakenOver(ctx context.Context, id crowd.RunID, of int) (sum engine.TakenOver, err error) {
+	defer s.explain("read labels that were taken over", &err)
+	n, err := node(ctx, s.read, id, of)
+	if err != nil {
+		return sum, err
+	}
+	first, last := span(n.Batch)
+	err = each(ctx, s.read, func(r row) error {
+		var cells []string
+		if err := r.Scan(encoded{&cells}); err != nil {
+			return err
+		}
+		confidence, err := store.ConfidenceOf(cells)
+		sum.Labels++
+		sum.Certainty += confidence
+		return err
+	}, `select r.body from run_rows r where r.log = $1 and r.state = 'ok'
+		and r.item not in (select t.item from tasks t where t.id >= $2 and t.id <= $3) order by r.id`, n.log, first, last)
+	return sum, err
 }
 
 // pendingRows finds the rows of a part of a log whose items have none in another.

@@ -227,3 +227,27 @@ func testTenantSecrets(t *testing.T, w *world) {
 	same(t, "other's", value(w.other, "key"), "theirs")
 	refused(t, w.DeleteTenantSecret(w.ctx, w.mine, "key"), crowd.NotFound)
 }
+
+// testTakenOver: labels of a step that are of no task of its batch.
+func testTakenOver(t *testing.T, w *world) {
+	id := w.flow(t, w.mine)
+	taken := func() engine.TakenOver {
+		t.Helper()
+		return must(w.TakenOver(w.ctx, id, ask))(t)
+	}
+	same(t, "before any", taken(), engine.TakenOver{})
+	label := func(item int64, confidence float64) store.Row {
+		return store.Row{Node: ask, Item: item, Born: w.now, At: w.now, State: store.RowOK, Cells: store.LabelCells(&engine.Label{Value: "cat", Confidence: confidence, Answers: 4})}
+	}
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{label(1, 0.75)}})
+	same(t, "without a batch", taken(), engine.TakenOver{Labels: 1, Certainty: 0.75})
+	batch := w.job(t, id, 3)
+	w.job(t, w.flow(t, w.mine), 1, 2, 3) // another run's items have the same numbers
+	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{{Task: batch.Task(1), At: w.now, Value: "dog", Confidence: 1}}}))
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{label(2, 0.5)}})
+	same(t, "next to those of its batch", taken(), engine.TakenOver{Labels: 2, Certainty: 1.25})
+	notFound(t, id, func(id crowd.RunID, node int) error {
+		_, err := w.TakenOver(w.ctx, id, node)
+		return err
+	})
+}

@@ -246,7 +246,7 @@ CREATE TABLE progress (
     launched_at   bigint not null,
     ended_at      bigint not null,
     first_started bigint not null
-, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false);
+, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false, taken_over bigint not null default 0, taken_certainty double precision not null default 0);
 CREATE TABLE push_subscriptions (
     id         integer primary key,
     worker     bigint not null references users (id),

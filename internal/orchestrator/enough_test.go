@@ -1,0 +1,102 @@
+package orchestrator_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// askedOf is a workflow that asks about the rows of an input, with terms of its step.
+func askedOf(input, terms string) string {
+	return "workflow: w\ninputs: {" + input + ": {columns: [id]}}\nsteps:\n  ask: {from: {" + input + ": stream}, " +
+		strings.Replace(choose, "crowd: {", "crowd: {"+terms, 1) + "}\n"
+}
+
+// TestLabelsTakenOverCountForEnough: where the labels that a run takes over are enough,
+// nobody is asked, though somebody waits for work; and where they are not, only as many people
+// as are missing.
+func TestLabelsTakenOverCountForEnough(t *testing.T) {
+	const labelled = "a\nb\nc\nd\n"
+	var many strings.Builder // more than a step takes at a time
+	for i := range 1500 {
+		fmt.Fprintln(&many, i)
+	}
+	for _, x := range []struct {
+		enough, rows string
+		answers      int // that are still needed
+		had          string
+	}{
+		{"labels: 4", labelled + "5\n6\n7\n", 0, "4 labels"},
+		{"labels: 4", "5\n6\n7\n" + labelled, 0, "4 labels"},
+		{"labels: 6", "5\n6\n7\n" + labelled, 2, "6 labels"},
+		{"share: 0.5", "5\n6\n7\n" + labelled, 0, "57.1429 % of the tasks labelled"},
+		{"share: 0.8", "5\n6\n7\n" + labelled, 2, "85.7143 % of the tasks labelled"},
+		{"confidence: 0.5", "5\n6\n7\n" + labelled, 0, "a mean confidence of 57.1429 % over all tasks"},
+		{"labels: 4", many.String() + labelled, 0, "4 labels"},
+		{"share: 0.002", many.String() + labelled, 0, "0.265957 % of the tasks labelled"},
+		{"spent: 0.20", "5\n6\n7\n" + labelled, 2, "0.20 spent"}, // what earlier runs paid is not counted
+	} {
+		t.Run(fmt.Sprint(x.enough, " of ", strings.Count(x.rows, "\n")), func(t *testing.T) {
+			w := newWorld(t)
+			w.people = w.people[:1]
+			first := w.load(orchestrator.NewRun{Text: askedOf("items", "")}, map[string]string{"items": "id\n" + labelled})
+			must(t, w.o.Start(w.ctx, first))
+			w.play()
+			w.wantState(first, store.RunDone)
+			if w.work() {
+				t.Fatal("there is work left") // now they wait, and get a task as soon as there is one
+			}
+			before := w.answers
+			second := w.load(orchestrator.NewRun{Text: askedOf("rows", "enough: {"+x.enough+"}, "), Parent: first}, map[string]string{"rows": "id\n" + x.rows})
+			must(t, w.o.Start(w.ctx, second))
+			w.restart()
+			w.play()
+			w.wantState(second, store.RunDone)
+			n := w.node(second, "ask")
+			all := int64(strings.Count(x.rows, "\n"))
+			if got := w.answers - before; got != x.answers || n.OK != int64(4+x.answers) || n.Skipped != all-n.OK || n.Reused != 4 {
+				t.Errorf("%d answers, want %d; %d items with labels, %d passed by, %d labels taken over", got, x.answers, n.OK, n.Skipped, n.Reused)
+			}
+			if had := n.Batch.Spec.HadEnough(&n.Batch.Progress); had != x.had || n.Batch.Progress.Issued != uint32(x.answers) {
+				t.Errorf("it had %q, want %q; %d tasks were handed out", had, x.had, n.Batch.Progress.Issued)
+			}
+		})
+	}
+}
+
+// TestLabelsTakenOverCountForRowsThatCome: rows that are added to a run that goes on pass a
+// step by that has enough by labels which were taken over, also those of its own log.
+func TestLabelsTakenOverCountForRowsThatCome(t *testing.T) {
+	w := newWorld(t)
+	text := askedOf("items", "enough: {labels: 3}, ")
+	first := w.load(orchestrator.NewRun{Text: text, Open: []string{"items"}}, nil)
+	must(t, w.o.Start(w.ctx, first))
+	add := func(id crowd.RunID, row string) {
+		t.Helper()
+		_, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", File: csv(t, "id\n"+row+"\n")})
+		must(t, err)
+	}
+	add(first, "a\nb")
+	w.play()
+	must(t, w.o.Cancel(w.ctx, first))
+	w.settle()
+	for _, from := range []string{"ask", "copy"} { // labels that are taken over one by one, and rows of the step itself
+		more := text + "  copy: {from: {ask: stream}, sql: select id from ask}\n"
+		id := w.load(orchestrator.NewRun{Text: more, Parent: first, From: from, Open: []string{"items"}}, nil)
+		must(t, w.o.Start(w.ctx, id))
+		w.settle()
+		before := w.answers
+		for _, row := range []string{"c", "d", "e"} {
+			add(id, row)
+			w.play()
+			w.restart()
+		}
+		if n := w.node(id, "ask"); w.answers != before+1 || n.OK != 3 || n.Skipped != 2 {
+			t.Errorf("from %s: %d answers, want 1; %d items with labels, %d passed by", from, w.answers-before, n.OK, n.Skipped)
+		}
+	}
+}
