@@ -52,6 +52,7 @@ type Root struct {
 	Tenant   Tenant   `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`
 	Pool     Pool     `cmd:"" group:"work" help:"Look at pools; say how they keep, size and call their people."`
 	Service  Service  `cmd:"" group:"work" help:"Declare services that the workflows of several tenants call."`
+	Role     Role     `cmd:"" group:"work" help:"Say who may do what: roles, made of permissions."`
 	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
 	Session  Session  `cmd:"" group:"work" help:"Show where you are signed in; sign out there; change your password."`
 

@@ -95,6 +95,7 @@ type TenantInvite struct {
 	Name     string `arg:"" help:"The name that the requester signs in with."`
 	FullName string `help:"The requester's full name."`
 	Email    string `help:"The requester's e-mail address."`
+	Role     string `default:"requester" help:"Their role for the tenant, such as viewer."`
 	Remote
 }
 
@@ -106,7 +107,13 @@ func (r *remote) printInvited(u wire.MadeUser, err error) error {
 
 // Run adds the requester.
 func (t *TenantInvite) Run(c *Context, r *remote, id crowd.TenantID) error {
-	return r.printInvited(r.CreateUser(c.Ctx, wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email, Tenants: []crowd.TenantID{id}}))
+	n := wire.NewUser{Name: t.Name, FullName: t.FullName, Email: t.Email}
+	if t.Role == "requester" {
+		n.Tenants = []crowd.TenantID{id}
+	} else {
+		n.Roles = []string{heldRole(id, t.Role)}
+	}
+	return r.printInvited(r.CreateUser(c.Ctx, n))
 }
 
 // TenantDeposit is "throng tenant deposit".

@@ -20,7 +20,8 @@ type Token struct {
 type TokenCreate struct {
 	Name    string   `arg:"" help:"What the token is for."`
 	Tenant  string   `help:"Limit it to one tenant."`
-	Role    []string `placeholder:"ROLE" help:"Limit it to these roles: admin, requester, worker."`
+	Role    []string `placeholder:"ROLE" help:"Limit it to these roles, such as requester or worker."`
+	Scope   []string `placeholder:"PERMISSION" help:"Limit it to these permissions, such as batches.read; separated by commas, or given often."`
 	Life    span     `placeholder:"DURATION" xor:"life" help:"How long it is good, such as 30d or 12h; default: 90 days."`
 	Forever bool     `xor:"life" help:"It has no end."`
 	From    []string `placeholder:"NETWORK" help:"It is good only from this address or network, such as 10.0.0.0/8, and those of others given; may be given often."`
@@ -34,7 +35,7 @@ func (t *TokenCreate) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, LifeSeconds: int64(t.Life.Seconds()), Forever: t.Forever, Networks: t.From}
+	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, Scopes: t.Scope, LifeSeconds: int64(t.Life.Seconds()), Forever: t.Forever, Networks: t.From}
 	if t.For != "" {
 		if n.For, err = r.person(t.For); err != nil {
 			return err
@@ -68,12 +69,12 @@ func (t *TokenList) Run(c *Context, r *remote) error {
 	}
 	list, err := r.Tokens(c.Ctx, of)
 	return r.print(list, err, func(w io.Writer) {
-		writeTable(w, list, "ID|NAME|AS|FROM|MADE|GOOD UNTIL|LAST USED", func(t wire.Token) []any {
+		writeTable(w, list, "ID|NAME|AS|SCOPES|FROM|MADE|GOOD UNTIL|LAST USED", func(t wire.Token) []any {
 			as := strings.Join(t.Roles, ", ")
 			if t.Tenant != 0 {
 				as = strings.TrimSpace("tenant " + t.Tenant.String() + " " + as)
 			}
-			return []any{t.ID, t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt,
+			return []any{t.ID, t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Scopes, ", "), "all"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt,
 				cmp.Or(cell(t.ExpiresAt), "for ever"), cmp.Or(cell(t.UsedAt), "never")}
 		})
 	})

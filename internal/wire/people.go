@@ -29,7 +29,7 @@ type Me struct {
 	ID      crowd.WorkerID   `json:"id"`
 	Name    string           `json:"name"`
 	Roles   []string         `json:"roles"`
-	Tenants []crowd.TenantID `json:"tenants" doc:"requester of these"`
+	Tenants []crowd.TenantID `json:"tenants" doc:"for which you hold a role"`
 	Tenant  crowd.TenantID   `json:"tenant,omitempty" doc:"for which things are made where none is named; left out: name one"`
 	Pool    crowd.PoolID     `json:"pool,omitempty" doc:"worker of this"`
 }
@@ -40,6 +40,7 @@ type Token struct {
 	Name      string         `json:"name"`
 	Tenant    crowd.TenantID `json:"tenant,omitempty"`
 	Roles     []string       `json:"roles,omitempty"`
+	Scopes    []string       `json:"scopes,omitempty" doc:"permissions to which it is limited; absent: all of its owner"`
 	Networks  []string       `json:"networks,omitempty" doc:"addresses from which alone it is good"`
 	CreatedAt time.Time      `json:"created_at"`
 	ExpiresAt time.Time      `json:"expires_at,omitzero" doc:"absent: it is good for ever"`
@@ -83,6 +84,7 @@ type NewToken struct {
 	Name        string         `json:"name"`
 	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"limits it to one tenant"`
 	Roles       []string       `json:"roles,omitempty" doc:"limits it to some roles"`
+	Scopes      []string       `json:"scopes,omitempty" example:"[\"batches.read\"]" doc:"limits it to some permissions of its owner, as these are at each request"`
 	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"how long it is good; 0: 90 days"`
 	Forever     bool           `json:"forever,omitempty" doc:"it has no end"`
 	Networks    []string       `json:"networks,omitempty" example:"[\"10.0.0.0/8\"]" doc:"limits it to senders with these addresses: an address or a network in CIDR form"`
@@ -103,6 +105,7 @@ type User struct {
 	Email          string             `json:"email,omitempty"`
 	Admin          bool               `json:"admin"`
 	Tenants        []crowd.TenantID   `json:"tenants" doc:"requester of these"`
+	Roles          []string           `json:"roles" doc:"held besides: viewer for the installation, n1/viewer for the tenant n1"`
 	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
 	Suspended      bool               `json:"suspended"`
 	Serves         []crowd.TenantID   `json:"serves" doc:"a worker gets the tasks of these tenants only, those that have invited them; empty: of every tenant"`
@@ -118,6 +121,7 @@ type NewUser struct {
 	Email          string             `json:"email,omitempty"`
 	Admin          bool               `json:"admin,omitempty"`
 	Tenants        []crowd.TenantID   `json:"tenants,omitempty" doc:"requester of these"`
+	Roles          []string           `json:"roles,omitempty" doc:"held besides: viewer for the installation, n1/viewer for the tenant n1"`
 	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
 	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100: birds is the installation's, north/birds (or n1/birds) that of the tenant north"`
 	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"of a worker: how much they like each pool's work, from 0 to 1; others: 0.5" example:"{\"p1\": 0.8}"`
@@ -142,6 +146,7 @@ type UserEdit struct {
 	Email          *string           `json:"email,omitempty"`
 	Admin          *bool             `json:"admin,omitempty"`
 	Tenants        *[]crowd.TenantID `json:"tenants,omitempty"`
+	Roles          *[]string         `json:"roles,omitempty" doc:"all that are held besides admin, requester and worker, such as n1/viewer"`
 	Pool           *string           `json:"pool,omitempty" doc:"a pool's id, or empty: not a worker"`
 	Suspended      *bool             `json:"suspended,omitempty"`
 	Serves         *[]crowd.TenantID `json:"serves,omitempty" doc:"the worker gets the tasks of these tenants only; empty: of every tenant"`

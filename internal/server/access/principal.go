@@ -85,6 +85,15 @@ func (p *Principal) Has(x Permission) (whole, any bool) {
 	return whole, any
 }
 
+// Permissions returns what p may do, for the installation or for any tenant.
+func (p *Principal) Permissions() (all Permissions) {
+	p.each(func(_ crowd.TenantID, _ Role, s Permissions) bool {
+		all |= s
+		return true
+	})
+	return all
+}
+
 // Lacking returns what of some permissions p does not hold for a tenant, 0: for the
 // installation. Nobody lacks that to work: it comes with a pool.
 func (p *Principal) Lacking(tenant crowd.TenantID, of Permissions) Permissions {

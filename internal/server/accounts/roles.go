@@ -170,16 +170,13 @@ var roleName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
 // CreateRole makes a role out of permissions that p holds themselves.
 func (s *Accounts) CreateRole(ctx context.Context, p *access.Principal, r store.Role) (store.Role, error) {
-	if err := p.MayFor(access.AccountsCreateRole, r.Tenant); err != nil {
+	owner, err := s.owner(ctx, p, access.AccountsCreateRole, r.Tenant)
+	if err != nil {
 		return r, err
 	}
+	r.Tenant = owner
 	s.people.Lock()
 	defer s.people.Unlock()
-	if r.Tenant != 0 {
-		if _, err := s.store.Tenant(ctx, r.Tenant); err != nil {
-			return r, err
-		}
-	}
 	list, err := s.store.ListRoles(ctx)
 	if err != nil {
 		return r, err

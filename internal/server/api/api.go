@@ -78,6 +78,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.runData()
 	a.secrets()
 	a.services()
+	a.roles()
 	a.work()
 	mountDocs(mux, a.huma.OpenAPI())
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {

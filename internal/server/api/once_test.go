@@ -47,6 +47,8 @@ var keyedRequests = map[string]keyed{
 	"POST /v1/tenants":                       {asAdmin, "/v1/tenants", `{"name": "cats", "deposit_micros": 7}`, false, false},
 	"POST /v1/tenants/{id}/deposits":         {asAdmin, "/v1/tenants/n1/deposits", `{"amount_micros": 7}`, false, false},
 	"POST /v1/users":                         {asAdmin, "/v1/users", `{"name": "dora", "tenants": ["n1"]}`, true, false},
+	"POST /v1/users/{id}/roles":              {asAnn, "/v1/users/u2/roles", `{"role": "n1/viewer"}`, false, false},
+	"POST /v1/roles":                         {asAnn, "/v1/roles", `{"name": "checker", "tenant": "n1", "permissions": ["batches.read"]}`, false, false},
 	"POST /v1/users/{id}/setup-link":         {asAdmin, "/v1/users/u2/setup-link", "", true, false},
 	"POST /v1/tokens":                        {asAnn, "/v1/tokens", `{"name": "program"}`, true, false},
 	"POST /v1/pools":                         {asAdmin, "/v1/pools", `{"name": "night", "policy": "fifo"}`, false, false},

@@ -97,7 +97,7 @@ func TestEveryOperation(t *testing.T) {
 }
 
 // inRuns are names of things in a run of ourFlow.
-var inRuns = []string{"{step}", "alive", "{input}", "things", "{item}", "1", "{output}", "sums", "{name}", "KEY"}
+var inRuns = []string{"{step}", "alive", "{input}", "things", "{item}", "1", "{output}", "sums", "{name}", "KEY", "{role}", "viewer?tenant=n2"}
 
 // bodies has a body that fits for each operation that has one and names
 // something by its id.
@@ -117,6 +117,8 @@ var bodies = map[string]string{
 	"POST /v1/pools/{id}/transfers":      `{"worker": "u1", "to": "p1"}`,
 	"PATCH /v1/users/{id}":               `{"full_name": "x"}`,
 	"PATCH /v1/services/{name}":          `{"concurrency": 2}`,
+	"PATCH /v1/roles/{role}":             `{"text": "x"}`,
+	"POST /v1/users/{id}/roles":          `{"role": "n2/viewer"}`,
 	"POST /v1/tests/{id}/retire":         `{"retired": true}`,
 	"POST /v1/my-tests/{id}/submit":      `{"try": 1, "answers": {}}`,
 	"PUT /v1/runs/{id}/inputs/{input}":   "id,thing\n1,a dog\n",
@@ -138,6 +140,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 	kept := strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
 	ok(t, w.store.CreateService(w.ctx, store.Service{Name: "theirs", URL: "https://x.example", Concurrency: 1, Tenants: []crowd.TenantID{w.b}}))
 	must(w.admin.GrantPool(w.ctx, must(w.admin.CreatePool(w.ctx, "theirs", ""))(t).ID, w.b, true))(t) // p2
+	must(w.ann.CreateRole(w.ctx, wire.NewRole{Name: "checker", Tenant: w.a, Permissions: []string{"batches.read"}}))(t)
 	w.test()
 	w.invite(w.ann, "somebody@example.org")
 	loading, going := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
@@ -191,6 +194,8 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 			pairs = []pair{{w.workers[1], []string{"{id}", kept}, []string{"{id}", "999"}}}
 		case "services":
 			pairs = []pair{{w.ann, []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}, {w.workers[0], []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}}
+		case "roles":
+			pairs = []pair{{w.bob, []string{"{role}", "checker?tenant=" + w.a.String()}, []string{"{role}", "nosuch?tenant=n999"}}, {w.bob, []string{"{role}", "nosuch?tenant=" + w.a.String()}, []string{"{role}", "nosuch?tenant=n999"}}}
 		case "work":
 			pairs = []pair{{w.workers[1], []string{"{assignment}", held}, []string{"{assignment}", "a999.1"}}}
 		default:

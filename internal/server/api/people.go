@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -14,14 +15,15 @@ import (
 
 func toUser(names accounts.Names, u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
-		Pool: u.Pool, Suspended: u.Suspended, Qualifications: names.Held(u), Prefers: toPrefers(u.Prefers),
+		Roles: some(lists.Map(u.Roles, store.HeldRole.String)),
+		Pool:  u.Pool, Suspended: u.Suspended, Qualifications: names.Held(u), Prefers: toPrefers(u.Prefers),
 		Serves: some(u.Serves), CreatedAt: u.CreatedAt}
 }
 
 func (a *api) people() {
 	const tag = "People"
 	add(a, op{method: http.MethodGet, path: "/v1/users", summary: "List people", tag: tag, access: signedIn,
-		text: "Admins see everybody; requesters see the requesters of a tenant of theirs. In order of id; go on with `after`, the last id seen."},
+		text: "Who may see all people sees everybody, others see those who hold a role for a tenant of theirs. In order of id; go on with `after`, the last id seen."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			OfTenant
 			After string `query:"after"`
@@ -40,8 +42,12 @@ func (a *api) people() {
 			if err != nil {
 				return out, err
 			}
+			roles, err := toHeld("roles", b.Roles)
+			if err != nil {
+				return out, err
+			}
 			u, link, err := a.app.Accounts.CreateUser(ctx, p, accounts.NewUser{Name: b.Name, FullName: b.FullName, Email: b.Email, Admin: b.Admin,
-				Tenants: b.Tenants, Pool: b.Pool, Qualifications: b.Qualifications, Prefers: prefers})
+				Tenants: b.Tenants, Roles: roles, Pool: b.Pool, Qualifications: b.Qualifications, Prefers: prefers})
 			out.SetupToken, out.SetupLink = link, a.setupLink(link)
 			out.User, err = named(ctx, a, toUser)(u, err)
 			return out, err
@@ -60,6 +66,11 @@ func (a *api) people() {
 				input.Set(&u.Email, b.Email)
 				input.Set(&u.Admin, b.Admin)
 				input.Set(&u.Tenants, b.Tenants)
+				if b.Roles != nil {
+					if u.Roles, err = toHeld("roles", *b.Roles); err != nil {
+						return err
+					}
+				}
 				input.Set(&u.Suspended, b.Suspended)
 				input.Set(&u.Serves, b.Serves)
 				if b.Qualifications != nil {

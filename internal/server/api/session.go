@@ -16,7 +16,7 @@ import (
 func toSecret(s string) wire.Secret { return wire.Secret{Token: s} }
 
 func toToken(t store.Token) wire.Token {
-	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
+	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Scopes: t.Scopes, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
 }
 
 func toFactors(f accounts.Factors) wire.SecondFactors {
@@ -118,7 +118,7 @@ func (a *api) session() {
 				life = accounts.Forever
 			}
 			t, secret, err := a.app.Accounts.CreateToken(ctx, p, accounts.NewToken{Name: b.Name, Tenant: b.Tenant,
-				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Life: life, For: b.For, Networks: b.Networks})
+				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Scopes: b.Scopes, Life: life, For: b.For, Networks: b.Networks})
 			return wire.MadeToken{Token: toToken(t), Secret: secret}, err
 		})
 	addAction(a, op{method: http.MethodDelete, path: "/v1/tokens/{id}", summary: "Take a token of yours away", tag: tag, access: signedIn},

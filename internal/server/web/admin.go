@@ -3,9 +3,11 @@ package web
 import (
 	"maps"
 	"net/url"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -40,7 +42,7 @@ func (rq *request) admin() error {
 		list[i] = poolRow{v, filled(v.Pool, bindPoolName)}
 	}
 	return rq.render("admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
-		"Tenants": rows, "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": sched.Default,
+		"Tenants": rows, "SeesMoney": allowed(access.PoolsAccount, rq.p), "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": sched.Default,
 	}})
 }
 
@@ -170,6 +172,7 @@ func bindPerson(b binding, u *store.User, names accounts.Names) {
 	b.words("full_name", &u.FullName)
 	b.words("email", &u.Email)
 	b.tick("admin", &u.Admin)
+	bound(b, "roles", &u.Roles, b.heldRoles, heldText)
 	several(b, "tenants", &u.Tenants, crowd.ParseTenantID, crowd.TenantID.String)
 	several(b, "serves", &u.Serves, crowd.ParseTenantID, crowd.TenantID.String)
 	bound(b, "pool", &u.Pool, b.pool, idText)
@@ -193,12 +196,29 @@ func (f *fields) qualifications(name string) map[string]int {
 	return held
 }
 
+// heldRoles reads roles, such as n1/viewer, separated by spaces.
+func (f *fields) heldRoles(name string) (list []store.HeldRole) {
+	for _, text := range strings.Fields(f.text(name)) {
+		h, err := store.ParseHeldRole(name, text)
+		if err != nil {
+			f.bad(name, "%q is not a role, such as viewer, or n1/viewer for the tenant n1", text)
+			continue
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+func heldText(list []store.HeldRole) string {
+	return strings.Join(lists.Map(list, store.HeldRole.String), " ")
+}
+
 // createPerson adds somebody and shows their one-time link, this once.
 func (rq *request) createPerson() error {
 	f := rq.sent()
 	var u store.User
 	bindPerson(binding{fields: f}, &u, nil)
-	n := accounts.NewUser{Name: f.text("name"), FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: u.Tenants, Pool: u.Pool, Qualifications: u.Qualifications}
+	n := accounts.NewUser{Name: f.text("name"), FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: u.Tenants, Roles: u.Roles, Pool: u.Pool, Qualifications: u.Qualifications}
 	if err := f.err(); err != nil {
 		return err
 	}
@@ -219,7 +239,7 @@ func (rq *request) setupURL(secret string) string {
 func (rq *request) person(id crowd.WorkerID) error {
 	u := askOf(rq, id, rq.App.Accounts.User)
 	data := rq.menus()
-	data["U"], data["Pool"], data["Qualifications"], data["Added"] = u, idText(u.Pool), scoreLines(data["TenantNames"].(accounts.Names).Held(u)), madeOf[*newcomer](rq)
+	data["HeldRoles"], data["U"], data["Pool"], data["Qualifications"], data["Added"] = heldText(u.Roles), u, idText(u.Pool), scoreLines(data["TenantNames"].(accounts.Names).Held(u)), madeOf[*newcomer](rq)
 	data["Filled"], data["Factors"] = filled(u, rq.bindPerson()), askOf(rq, id, rq.App.Accounts.Factors)
 	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }

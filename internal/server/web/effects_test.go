@@ -86,12 +86,13 @@ var effects = []struct {
 		equal(t, funds(), 4_500_000)
 	}},
 	{"POST /admin/people", func(t *testing.T, c *company) {
-		c.boss.post("/admin/people", url.Values{"name": {"dora"}, "full_name": {"Dora D"}, "email": {"dora@example.org"}, "pool": {"p2"}, "tenants": {"n1", "n2"}, "admin": {"1"}, "qualifications": {"french 80\nlatin"}}).want(200)
+		c.boss.post("/admin/people", url.Values{"name": {"dora"}, "full_name": {"Dora D"}, "email": {"dora@example.org"}, "pool": {"p2"}, "tenants": {"n1", "n2"}, "roles": {"finance n1/viewer"}, "admin": {"1"}, "qualifications": {"french 80\nlatin"}}).want(200)
 		x := c.personNamed(t, "dora")
 		equal(t, x.FullName+" "+x.Email, "Dora D dora@example.org")
 		equal(t, x.Pool, 2)
 		equal(t, x.Admin, true)
 		same(t, x.Tenants, []crowd.TenantID{1, 2})
+		same(t, x.Roles, []store.HeldRole{{Role: "finance"}, {Role: "viewer", Tenant: 1}})
 		same(t, x.Qualifications, map[string]int{"french": 80, "latin": 100})
 	}},
 	{"POST /admin/people/{user}/suspend", func(t *testing.T, c *company) {
@@ -161,11 +162,12 @@ var effects = []struct {
 		other.get("/account").at("/signin")
 	}},
 	{"POST /tokens", func(t *testing.T, c *company) {
-		p := c.req.get("/tokens").form("/tokens").set("name", "nightly").set("life", "3").set("roles", "requester").send().want(200)
+		p := c.req.get("/tokens").form("/tokens").set("name", "nightly").set("life", "3").set("roles", "requester").set("scopes", "batches.read").send().want(200)
 		x := read(c.app.Accounts.Tokens(t.Context(), c.req.principal(), 0))(t)[0]
 		equal(t, x.Name, "nightly")
 		equal(t, x.ExpiresAt.Sub(x.CreatedAt).Round(time.Minute), 3*24*time.Hour)
 		same(t, x.Roles, []string{"requester"})
+		same(t, x.Scopes, []string{"batches.read"})
 		equal(t, read(c.app.Accounts.Authenticate(t.Context(), secretOn(p), netip.Addr{}))(t).Token.ID, x.ID)
 		c.req.get("/tokens").form("/tokens").set("name", "both").set("life", "3").set("forever", "1").send().want(422, "not both")
 		c.req.get("/tokens").form("/tokens").set("name", "here").set("forever", "1").set("networks", "10.0.0.0/8  192.0.2.7").send().want(200)

@@ -76,6 +76,7 @@ type page struct {
 	Name                       string // who is signed in, or ""
 	Now                        time.Time
 	Worker, Requester, Manager bool
+	Inviter                    bool
 }
 
 // notices are the texts of ?did=…, which a redirect after an action carries.
@@ -150,6 +151,7 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 	pg.Now, pg.Form = rq.Now().UTC(), rq.form
 	if p := rq.p; p != nil {
 		pg.Name = p.User.Name
+		pg.Inviter = allowed(access.InvitationsList, p)
 		pg.Worker, pg.Requester, pg.Manager = allowed(access.WorkNext, p), allowed(access.BatchesList, p), allowed(access.PoolsGet, p)
 	}
 	if pg.Notice == "" {

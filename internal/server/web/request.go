@@ -42,8 +42,11 @@ func (rq *request) check(err error) {
 	}
 }
 
-// balance is the balance of a tenant.
+// balance is the balance of a tenant; 0 for who does not see its account.
 func (rq *request) balance(id crowd.TenantID) crowd.Money {
+	if rq.p.MayFor(access.TenantsAccount, id) != nil {
+		return 0
+	}
 	return askOf(rq, id, func(ctx context.Context, p *access.Principal, id crowd.TenantID) (crowd.Money, error) {
 		balance, _, err := rq.App.Tenants.Account(ctx, p, id, 0, 0)
 		return balance, err

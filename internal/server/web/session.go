@@ -37,6 +37,8 @@ func (rq *request) home() error {
 		to = "/batches"
 	case allowed(access.PoolsGet, rq.p):
 		to = "/admin"
+	case allowed(access.BatchesList, rq.p):
+		to = "/batches"
 	default: // who was invited, and has a test before them
 		to = "/qualify"
 	}

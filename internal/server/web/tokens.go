@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 func (rq *request) tokens() error {
 	list := askOf(rq, 0, rq.App.Accounts.Tokens)
 	return rq.render("tokens", page{Title: "Your API tokens", Section: "tokens",
-		Data: map[string]any{"Tokens": list, "Roles": rq.p.Roles(), "Secret": madeOf[string](rq), "Origin": rq.publicURL()}})
+		Data: map[string]any{"Tokens": list, "Roles": rq.p.Roles(), "Scopes": slices.Collect(rq.p.Permissions().All()), "Secret": madeOf[string](rq), "Origin": rq.publicURL()}})
 }
 
 // createToken makes a token and shows its secret, this once.
@@ -27,6 +28,7 @@ func (rq *request) createToken() error {
 	for _, role := range f.values["roles"] {
 		n.Roles = append(n.Roles, access.Role(role))
 	}
+	n.Scopes = f.values["scopes"]
 	if err := f.err(); err != nil {
 		return err
 	}
