@@ -55,6 +55,7 @@ type Root struct {
 	Role     Role     `cmd:"" group:"work" help:"Say who may do what: roles, made of permissions."`
 	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
 	Session  Session  `cmd:"" group:"work" help:"Show where you are signed in; sign out there; change your password."`
+	Audit    Audit    `cmd:"" group:"work" help:"Show who changed what; download that and verify it."`
 
 	Task     Task     `cmd:"" group:"files" help:"Show the kinds of question."`
 	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`

@@ -15,6 +15,7 @@ import (
 // that are empty, off or zero are left out. It is what --help shows, and what a
 // script relies on that does not name the flag.
 var defaults = strings.TrimSpace(`
+throng audit list --limit=50
 throng batch create --priority=1
 throng batch create --redundancy=1
 throng batch labels --method=live

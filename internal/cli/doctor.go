@@ -175,7 +175,7 @@ func auditLine(h store.AuditHead) string {
 	if h.Last == 0 {
 		return "no entries"
 	}
-	text := fmt.Sprintf("%s, each as it was written", format.Count(int(h.Last-h.First+1), "entry"))
+	text := fmt.Sprintf("%s, each as it was written", auditEntries(h.Last-h.First+1))
 	if h.First > 1 {
 		text += fmt.Sprintf(", from number %d on: those before it were dropped", h.First)
 	}

@@ -39,6 +39,8 @@ type Serve struct {
 
 	keyFlag
 
+	AuditRetention span `placeholder:"DURATION" help:"Keep entries of the audit log so long, such as 365d, by whole days; 1d at least; default: for ever." env:"THRONG_AUDIT_RETENTION"`
+
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
 
 	AllowService []string `sep:"none" placeholder:"PATTERN" help:"Let service steps of workflows call this private place: HOST, HOST:PORT, an address or a network; may be given often." env:"THRONG_ALLOW_SERVICE"`
@@ -83,7 +85,7 @@ func (s *Serve) Run(c *Context) error {
 		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
-		Services: services, Log: log, Version: c.Version,
+		Services: services, Log: log, Version: c.Version, AuditRetention: s.AuditRetention.Duration,
 	})
 	if err != nil {
 		return err

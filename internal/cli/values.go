@@ -57,6 +57,22 @@ func (m *moment) UnmarshalText(text []byte) error {
 	return crowd.Errorf(crowd.Invalid, "%q is not a time (like 2030-01-31T18:00:00Z, or +2h for two hours from now)", text)
 }
 
+// past is a time on the command line that is over: RFC 3339, or 7d for so long ago.
+type past struct{ time.Time }
+
+func (p *past) UnmarshalText(text []byte) error {
+	if d, err := duration(string(text)); err == nil {
+		p.Time = now().Add(-d).UTC().Truncate(time.Second)
+		return nil
+	}
+	var m moment
+	if err := m.UnmarshalText(text); err != nil {
+		return crowd.Errorf(crowd.Invalid, "%q is not a time (like 2030-01-31T18:00:00Z, or 7d for seven days ago)", text)
+	}
+	p.Time = m.Time
+	return nil
+}
+
 // duration reads 90s, 2h30m, 3d.
 func duration(s string) (time.Duration, error) {
 	days, rest, dotted := strings.Cut(s, "d")

@@ -19,6 +19,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/metrics"
@@ -61,8 +62,10 @@ type Config struct {
 	PushSubject string         // whom push services may turn to: mailto:… or https://…; empty: no push
 	Balance     pool.Balancer  // moves people between pools that take part; nil: nobody
 	Services    httpstep.Allow // private places that service steps of workflows may call
-	Log         *slog.Logger
-	Version     string
+	// AuditRetention is how long entries of the audit log are kept; 0: for ever.
+	AuditRetention time.Duration
+	Log            *slog.Logger
+	Version        string
 }
 
 // Server is a running server.
@@ -130,10 +133,13 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := audit.CheckRetention("audit-retention", cfg.AuditRetention); err != nil {
+		return nil, err
+	}
 	if s.App, err = app.Open(ctx, app.Config{
 		AdminFrom: adminFrom, Providers: providers, Factor: factor,
 		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
-		Services: cfg.Services,
+		Services: cfg.Services, AuditRetention: cfg.AuditRetention,
 	}); err != nil {
 		return nil, err
 	}

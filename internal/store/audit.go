@@ -134,6 +134,23 @@ func (e *AuditEntry) EraseAddress() {
 	e.AddressDigest, e.Address, e.AddressSalt = e.addressDigest(), "", ""
 }
 
+// WithholdAddress takes the address out of a copy that is for somebody who may not see it.
+// Of an entry whose details have one part, what was before and after stays, but can no
+// longer be verified.
+func (e *AuditEntry) WithholdAddress() {
+	if !e.onePart() {
+		e.EraseAddress()
+		return
+	}
+	e.ChangeDigest, e.Address, e.Salt = e.changeDigest(), "", ""
+}
+
+// Verifiable reports whether what stands in the entry as its change can be verified: the
+// digest of what is not shown stands next to something that is.
+func (e *AuditEntry) Verifiable() bool {
+	return e.ChangeDigest == "" || len(e.Before)+len(e.After) == 0
+}
+
 // EraseChange takes away what was before and after; of an entry whose details have one
 // part, the address, too.
 func (e *AuditEntry) EraseChange() {
@@ -169,6 +186,7 @@ type AuditFilter struct {
 	Operation string // or what it begins with
 	Kind      string
 	Object    string
+	Address   string
 	Since     time.Time
 	Until     time.Time // before this
 	Before    int64     // with lower numbers only, the newest first

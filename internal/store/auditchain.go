@@ -16,7 +16,7 @@ type AuditHead struct {
 }
 
 // AuditDropped is the operation of the entry about entries that were dropped.
-const AuditDropped = "Audit.Drop"
+const AuditDropped = "Audit.DropOld"
 
 // AuditDrop is what that entry says. The chain begins anew where the last one says.
 type AuditDrop struct {

@@ -36,6 +36,7 @@ const (
 	CanReadServices
 	CanChangeServices
 	CanChangeSecrets
+	CanReadAudit
 	CanWork
 	permissionCount
 )
@@ -64,6 +65,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanReadServices:   {"services.read", "see the services that workflows may call"},
 	CanChangeServices: {"services.change", "declare, change and remove services"},
 	CanChangeSecrets:  {"secrets.change", "set, list and delete the secrets of a tenant, which are never shown"},
+	CanReadAudit:      {"audit.read", "see who changed what; of a tenant, without addresses and without who runs the installation"},
 	CanWork:           {"work", "do tasks; comes with a pool only"},
 }
 

@@ -35,7 +35,7 @@ type BuiltIn struct {
 }
 
 // reading is what those see who see all of a tenant.
-var reading = SetOf(CanReadMoney, CanReadBatches, CanReadResults, CanReadPeople, CanReadTests, CanReadFairness, CanReadServices)
+var reading = SetOf(CanReadMoney, CanReadBatches, CanReadResults, CanReadPeople, CanReadTests, CanReadFairness, CanReadServices, CanReadAudit)
 
 var builtIns = []BuiltIn{
 	{Admin, "does everything but work", everything &^ SetOf(CanWork), true, false},
@@ -44,7 +44,7 @@ var builtIns = []BuiltIn{
 	{Finance, "looks after money: accounts, deposits and budgets", SetOf(CanReadTenants, CanReadMoney, CanMoveMoney, CanChangeBudgets, CanReadBatches), true, true},
 	{Requester, "has tasks done for a tenant, and says who else may", reading |
 		SetOf(CanStop, CanChangeBudgets, CanEditBatches, CanLaunchBatches, CanReview, CanChangePeople, CanInvite, CanChangeTests, CanChangeSecrets), false, true},
-	{Launcher, "launches, pauses and ends what others have made", reading&^SetOf(CanReadPeople) | SetOf(CanLaunchBatches), false, true},
+	{Launcher, "launches, pauses and ends what others have made", reading&^SetOf(CanReadPeople, CanReadAudit) | SetOf(CanLaunchBatches), false, true},
 	{Viewer, "sees everything and changes nothing", reading | SetOf(CanReadTenants, CanReadPools), true, true},
 	{Reviewer, "looks through answers and labels, and decides on what failed", SetOf(CanReadBatches, CanReadResults, CanReview), false, true},
 	{Worker, "does tasks; is held by who is in a pool", SetOf(CanWork), false, false},

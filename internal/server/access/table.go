@@ -288,4 +288,12 @@ var (
 	ServicesWhole   = reads("Services.List: of every tenant", Installation, CanReadServices)
 	ServicesGet     = reads("Services.Get", Anywhere, CanReadServices)
 	_               = internal("Services.Figures")
+
+	AuditList   = reads("Audit.List", Tenant, CanReadAudit)
+	AuditGet    = reads("Audit.Get", Tenant, CanReadAudit)
+	AuditExport = reads("Audit.Export", Tenant, CanReadAudit)
+	AuditWhole  = reads("Audit.List: of everything, with addresses", Installation, CanReadAudit)
+	AuditCheck  = reads("Audit.Check", Installation, CanReadAudit)
+	_           = internal("Audit.DropOld")
+	_           = internal("Audit.Run")
 )

@@ -250,7 +250,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 		return store.User{}, "", err
 	}
 	about := store.AuditEntry{At: u.CreatedAt, Kind: "user"}
-	if own := u.StaffOf(); len(own) == 1 && !u.RunsInstallation() && u.Pool == 0 || len(own) > 0 && p.May(access.AccountsCreateAnybody) != nil {
+	if own := u.StaffOf(); len(own) == 1 && (!u.RunsInstallation() && u.Pool == 0 || p.May(access.AccountsCreateAnybody) != nil) {
 		about.Tenant = own[0]
 	}
 	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)

@@ -80,6 +80,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.services()
 	a.roles()
 	a.work()
+	a.audit()
 	mountDocs(mux, a.huma.OpenAPI())
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		p := newProblem(crowd.NotFound, "there is no "+r.Method+" "+r.URL.Path+"; the page /docs lists what there is")

@@ -182,6 +182,10 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 				who = w.workers[0]
 			}
 			pairs = []pair{{who, []string{"{id}", "p1"}, []string{"{id}", "p999"}}, {w.ann, []string{"{id}", "p2"}, []string{"{id}", "p999"}}}
+		case "audit":
+			theirs := strconv.FormatInt(must(w.store.AuditEntries(w.ctx, store.AuditFilter{Tenant: w.a, Limit: 1}))(t)[0].Number, 10)
+			installations := strconv.FormatInt(must(w.store.AuditEntries(w.ctx, store.AuditFilter{Kind: "pool", Limit: 1}))(t)[0].Number, 10)
+			pairs = []pair{{w.bob, []string{"{id}", theirs}, []string{"{id}", "999"}}, {w.ann, []string{"{id}", installations}, []string{"{id}", "999"}}, {w.workers[0], []string{"{id}", theirs}, []string{"{id}", "999"}}}
 		case "tokens", "sessions":
 			pairs = []pair{{w.bob, []string{"{id}", "2"}, []string{"{id}", "999"}}}
 		case "invitations":

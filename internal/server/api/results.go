@@ -21,19 +21,30 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// stream sends rows as a file. An error before anything was sent is answered as
-// any other; one in the middle cuts the connection, so that half a file is never
-// taken for a whole one.
+// file is a download.
+type file struct {
+	name, kind string
+	write      func(*bufio.Writer) error
+}
+
+// stream sends rows as a file.
 func (a *api) stream(name string, options table.WriterOptions, columns []string, rows iter.Seq2[[]string, error]) *huma.StreamResponse {
-	format := options.Format
+	return a.download(file{name + options.Format.Extension(), options.Format.ContentType(), func(w *bufio.Writer) error {
+		return table.WriteRows(w, columns, options, rows)
+	}})
+}
+
+// download sends a file. An error before anything was sent is answered as any other; one in
+// the middle cuts the connection, so that half a file is never taken for a whole one.
+func (a *api) download(f file) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
 		httpkit.Streaming(w)
-		w.Header().Set("Content-Type", format.ContentType())
-		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name+format.Extension()))
+		w.Header().Set("Content-Type", f.kind)
+		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", f.name))
 		out := &httpkit.Download{To: w}
 		buffer := bufio.NewWriterSize(out, 64<<10)
-		err := table.WriteRows(buffer, columns, options, rows)
+		err := f.write(buffer)
 		if err == nil {
 			err = buffer.Flush()
 		}

@@ -288,6 +288,15 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, secretKey))
 		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
 	},
+	"Audit.List": func(s *scene, p *access.Principal) error {
+		return second(s.Audit.List(s.ctx, p, store.AuditFilter{Tenant: s.a, Limit: 9}))
+	},
+	"Audit.Get":   func(s *scene, p *access.Principal) error { return second(s.Audit.Get(s.ctx, p, s.entryOfA())) },
+	"Audit.Check": func(s *scene, p *access.Principal) error { return second(s.Audit.Check(s.ctx, p)) },
+	"Audit.Export": func(s *scene, p *access.Principal) error {
+		return second(s.Audit.Export(s.ctx, p, store.AuditFilter{Tenant: s.a}))
+	},
+
 	"Tenants.Secrets": func(s *scene, p *access.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) },
 
 	"Duty.Subscriptions": func(s *scene, p *access.Principal) error { return second(s.Duty.Subscriptions(s.ctx, p)) },
@@ -372,6 +381,12 @@ func (s *scene) giveUp() {
 	if _, err := s.Runs.Cancel(s.ctx, s.admin, s.run); err != nil {
 		refused(s.t, err, crowd.Conflict) // it has ended
 	}
+}
+
+// entryOfA is the number of an entry of the audit log about something of the first tenant.
+func (s *scene) entryOfA() int64 {
+	s.t.Helper()
+	return must(s.store.AuditEntries(s.ctx, store.AuditFilter{Tenant: s.a, Limit: 1}))(s.t)[0].Number
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -47,6 +48,8 @@ type Config struct {
 	Senders   recruit.Senders // send messages to people who are off duty
 	PublicURL string          // where people reach the server: links for them begin with it
 
+	AuditRetention time.Duration // how long entries of the audit log are kept; 0: for ever
+
 	// Services are the private places that service steps of workflows may call, in
 	// addition to public ones.
 	Services httpstep.Allow
@@ -67,6 +70,7 @@ type App struct {
 	Control     *control.Control
 	Runs        *runs.Runs
 	Services    *runs.Services
+	Audit       *audit.Audit
 
 	// PublicURL is where people reach the server, without a slash at its end; "" if that
 	// is not known. Links for them begin with it.
@@ -98,6 +102,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"forecasts", true, a.Batches.RunForecasts},
 		{"uses of tokens", true, a.Accounts.KeepUses},
 		{"old answers", true, a.repeats.Run},
+		{"old entries of the audit log", cfg.AuditRetention > 0, a.Audit.Run},
 	}
 }
 
@@ -161,6 +166,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Downloads: downloads})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
+	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention})
 	return a, nil
 }
 

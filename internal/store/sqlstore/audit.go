@@ -62,6 +62,7 @@ func (s *Store) AuditEntries(ctx context.Context, f store.AuditFilter) ([]store.
 	add(f.Operation != "", "substr(a.operation, 1, length($%[1]d)) = $%[1]d", f.Operation)
 	add(f.Kind != "", "a.kind = $%d", f.Kind)
 	add(f.Object != "", "a.object = $%d", f.Object)
+	add(f.Address != "", "a.address = $%d", f.Address)
 	add(!f.Since.IsZero(), "a.at >= $%d", micros(f.Since))
 	add(!f.Until.IsZero(), "a.at < $%d", micros(f.Until))
 	add(f.Before != 0, "a.number < $%d", f.Before)

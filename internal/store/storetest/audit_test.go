@@ -62,6 +62,8 @@ func testAuditEntries(t *testing.T, w *world) {
 		{store.AuditFilter{Operation: "tenants."}, ""},
 		{store.AuditFilter{Kind: "tenant", Object: id.String()}, "5"},
 		{store.AuditFilter{Kind: "batch"}, ""},
+		{store.AuditFilter{Object: id.String()}, "5"},
+		{store.AuditFilter{Address: "192.0.2.1"}, "4 3 2 1"},
 		{store.AuditFilter{Since: w.now.Add(2 * time.Minute), Until: w.now.Add(time.Hour)}, "4 3"},
 	} {
 		same(t, fmt.Sprintf("the entries of %+v", c.filter), w.numbers(t, c.filter), c.want)
@@ -188,7 +190,7 @@ func testDropAudit(t *testing.T, w *world) {
 	same(t, "what is dropped", drop(w.now.Add(2*time.Minute), 9), store.AuditDrop{Dropped: 2, First: 3, Previous: second.Hash, Before: w.now.Add(2 * time.Minute), Setting: "24h"})
 	same(t, "the front is gone", w.numbers(t, store.AuditFilter{}), "8 7 6 5 4 3")
 	e := must(w.AuditEntries(w.ctx, store.AuditFilter{Limit: 1}))(t)[0]
-	same(t, "what says so", fmt.Sprintf("%s %s %s %s %t", e.Actor, e.Operation, e.Kind, e.Object, e.At.Equal(w.now.Add(time.Hour))), "u0 Audit.Drop audit log true")
+	same(t, "what says so", fmt.Sprintf("%s %s %s %s %t", e.Actor, e.Operation, e.Kind, e.Object, e.At.Equal(w.now.Add(time.Hour))), "u0 Audit.DropOld audit log true")
 	if !strings.Contains(string(e.After), `"dropped":2,"first":3,`) || !strings.Contains(string(e.After), `"setting":"24h"`) {
 		t.Errorf("it says %s", e.After)
 	}

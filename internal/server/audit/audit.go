@@ -1,0 +1,210 @@
+package audit
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Config sets up an Audit.
+type Config struct {
+	Store store.Store
+	Log   *slog.Logger
+	Clock func() time.Time
+	Keep  time.Duration // how long entries are kept; 0: for ever
+}
+
+// Audit is the use case.
+type Audit struct {
+	store store.Store
+	log   *slog.Logger
+	clock func() time.Time
+	keep  time.Duration
+}
+
+// New returns the use case.
+func New(cfg Config) *Audit {
+	return &Audit{store: cfg.Store, log: cfg.Log, clock: cfg.Clock, keep: cfg.Keep}
+}
+
+// Entry is an entry as somebody may see it.
+type Entry struct {
+	store.AuditEntry
+	Summary string // what was done, such as "launched batch b3"
+	Who     string // name of the actor, where the reader may know it, or ""
+	Staff   bool   // the actor runs the installation, and the reader does not
+}
+
+// Kinds of things, of which entries tell.
+const (
+	User        = "user"
+	Worker      = "worker"
+	Token       = "token"
+	Session     = "session"
+	Tenant      = "tenant"
+	Secret      = "secret"
+	Pool        = "pool"
+	Pools       = "pools"
+	Batch       = "batch"
+	Run         = "run"
+	Service     = "service"
+	Test        = "test"
+	Invitation  = "invitation"
+	Invitations = "invitations"
+	Log         = "audit"
+)
+
+// List lists entries. Who may not see all of them sees those of a tenant of theirs.
+func (s *Audit) List(ctx context.Context, p *access.Principal, f store.AuditFilter) ([]Entry, error) {
+	f, err := filter(p, access.AuditList, f)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.store.AuditEntries(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	seen := s.reader(p)
+	entries := make([]Entry, len(list))
+	for i, e := range list {
+		if entries[i], err = seen.entry(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// filter returns the filter as p may ask it.
+func filter(p *access.Principal, o access.Operation, f store.AuditFilter) (store.AuditFilter, error) {
+	tenant, err := p.TenantFor(o, f.Tenant)
+	if err == nil && f.Address != "" {
+		err = p.May(access.AuditWhole)
+	}
+	f.Tenant = tenant
+	return f, err
+}
+
+// Get returns one entry.
+func (s *Audit) Get(ctx context.Context, p *access.Principal, number int64) (Entry, error) {
+	if err := p.May(access.AuditGet); err != nil {
+		return Entry{}, err
+	}
+	list, err := s.store.AuditEntries(ctx, store.AuditFilter{Before: number + 1, Limit: 1})
+	if err != nil {
+		return Entry{}, err
+	}
+	if len(list) == 0 || list[0].Number != number || p.MayFor(access.AuditGet, list[0].Tenant) != nil {
+		return Entry{}, crowd.Errorf(crowd.NotFound, "there is no entry %d", number)
+	}
+	return s.reader(p).entry(ctx, list[0])
+}
+
+// exportPage is how many entries of an export are read at a time.
+const exportPage = 500
+
+// Export yields entries, the oldest first, as they can be verified. Those that are added
+// meanwhile are in it, too.
+func (s *Audit) Export(ctx context.Context, p *access.Principal, f store.AuditFilter) (iter.Seq2[store.AuditEntry, error], error) {
+	f, err := filter(p, access.AuditExport, f)
+	if err != nil {
+		return nil, err
+	}
+	seen := s.reader(p)
+	return func(yield func(store.AuditEntry, error) bool) {
+		f.Before, f.After, f.Limit = 0, -1, exportPage
+		for {
+			list, err := s.store.AuditEntries(ctx, f)
+			if err != nil {
+				yield(store.AuditEntry{}, err)
+				return
+			}
+			for _, e := range list {
+				if f.After = e.Number; !seen.whole {
+					e, err = seen.withheld(ctx, e)
+				}
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+			if len(list) < exportPage {
+				return
+			}
+		}
+	}, nil
+}
+
+// Check verifies all of the log.
+func (s *Audit) Check(ctx context.Context, p *access.Principal) (store.AuditHead, error) {
+	if err := p.May(access.AuditCheck); err != nil {
+		return store.AuditHead{}, err
+	}
+	return s.store.CheckAudit(ctx)
+}
+
+// reader shows entries to somebody.
+type reader struct {
+	store  store.Store
+	whole  bool // they see everything
+	people map[crowd.WorkerID]*store.User
+}
+
+func (s *Audit) reader(p *access.Principal) *reader {
+	return &reader{store: s.store, whole: p.May(access.AuditWhole) == nil, people: make(map[crowd.WorkerID]*store.User)}
+}
+
+// person returns who has an id, or somebody without a name, of whom nothing is kept.
+func (r *reader) person(ctx context.Context, id crowd.WorkerID) (*store.User, error) {
+	if r.people[id] == nil {
+		u, err := r.store.User(ctx, id)
+		if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+			return nil, err
+		}
+		r.people[id] = &u
+	}
+	return r.people[id], nil
+}
+
+func (r *reader) entry(ctx context.Context, e store.AuditEntry) (Entry, error) {
+	out := Entry{AuditEntry: e, Summary: summary(&e)}
+	if e.Actor != 0 {
+		u, err := r.person(ctx, e.Actor)
+		switch {
+		case err != nil:
+			return Entry{}, err
+		case r.whole || memberOf(u, e.Tenant):
+			out.Who = u.Name
+		default:
+			out.Staff = u.RunsInstallation()
+		}
+	}
+	if r.whole {
+		return out, nil
+	}
+	var err error
+	out.AuditEntry, err = r.withheld(ctx, e)
+	return out, err
+}
+
+// withheld is an entry for a tenant: without the address, and, where who runs the
+// installation has made a token, without what the token says of them.
+func (r *reader) withheld(ctx context.Context, e store.AuditEntry) (store.AuditEntry, error) {
+	e.WithholdAddress()
+	if e.Kind == Token {
+		u, err := r.person(ctx, e.Actor)
+		if err != nil {
+			return e, err
+		}
+		if !memberOf(u, e.Tenant) {
+			e.EraseChange()
+		}
+	}
+	return e, nil
+}
+
+func memberOf(u *store.User, tenant crowd.TenantID) bool { return slices.Contains(u.StaffOf(), tenant) }
