@@ -52,8 +52,9 @@ func funcs(a assets) template.FuncMap {
 		"onDuplicates": func() []choice {
 			return []choice{{string(table.Keep), "keep all of them"}, {string(table.Drop), "keep the first of them"}, {string(table.Refuse), "refuse them as wrong"}}
 		},
-		"ticks":      ticks,
-		"factorKind": factorKind,
+		"ticks":        ticks,
+		"factorKind":   factorKind,
+		"changedThing": changedThing, "changedByAdmins": changedByAdmins,
 	}
 }
 

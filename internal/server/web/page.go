@@ -77,6 +77,7 @@ type page struct {
 	Now                        time.Time
 	Worker, Requester, Manager bool
 	Inviter                    bool
+	Audits, AuditsAll          bool // may see what was changed, of a tenant or at all
 }
 
 // notices are the texts of ?did=…, which a redirect after an action carries.
@@ -153,6 +154,7 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 		pg.Name = p.User.Name
 		pg.Inviter = allowed(access.InvitationsList, p)
 		pg.Worker, pg.Requester, pg.Manager = allowed(access.WorkNext, p), allowed(access.BatchesList, p), allowed(access.PoolsGet, p)
+		pg.Audits, pg.AuditsAll = allowed(access.AuditList, p), allowed(access.AuditWhole, p)
 	}
 	if pg.Notice == "" {
 		query := rq.r.URL.Query()

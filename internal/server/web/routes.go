@@ -170,6 +170,10 @@ func routes() []route {
 		{pattern: "POST /tenants/{tenant}/stop", access: access.TenantsUpdate, handle: ofTenant((*request).stopTenant)},
 		{pattern: "POST /tenants/{tenant}/block", access: access.AccountsBlockWorker, handle: ofTenant((*request).blockWorker)},
 
+		{pattern: "GET /tenants/{tenant}/audit", access: access.AuditList, handle: ofTenant((*request).auditOfTenant)},
+		{pattern: "GET /audit/{entry}", access: access.AuditGet, handle: numbered("entry", (*request).auditEntry)},
+		{pattern: "GET /admin/audit", access: access.AuditWhole, handle: (*request).auditLog},
+
 		{pattern: "GET /admin", access: access.PoolsGet, handle: (*request).admin},
 		{pattern: "POST /admin/stop", access: access.PoolsStopEverything, handle: (*request).stopEverything},
 		{pattern: "POST /admin/tenants", access: access.TenantsCreate, once: true, handle: (*request).createTenant, form: "tenant", page: (*request).admin},
