@@ -21,14 +21,15 @@ const (
 	TooLarge        Code = "too_large"        // the body or the file passes a limit
 	TooMany         Code = "too_many"         // asked too often; try again later
 	BudgetTooSmall  Code = "budget_too_small" // the money does not suffice
-	StorageFull     Code = "storage_full"     // the disk is full; nothing was lost, nothing is handed out
+	StorageFull     Code = "storage_full"     // the disk, or a tenant's part of it, is full; nothing was lost, and of a disk that is full nothing is handed out
+	QuotaExceeded   Code = "quota_exceeded"   // it would be more than the tenant may have
 	Unavailable     Code = "unavailable"      // the pool is reloading or the server is closing; try again
 	Internal        Code = "internal"         // our fault; details are in the log only
 )
 
 // Codes lists every code.
 func Codes() []Code {
-	return []Code{Invalid, NotFound, Unauthenticated, Forbidden, OffDuty, Conflict, TooLarge, TooMany, BudgetTooSmall, StorageFull, Unavailable, Internal}
+	return []Code{Invalid, NotFound, Unauthenticated, Forbidden, OffDuty, Conflict, TooLarge, TooMany, BudgetTooSmall, StorageFull, QuotaExceeded, Unavailable, Internal}
 }
 
 // Error is an error that is safe to show to the user: its text says what is

@@ -47,6 +47,7 @@ type Store interface {
 	Tests
 	Requests
 	Audit
+	Quotas
 	Close() error
 }
 

@@ -23,6 +23,7 @@ var status = map[crowd.Code]int{
 	crowd.TooMany:         http.StatusTooManyRequests,
 	crowd.BudgetTooSmall:  http.StatusPaymentRequired,
 	crowd.StorageFull:     http.StatusInsufficientStorage,
+	crowd.QuotaExceeded:   http.StatusForbidden,
 	crowd.Unavailable:     http.StatusServiceUnavailable,
 	crowd.Internal:        http.StatusInternalServerError,
 }

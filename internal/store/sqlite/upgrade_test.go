@@ -106,6 +106,7 @@ func TestOldDatabase(t *testing.T) {
 		{ID: 2, Name: "bob", Pool: 1, CreatedAt: start, BlockedBy: []crowd.TenantID{2}},
 		{ID: 3, Name: "cid", Pool: 1, Suspended: true, CreatedAt: start},
 	})
+	check(s.CheckUsage(ctx))
 	check(s.CheckLedger(ctx))
 	snap, err := s.Snapshot(ctx, 1)
 	check(err)

@@ -72,20 +72,47 @@ func (s *Store) createBatch(ctx context.Context, tx transaction, b *store.Batch)
 	if err := batches.add(ctx, tx, &draft); err != nil {
 		return 0, s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool)
 	}
-	return id, progress.add(ctx, tx, &engine.Progress{Batch: id, State: crowd.BatchDraft, Priority: p.Priority, Deadline: p.Deadline})
+	if err := progress.add(ctx, tx, &engine.Progress{Batch: id, State: crowd.BatchDraft, Priority: p.Priority, Deadline: p.Deadline}); err != nil {
+		return 0, err
+	}
+	bytes, err := definitionBytes(ctx, tx, id)
+	if err == nil {
+		err = charge(ctx, tx, p.Tenant, store.StoredBytes, bytes)
+	}
+	if err == nil {
+		err = charge(ctx, tx, p.Tenant, store.OpenBatches, 1)
+	}
+	return id, err
+}
+
+// definitionBytes is how much text the definition of a batch has.
+func definitionBytes(ctx context.Context, q querier, id crowd.BatchID) (int64, error) {
+	return first(ctx, q, noBatch(id), number[int64], `select octet_length(template) + octet_length(headers) from batches where id = $1`, id)
 }
 
 // UpdateDraft implements store.Batches.
 func (s *Store) UpdateDraft(ctx context.Context, b store.Batch) error {
 	return s.change(ctx, "update draft", func(ctx context.Context, tx transaction) error {
 		p := &b.Spec
-		if _, err := s.draft(ctx, tx, p.Tenant, p.ID); err != nil {
+		d, err := s.draft(ctx, tx, p.Tenant, p.ID)
+		if err != nil {
+			return err
+		}
+		before, err := definitionBytes(ctx, tx, p.ID)
+		if err != nil {
 			return err
 		}
 		if _, err := keepDraft.exec(ctx, tx, &b); err != nil {
 			return s.missing(err, "there is no pool %s", b.Pool)
 		}
-		_, err := tx.exec(ctx, `update progress set priority = $2, deadline = $3 where batch = $1`, p.ID, p.Priority, micros(p.Deadline))
+		after, err := definitionBytes(ctx, tx, p.ID)
+		if err != nil {
+			return err
+		}
+		if err := charge(ctx, tx, d.tenant, store.StoredBytes, after-before); err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, `update progress set priority = $2, deadline = $3 where batch = $1`, p.ID, p.Priority, micros(p.Deadline))
 		return err
 	})
 }
@@ -129,12 +156,24 @@ func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd
 		if tenant == 0 {
 			return noBatch(id)
 		}
-		if _, err := s.draft(ctx, tx, tenant, id); err != nil {
+		d, err := s.draft(ctx, tx, tenant, id)
+		if err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, `update progress set state = $2, ended_at = $3 where batch = $1`, id, crowd.BatchCancelled, micros(now))
-		return err
+		if _, err := tx.exec(ctx, `update progress set state = $2, ended_at = $3 where batch = $1`, id, crowd.BatchCancelled, micros(now)); err != nil {
+			return err
+		}
+		return ended(ctx, tx, d.tenant, d.tasks)
 	})
+}
+
+// ended counts a batch as one that has ended.
+func ended(ctx context.Context, tx transaction, tenant crowd.TenantID, tasks int64) error {
+	if _, err := grow(ctx, tx, tenant, store.OpenTasks, -tasks); err != nil {
+		return err
+	}
+	_, err := grow(ctx, tx, tenant, store.OpenBatches, -1)
+	return err
 }
 
 // Batch implements store.Batches.

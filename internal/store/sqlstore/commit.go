@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // What a commit runs, prepared once.
@@ -42,7 +44,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	for _, text := range []string{
 		insertAssignment, endAssignment, insertAnswer, insertLabel, lastEntry, insertEntry,
 		s.accountsQuery, keepAccount, duties.insert, keepProgress.text, insertTask, insertInvited,
-		insertRow, insertRows, labelRow, countRows, keepNode.text, oneNode + s.dialect.RowLock,
+		insertRow, insertRows, labelRow, countRows, addUsage, keepNode.text, oneNode + s.dialect.RowLock,
 	} {
 		if _, err := s.write.prepared(ctx, text); err != nil {
 			return fmt.Errorf("prepare %q: %w", text, err)
@@ -80,6 +82,9 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.progress(c); err != nil {
 			return err
 		}
+		if err := w.usage(); err != nil {
+			return err
+		}
 		return w.gates(c)
 	})
 }
@@ -92,6 +97,8 @@ type writer struct {
 
 	accts []account // in order of key
 	index map[int64]int
+
+	texts map[crowd.TenantID]int64 // bytes that were kept
 }
 
 // account is what a commit does to an account.
@@ -160,6 +167,9 @@ func (w *writer) answers(c *engine.Changes) error {
 			err = w.again(a)
 		} else if err == nil {
 			acct.lastAnswer = int64(a.Assignment)
+			var of place
+			of, err = w.place(a.Assignment.Batch())
+			w.grown(of.tenant, int64(len(a.Body)))
 		}
 		if err != nil {
 			return fmt.Errorf("answer %s: %w", a.Assignment, err)
@@ -195,6 +205,7 @@ func (w *writer) labels(c *engine.Changes) error {
 			}
 			batch = b
 		}
+		w.grown(to.tenant, int64(len(l.Value)))
 		if to.run != 0 {
 			goOn = append(goOn, handed{to, l})
 		}
@@ -348,6 +359,32 @@ func (w *writer) progress(c *engine.Changes) error {
 			micros(p.LaunchedAt), micros(p.EndedAt), micros(p.FirstStarted), int64(p.Tasks), p.Open, int64(p.Released), int64(p.Removed), p.Certainty, p.HadEnough, int64(p.TakenOver.Labels), p.TakenOver.Certainty); err != nil {
 			return fmt.Errorf("progress of %s to %s: %w", p.Batch, p.State, err)
 		}
-		return nil
+		if !p.State.Ended() {
+			return nil
+		}
+		h, err := lockHead(w.ctx, w.tx, w.store.dialect.RowLock, p.Batch)
+		if err == nil {
+			err = ended(w.ctx, w.tx, h.tenant, h.tasks)
+		}
+		return err
 	})
+}
+
+// grown notes that texts of a tenant were kept. They were wanted when there was room for
+// their task, so there is no refusing them.
+func (w *writer) grown(tenant crowd.TenantID, bytes int64) {
+	if w.texts == nil {
+		w.texts = make(map[crowd.TenantID]int64)
+	}
+	w.texts[tenant] += bytes
+}
+
+// usage counts the texts that were kept: once for each tenant.
+func (w *writer) usage() error {
+	for _, tenant := range slices.Sorted(maps.Keys(w.texts)) {
+		if _, err := grow(w.ctx, w.tx, tenant, store.StoredBytes, w.texts[tenant]); err != nil {
+			return fmt.Errorf("usage of %s: %w", tenant, err)
+		}
+	}
+	return nil
 }

@@ -48,6 +48,12 @@ func (s *Store) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) 
 			n.Run, n.Last, n.OK, n.Skipped, n.Failed, n.Faults = r.ID, 0, 0, 0, 0, 0
 			err = runNodes.add(ctx, tx, &n)
 		}
+		if err == nil {
+			err = charge(ctx, tx, r.Tenant, store.StoredBytes, int64(len(r.Text)))
+		}
+		if err == nil {
+			err = s.chargeCounted(ctx, tx, r.Tenant, store.OpenRuns, 1, r.CreatedAt)
+		}
 		return err
 	})
 }

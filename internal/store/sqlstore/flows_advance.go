@@ -119,6 +119,9 @@ func (m *advancer) rows() error {
 	if err := into.flush(); err != nil {
 		return m.store.twice(err, m.move.Run)
 	}
+	if err := charge(m.ctx, m.tx, m.tenant, store.StoredBytes, into.bytes); err != nil {
+		return err
+	}
 	if items == m.items {
 		return nil
 	}

@@ -46,6 +46,8 @@ type appender struct {
 	tx   transaction
 	many *sql.Stmt
 	args []any
+
+	bytes int64 // that the rows hold so far
 }
 
 // add appends a row to a node's log. It may be written only by flush.
@@ -62,6 +64,7 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 		return err
 	}
 	n.Count(r.State)
+	a.bytes += int64(len(body))
 	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), r.Class, micros(r.At), string(r.State), body, people)
 	if len(a.args) < rowCells*rowsAtOnce {
 		return nil

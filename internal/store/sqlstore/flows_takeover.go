@@ -72,6 +72,9 @@ func (c *copier) next(ctx context.Context, tx transaction) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := growLog(ctx, tx, to, source.row(target.Last), source.row(last), 1); err != nil {
+		return false, err
+	}
 	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people)
 		select id - $1 + $2, $3, item, origin, coalesce((select created_at from runs where id = $6 and renew_ages), born_at), 0, made_at, state, body, people
 		from run_rows where id > $4 and id <= $5 order by id`,
@@ -163,6 +166,9 @@ func (s *Store) clearLog(ctx context.Context, tx transaction, id crowd.RunID, i 
 	if err != nil {
 		return false, err
 	}
+	if err := growLog(ctx, tx, id, n.row(left), n.row(n.Last), -1); err != nil {
+		return false, err
+	}
 	if _, err := tx.exec(ctx, `delete from run_rows where id > $1 and id <= $2`, n.row(left), n.row(n.Last)); err != nil {
 		return false, err
 	}
@@ -173,6 +179,19 @@ func (s *Store) clearLog(ctx context.Context, tx transaction, id crowd.RunID, i 
 	_, err = tx.exec(ctx, `update runs set items = coalesce((select max((select max(r.item) from run_rows r where r.log = n.log)) from run_nodes n where n.run = $1), 0)
 		where id = $1 and parent = 0`, id)
 	return false, err
+}
+
+// growLog counts what rows hold as bytes of the tenant of a run, times by.
+func growLog(ctx context.Context, tx transaction, id crowd.RunID, after, last, by int64) error {
+	tenant, err := first(ctx, tx, noRun(id), number[crowd.TenantID], `select tenant from runs where id = $1`, id)
+	if err != nil {
+		return err
+	}
+	_, bytes, err := bytesBetween(ctx, tx, rowBytes, after, last)
+	if err != nil {
+		return err
+	}
+	return charge(ctx, tx, tenant, store.StoredBytes, by*bytes)
 }
 
 // rowCounts is how many rows are in which state.

@@ -59,19 +59,20 @@ func (s *Store) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint3
 		order by t.id limit $4`, batch.Task(after), last, p.log, limit)
 }
 
-// place is the node whose job a batch is. No run: it is nobody's.
+// place is whose a batch is, and the node whose job it is. No run: it is of none.
 type place struct {
-	run  crowd.RunID
-	node int
-	log  int64
+	run    crowd.RunID
+	node   int
+	log    int64
+	tenant crowd.TenantID
 }
 
 // placeOf reads a batch's place, or false if there is no such batch.
 func placeOf(ctx context.Context, q querier, id crowd.BatchID) (place, bool, error) {
-	return one(ctx, q, func(r row, p *place) error { return r.Scan(&p.run, &p.node, &p.log) }, selectPlace, id)
+	return one(ctx, q, func(r row, p *place) error { return r.Scan(&p.run, &p.node, &p.log, &p.tenant) }, selectPlace, id)
 }
 
-const selectPlace = `select b.run, b.node, coalesce(n.log, 0) from batches b left join run_nodes n on n.run = b.run and n.node = b.node where b.id = $1`
+const selectPlace = `select b.run, b.node, coalesce(n.log, 0), b.tenant from batches b left join run_nodes n on n.run = b.run and n.node = b.node where b.id = $1`
 
 // placesKnown remembers the places of batches, which never change, so that commits
 // need not ask.
@@ -167,6 +168,7 @@ func (w *writer) handTo(to place, list []handed) error {
 			return err
 		}
 		n.Last += made
+		w.grown(to.tenant, made*int64(len(cells)))
 	}
 	_, err = w.tx.exec(w.ctx, countRows, to.run, to.node, n.Last, n.OK+n.Last-had)
 	return err

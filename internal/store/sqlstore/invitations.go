@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -42,6 +44,15 @@ func (s *Store) CreateInvitations(ctx context.Context, in []store.Invitation, ma
 				i.Mail = mailed(&m)
 			}
 			out = append(out, i)
+		}
+		added := make(map[crowd.TenantID]int64)
+		for _, i := range in {
+			added[i.Tenant]++
+		}
+		for _, tenant := range slices.Sorted(maps.Keys(added)) {
+			if err := s.chargeCounted(ctx, tx, tenant, store.OpenInvitations, added[tenant], in[0].CreatedAt); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

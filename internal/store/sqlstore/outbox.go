@@ -79,7 +79,14 @@ func (s *Store) PutSubscription(ctx context.Context, b store.Subscription) (int6
 		if _, err := tx.exec(ctx, `delete from push_subscriptions where endpoint = $1`, b.Endpoint); err != nil {
 			return err
 		}
-		return s.missing(addNew(ctx, tx, subscriptions, &b, "subscription", &b.ID), "there is no user %s", b.Worker)
+		if err := addNew(ctx, tx, subscriptions, &b, "subscription", &b.ID); err != nil {
+			return s.missing(err, "there is no user %s", b.Worker)
+		}
+		tenant, err := servesAlone(ctx, tx, b.Worker)
+		if err != nil {
+			return err
+		}
+		return s.chargeCounted(ctx, tx, tenant, store.PushEndpoints, 1, b.CreatedAt)
 	})
 }
 

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -30,7 +31,10 @@ func (s *Store) insertUser(ctx context.Context, tx transaction, u *store.User) e
 	if err := addNew(ctx, tx, users, u, "user", &u.ID); err != nil {
 		return s.taken(err, "name", "there is a user named %q already", u.Name)
 	}
-	return s.tie(ctx, tx, u)
+	if err := s.tie(ctx, tx, u); err != nil {
+		return err
+	}
+	return s.chargePerson(ctx, tx, u, nil, 0)
 }
 
 // UpdateUser implements store.People.
@@ -39,6 +43,14 @@ func (s *Store) UpdateUser(ctx context.Context, u store.User) error {
 }
 
 func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) error {
+	acted, err := actsFor(ctx, tx, u.ID)
+	if err != nil {
+		return err
+	}
+	served, err := servesAlone(ctx, tx, u.ID)
+	if err != nil {
+		return err
+	}
 	if err := keepUser.must(ctx, tx, u, crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)); err != nil {
 		return s.taken(err, "name", "there is a user named %q already", u.Name)
 	}
@@ -50,7 +62,46 @@ func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) e
 	if _, err := tx.exec(ctx, `delete from user_roles where user_id = $1`, u.ID); err != nil {
 		return err
 	}
-	return s.tie(ctx, tx, u)
+	if err := s.tie(ctx, tx, u); err != nil {
+		return err
+	}
+	return s.chargePerson(ctx, tx, u, acted, served)
+}
+
+// chargePerson refuses what passes the quotas of tenants for which somebody acts now, and
+// of the one that they serve alone, but did not before.
+func (s *Store) chargePerson(ctx context.Context, tx transaction, u *store.User, acted []crowd.TenantID, served crowd.TenantID) error {
+	now, err := actsFor(ctx, tx, u.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range now {
+		if slices.Contains(acted, t) {
+			continue
+		}
+		if err := s.chargeCounted(ctx, tx, t, store.Members, 1, u.CreatedAt); err != nil {
+			return err
+		}
+	}
+	if len(u.Serves) != 1 || u.Serves[0] == served {
+		return nil
+	}
+	return s.chargeCounted(ctx, tx, u.Serves[0], store.OwnWorkers, 1, u.CreatedAt)
+}
+
+// actsFor returns the tenants for which somebody holds a role.
+func actsFor(ctx context.Context, q querier, id crowd.WorkerID) ([]crowd.TenantID, error) {
+	return list(ctx, q, number[crowd.TenantID], `select tenant from user_tenants where user_id = $1
+		union select tenant from user_roles where user_id = $1 and tenant <> 0 order by tenant`, id)
+}
+
+// servesAlone returns the tenant that somebody serves and no other, or 0.
+func servesAlone(ctx context.Context, q querier, id crowd.WorkerID) (crowd.TenantID, error) {
+	serves, _, err := one(ctx, q, func(r row, list *[]crowd.TenantID) error { return r.Scan(encoded{list}) }, `select serves from users where id = $1`, id)
+	if err != nil || len(serves) != 1 {
+		return 0, err
+	}
+	return serves[0], nil
 }
 
 // The tables that tie users to tenants: as requesters, and as unwanted.

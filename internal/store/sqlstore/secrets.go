@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
@@ -66,10 +67,17 @@ func (s *Store) PutTenantSecret(ctx context.Context, tenant crowd.TenantID, t st
 	k := keptSecret{tenant: tenant, name: t.Name}
 	k.sealed = s.keys.Seal(k.place(), t.Value)
 	return s.change(ctx, "put tenant secret", func(ctx context.Context, tx transaction) error {
-		_, err := tx.exec(ctx, `insert into tenant_secrets (tenant, name, hosts, secret, sealed_with) values ($1, $2, $3, $4, $5)
+		_, known, err := one(ctx, tx, number[int64], `select 1 from tenant_secrets where tenant = $1 and name = $2`, tenant, t.Name)
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, `insert into tenant_secrets (tenant, name, hosts, secret, sealed_with) values ($1, $2, $3, $4, $5)
 			on conflict (tenant, name) do update set hosts = excluded.hosts, secret = excluded.secret, sealed_with = excluded.sealed_with`,
 			tenant, t.Name, encoded{&t.Hosts}, k.sealed.Text, k.sealed.Key)
-		return s.missing(err, "there is no tenant %s", tenant)
+		if err != nil || known {
+			return s.missing(err, "there is no tenant %s", tenant)
+		}
+		return s.chargeCounted(ctx, tx, tenant, store.SecretsKept, 1, time.Time{})
 	})
 }
 

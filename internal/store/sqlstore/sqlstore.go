@@ -184,6 +184,11 @@ func first[T any](ctx context.Context, q querier, none error, scan func(row, *T)
 // number scans a row of one integer.
 func number[T ~int64](r row, n *T) error { return r.Scan(n) }
 
+// scalar returns the integer that a query gives, which it always does.
+func scalar(ctx context.Context, q querier, text string, args ...any) (int64, error) {
+	return first(ctx, q, errNoMatch, number[int64], text, args...)
+}
+
 // transaction is a transaction on the writing connection.
 type transaction struct {
 	*sql.Tx

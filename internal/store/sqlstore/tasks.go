@@ -45,14 +45,22 @@ func (s *Store) StageTasks(ctx context.Context, tenant crowd.TenantID, id crowd.
 
 // DropStaged implements store.Batches.
 func (s *Store) DropStaged(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error {
-	for dropped := int64(1); dropped > 0; {
+	for more := true; more; {
 		err := s.change(ctx, "drop staged tasks", func(ctx context.Context, tx transaction) error {
 			d, err := s.launched(ctx, tx, tenant, id)
 			if err != nil {
 				return err
 			}
 			first, last := span(id)
-			dropped, err = tx.exec(ctx, `delete from tasks where id in (select id from tasks where id > $1 and id <= $2 order by id limit $3)`, first+d.tasks, last, dropAtOnce)
+			from := first + d.tasks
+			until, err := scalar(ctx, tx, `select coalesce(max(id), $1) from (select id from tasks where id > $1 and id <= $2 order by id limit $3) x`, from, last, dropAtOnce)
+			if more = err == nil && until > from; !more {
+				return err
+			}
+			if err := dropped(ctx, tx, d.tenant, from, until); err != nil {
+				return err
+			}
+			_, err = tx.exec(ctx, `delete from tasks where id > $1 and id <= $2`, from, until)
 			return err
 		})
 		if err != nil {
@@ -94,6 +102,7 @@ func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchI
 	if err != nil {
 		return err
 	}
+	bytes := int64(0)
 	for i := range tasks {
 		t := &tasks[i]
 		d.tasks++
@@ -109,6 +118,7 @@ func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchI
 		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born), micros(t.Bound), notBy, t.Class); err != nil {
 			return err
 		}
+		bytes += int64(len(cells) + len(t.Gold))
 		if t.Invited != nil {
 			d.directed = true
 		}
@@ -118,7 +128,23 @@ func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchI
 			}
 		}
 	}
-	return nil
+	if err := charge(ctx, tx, d.tenant, store.StoredBytes, bytes); err != nil {
+		return err
+	}
+	return charge(ctx, tx, d.tenant, store.OpenTasks, int64(len(tasks)))
+}
+
+// dropped counts tasks as away that are about to be dropped: those with ids above after
+// and up to last.
+func dropped(ctx context.Context, tx transaction, tenant crowd.TenantID, after, last int64) error {
+	rows, bytes, err := bytesBetween(ctx, tx, taskBytes, after, last)
+	if err == nil {
+		_, err = grow(ctx, tx, tenant, store.StoredBytes, -bytes)
+	}
+	if err == nil {
+		_, err = grow(ctx, tx, tenant, store.OpenTasks, -rows)
+	}
+	return err
 }
 
 const (
@@ -144,6 +170,9 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 			}
 			first, last := span(id)
 			left = max(d.tasks-dropAtOnce, 0)
+			if err := dropped(ctx, tx, d.tenant, first+left, last); err != nil {
+				return err
+			}
 			for _, text := range [...]string{
 				`delete from task_workers where task > $1 and task <= $2`,
 				`delete from tasks where id > $1 and id <= $2`,

@@ -31,13 +31,21 @@ func (s *Store) CreateTest(ctx context.Context, t store.Test, questions []store.
 		if err := addNew(ctx, tx, tests, &t, "test", &t.ID); err != nil {
 			return s.missing(s.taken(err, "name", "there is a test named %q already", t.Name), "there is no user %s", t.CreatedBy)
 		}
+		bytes, err := scalar(ctx, tx, `select octet_length(template) + octet_length(columns) from tests where id = $1`, t.ID)
+		if err != nil {
+			return err
+		}
 		for n, q := range questions {
 			_, err := tx.exec(ctx, `insert into test_questions (test, n, cells, gold) values ($1, $2, $3, $4)`, t.ID, n+1, encoded{&q.Values}, q.Gold)
 			if err != nil {
 				return err
 			}
 		}
-		return nil
+		more, err := scalar(ctx, tx, `select coalesce(sum(octet_length(cells) + octet_length(gold)), 0) from test_questions where test = $1`, t.ID)
+		if err != nil {
+			return err
+		}
+		return charge(ctx, tx, t.Tenant, store.StoredBytes, bytes+more)
 	})
 }
 

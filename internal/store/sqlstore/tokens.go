@@ -18,8 +18,29 @@ var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, na
 func (s *Store) CreateToken(ctx context.Context, t store.Token) (int64, error) {
 	return create(ctx, s, "create token", &t.ID, func(ctx context.Context, tx transaction) error {
 		err := addNew(ctx, tx, tokens, &t, "token", &t.ID)
-		return s.missing(s.taken(err, "hash", "this token exists already"), "there is no user %s", t.User)
+		if err != nil || t.Kind != store.APIToken {
+			return s.missing(s.taken(err, "hash", "this token exists already"), "there is no user %s", t.User)
+		}
+		return s.chargeToken(ctx, tx, &t)
 	})
+}
+
+// chargeToken refuses a new token for programs that passes the quota of its tenant, or,
+// if it is for all that its owner may do, of one for which they act.
+func (s *Store) chargeToken(ctx context.Context, tx transaction, t *store.Token) error {
+	tenants := []crowd.TenantID{t.Tenant}
+	if t.Tenant == 0 {
+		var err error
+		if tenants, err = actsFor(ctx, tx, t.User); err != nil {
+			return err
+		}
+	}
+	for _, tenant := range tenants {
+		if err := s.chargeCounted(ctx, tx, tenant, store.APITokens, 1, t.CreatedAt); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TokenByHash implements store.Tokens.

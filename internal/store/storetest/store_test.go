@@ -77,6 +77,7 @@ var methods = map[string]func(*testing.T, *world){
 	"FinishTry": testFinishTry, "Close": testClose,
 	"Request PutRequest DropRequests": testRequests,
 	"AuditEntries":                    testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
+	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
 }
 
 // together are the tests of several methods, and of what one does besides.
@@ -113,6 +114,7 @@ var together = map[string]func(*testing.T, *world){
 	"pages of long rows are short":                         testRowsInBytes,
 	"pages of long tasks are short":                        testTasksInBytes,
 	"pages of long tries have fewer answers":               testLongTries,
+	"nothing passes a quota":                               testNothingPassesAQuota,
 }
 
 func TestStore(t *testing.T) {
@@ -160,6 +162,9 @@ const tasks = 6
 func newWorld(t *testing.T, open database) *world {
 	w := &world{Store: must(open())(t), open: open, ctx: t.Context(), now: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)}
 	t.Cleanup(func() {
+		if err := w.CheckUsage(context.WithoutCancel(w.ctx)); err != nil && crowd.CodeOf(err) == crowd.Conflict {
+			t.Errorf("whatever was kept: %v", err)
+		}
 		if err := w.Store.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}

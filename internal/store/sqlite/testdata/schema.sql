@@ -94,6 +94,13 @@ CREATE TABLE counters (
     name text primary key,
     last bigint not null
 );
+CREATE TABLE daily_usage (
+    tenant bigint not null, -- 0: of all who are of none
+    quota  text   not null,
+    day    bigint not null, -- since 1970
+    used   bigint not null,
+    primary key (tenant, quota)
+);
 CREATE TABLE duties (
     pool       bigint not null references pools (id),
     worker     bigint not null references users (id),
@@ -144,6 +151,7 @@ CREATE TABLE invitations (
 CREATE INDEX invitations_by_address on invitations (address_key, id);
 CREATE INDEX invitations_by_tenant on invitations (tenant, id);
 CREATE INDEX invitations_by_worker on invitations (worker, id) where worker <> 0;
+CREATE INDEX invitations_open on invitations (tenant, id) where state = 'open';
 CREATE TABLE labels (
     task        integer primary key,
     labelled_at bigint not null,
@@ -256,6 +264,12 @@ CREATE TABLE push_subscriptions (
     created_at bigint not null
 );
 CREATE INDEX push_subscriptions_by_worker on push_subscriptions (worker, id);
+CREATE TABLE quotas ( -- those that are not the default
+    tenant bigint not null references tenants (id),
+    quota  text   not null,
+    value  bigint not null,
+    primary key (tenant, quota)
+);
 CREATE TABLE recovery_codes (
     user_id bigint not null references users (id),
     hash    text   not null,
@@ -454,7 +468,14 @@ CREATE TABLE tokens (
     created_at bigint not null,
     expires_at bigint not null
 , networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false, scopes text not null default '');
+CREATE INDEX tokens_by_tenant on tokens (tenant, id) where tenant <> 0;
 CREATE INDEX tokens_by_user on tokens (user_id, id);
+CREATE TABLE usage ( -- what is counted along
+    tenant bigint not null references tenants (id),
+    quota  text   not null,
+    used   bigint not null,
+    primary key (tenant, quota)
+);
 CREATE TABLE user_blocks ( -- tenants who do not want the worker
     user_id bigint not null references users (id),
     tenant  bigint not null references tenants (id),
@@ -488,3 +509,4 @@ CREATE TABLE users (
 , prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '');
 CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);
+CREATE INDEX users_by_serves on users (serves, id) where serves <> '';
