@@ -146,6 +146,7 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	d.check("ledger", st.CheckLedger(ctx), "sums to zero, and every balance is what its entries make it")
 	head, err := st.CheckAudit(ctx)
 	d.check("audit log", err, "%s", auditLine(head))
+	d.check("quotas", st.CheckUsage(ctx), "what is counted of stored bytes, open batches and open tasks is what there is")
 	if tenants, err := st.ListTenants(ctx); err == nil {
 		d.Counts["tenants"] = int64(len(tenants))
 	} else {

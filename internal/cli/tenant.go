@@ -15,6 +15,7 @@ type Tenant struct {
 	List    TenantList    `cmd:"" help:"List tenants with their balances."`
 	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
 	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account, or take it out."`
+	Quota   TenantQuota   `cmd:"" help:"Show what a tenant may have and has, or set it."`
 	Stop    TenantStop    `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
 	Start   TenantStop    `cmd:"" help:"Lift the emergency stop of a tenant."`
 }

@@ -106,6 +106,16 @@ func (c *Client) EditTenant(ctx context.Context, id crowd.TenantID, e wire.Tenan
 	return call[wire.Tenant](ctx, c, http.MethodPatch, path("tenants", id), e)
 }
 
+// Quotas returns what a tenant may have, and what it has.
+func (c *Client) Quotas(ctx context.Context, id crowd.TenantID) (wire.Quotas, error) {
+	return get[wire.Quotas](ctx, c, path("tenants", id, "quotas"))
+}
+
+// SetQuotas sets quotas of a tenant; nil: the default.
+func (c *Client) SetQuotas(ctx context.Context, id crowd.TenantID, values map[string]*int64) (wire.Quotas, error) {
+	return call[wire.Quotas](ctx, c, http.MethodPut, path("tenants", id, "quotas"), wire.SetQuotas{Values: values})
+}
+
 // Deposit puts money into a tenant's account.
 func (c *Client) Deposit(ctx context.Context, id crowd.TenantID, amount crowd.Money, note string) error {
 	return c.call(ctx, http.MethodPost, path("tenants", id, "deposits"), wire.Deposit{AmountMicros: amount, Note: note}, nil)

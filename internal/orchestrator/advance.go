@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -110,7 +111,11 @@ func (r *run) pauseAfter(err error, at *node) {
 	r.failures++
 	r.o.timers.add(r.pausedUntil, r.kept.ID)
 	if at != nil {
-		r.o.setQueued(nodeKey{r.kept.ID, at.Node.Node}, "the store fails; it is tried again: "+messageOf(err))
+		why := "the store fails; it is tried again: "
+		if errors.As(err, new(*store.Excess)) {
+			why = "there is no room; it is tried again: "
+		}
+		r.o.setQueued(nodeKey{r.kept.ID, at.Node.Node}, why+messageOf(err))
 	}
 }
 

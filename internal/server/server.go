@@ -21,7 +21,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/httpkit"
-	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/web"
@@ -144,7 +143,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	figures := metrics.New(s.App, cfg.Log, cfg.TrustProxy)
-	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}, limits.BodySlots()})
+	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}})
 	if err != nil {
 		s.App.Close()
 		return nil, err
@@ -219,7 +218,7 @@ const slowRequest = 2 * time.Second
 
 // Handler is everything that is served: pages, API and health.
 func Handler(s *app.App, cfg Config) (http.Handler, error) {
-	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log, cfg.TrustProxy), &httpkit.Streams{}, &httpkit.Scratch{}, limits.BodySlots()})
+	return newHandler(s, cfg, edges{metrics.New(s, cfg.Log, cfg.TrustProxy), &httpkit.Streams{}, &httpkit.Scratch{}})
 }
 
 // edges is what the handlers share with the rest of the server.
@@ -227,16 +226,15 @@ type edges struct {
 	figures *metrics.Metrics
 	streams *httpkit.Streams
 	scratch *httpkit.Scratch
-	bodies  *limits.Slots
 }
 
 func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
-	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy, Scratch: e.scratch, Bodies: e.bodies})
+	pages, err := web.New(web.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy, Scratch: e.scratch})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch, Bodies: e.bodies, TrustProxy: cfg.TrustProxy})
+	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch, TrustProxy: cfg.TrustProxy})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", e.figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,10 +29,10 @@ const (
 	SecretsKept      Quota = "secrets"
 	InvitationsDaily Quota = "invitations-per-day"
 	UploadedDaily    Quota = "uploaded-bytes-per-day"
-	QuerySeconds     Quota = "query-seconds-per-day"
+	QueryTimeDaily   Quota = "query-time-per-day"
 	ServiceCalls     Quota = "service-calls-per-day"
 	UploadSize       Quota = "upload-bytes"
-	QueryTime        Quota = "query-seconds"
+	QueryTime        Quota = "query-time"
 	Uploads          Quota = "uploads"
 	Downloads        Quota = "downloads"
 	LongLists        Quota = "long-lists"
@@ -56,10 +57,10 @@ type Unit string
 
 // The units.
 const (
-	Number  Unit = "number"
-	Bytes   Unit = "bytes"
-	MiB     Unit = "MiB"
-	Seconds Unit = "seconds"
+	Number       Unit = "number"
+	Bytes        Unit = "bytes"
+	MiB          Unit = "MiB"
+	Milliseconds Unit = "milliseconds"
 )
 
 // Text is n of the unit, for people.
@@ -68,11 +69,29 @@ func (u Unit) Text(n int64) string {
 	case Bytes:
 		return format.Bytes(n)
 	case MiB:
-		return format.Bytes(n << 20)
-	case Seconds:
-		return format.Duration(time.Duration(n) * time.Second)
+		return strconv.FormatInt(n, 10) + " MiB"
+	case Milliseconds:
+		return (time.Duration(n) * time.Millisecond).String()
 	}
-	return format.Thousands(n)
+	return strconv.FormatInt(n, 10)
+}
+
+// About is n of the unit in few digits.
+func (u Unit) About(n int64) string {
+	if u == MiB {
+		n, u = n<<20, Bytes
+	}
+	switch {
+	case u == Bytes && n >= 1<<10:
+		x, i := float64(n)/(1<<10), 0
+		for ; x >= 1<<10 && i < 3; i++ {
+			x /= 1 << 10
+		}
+		return strconv.FormatFloat(x, 'f', 1, 64) + " " + [...]string{"KiB", "MiB", "GiB", "TiB"}[i]
+	case u == Milliseconds && n >= 1000:
+		return (time.Duration(n) * time.Millisecond).Round(time.Second).String()
+	}
+	return u.Text(n)
 }
 
 // QuotaInfo is what is known of a quota.
@@ -86,8 +105,10 @@ type QuotaInfo struct {
 	Where   string // it is checked, and what happens to who wants more
 }
 
-// UnlimitedBytes is the most that quotas of bytes can be set to.
-const unlimitedBytes = 1 << 50
+const (
+	unlimitedBytes = 1 << 50        // the most that quotas of bytes can be set to
+	hour           = 60 * 60 * 1000 // milliseconds
+)
 
 // quotas is every quota. docs/quotas.md has the same table.
 var quotas = []QuotaInfo{
@@ -103,10 +124,10 @@ var quotas = []QuotaInfo{
 	{SecretsKept, Kept, Number, 200, 1 << 20, "secrets for calls of services", "when a secret is set (403)"},
 	{InvitationsDaily, Daily, Number, 20_000, 1 << 30, "people who are invited, those who are sent their invitation again among them", "when people are invited (429)"},
 	{UploadedDaily, Daily, Bytes, 100 << 30, unlimitedBytes, "bytes of files of tasks, inputs and tests", "while a file comes, of which nothing is kept then (429)"},
-	{QuerySeconds, Daily, Seconds, 48 * 3600, 1 << 30, "time that SQL steps take", "before a query begins, which waits for the next day, and while it runs, which is ended"},
+	{QueryTimeDaily, Daily, Milliseconds, 48 * hour, 24 * 365 * hour, "time that SQL steps take", "before a query begins, which waits for the next day, and while it runs, which is ended"},
 	{ServiceCalls, Daily, Number, 10_000_000, 1 << 40, "attempts of calls by service steps", "before a call, whose item is held with the error"},
 	{UploadSize, Each, Bytes, 4 << 30, 4 << 30, "bytes of one file", "while it comes; nothing of it is kept then (413)"},
-	{QueryTime, Each, Seconds, 24 * 3600, 24 * 3600, "time that one query of an SQL step may take, if its step allows as much", "while it runs, which is ended: the step fails"},
+	{QueryTime, Each, Milliseconds, 24 * hour, 24 * hour, "time that one query of an SQL step may take, if its step allows as much", "while it runs, which is ended: the step fails"},
 	{Uploads, AtOnce, Number, 4, 32, "files that are sent", "when a file comes, which waits for ten seconds (429)"},
 	{Downloads, AtOnce, Number, 4, 16, "reads of whole batches and runs", "before they begin, for which they wait for ten seconds (429)"},
 	{LongLists, AtOnce, Number, 8, 32, "answers that may be megabytes", "before they are made, for which they wait for ten seconds (429)"},
@@ -137,6 +158,31 @@ func ParseQuota(field, name string) (QuotaInfo, error) {
 		names[i] = string(q.Quota)
 	}
 	return QuotaInfo{}, crowd.Fieldf(field, "%q is not a quota; there are %s", name, strings.Join(names, ", "))
+}
+
+// multiples are what a number of a unit may be followed by.
+var multiples = map[Unit]map[string]int64{
+	Bytes: {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40},
+	MiB:   {"MiB": 1, "GiB": 1 << 10},
+}
+
+// Parse reads a value for the quota: a number in its unit, or with another, as in 20GiB
+// or 90m.
+func (q *QuotaInfo) Parse(text string) (int64, error) {
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := strings.TrimSpace(text[len(digits):])
+	times, known := multiples[q.Unit][unit]
+	if unit == "" {
+		times, known = 1, true
+	}
+	if d, wrong := time.ParseDuration(strings.ReplaceAll(text, " ", "")); q.Unit == Milliseconds && unit != "" && wrong == nil {
+		n, times, known, err = d.Milliseconds(), 1, true, nil
+	}
+	if err != nil || !known || n > q.Most/times {
+		return 0, crowd.Fieldf(string(q.Quota), "%q is not from 0 to %s%s", text, q.Unit.Text(q.Most), map[Unit]string{Bytes: "; write it as 20GiB, 500MiB or 1000", MiB: "; write it as 64MiB", Milliseconds: "; write it as 36h, 90m or 30s"}[q.Unit])
+	}
+	return n * times, q.Check(n * times)
 }
 
 // Check returns what is wrong with a value for the quota, or nil.
@@ -183,7 +229,7 @@ func (e *Excess) Refused() *crowd.Error {
 	if info.Kind == Each {
 		text = fmt.Sprintf("%s quota %s is %s, and this needs more", whose, e.Quota, e.Unit.Text(e.Limit))
 	} else {
-		text = fmt.Sprintf("%s quota %s does not suffice: %s of %s are used, and this needs %s more", whose, e.Quota, e.Unit.Text(e.Used), e.Unit.Text(e.Limit), e.Unit.Text(e.Wanted))
+		text = fmt.Sprintf("%s quota %s does not suffice: %s of %s are used, and this needs %s more", whose, e.Quota, e.Unit.About(e.Used), e.Unit.Text(e.Limit), e.Unit.About(e.Wanted))
 	}
 	switch {
 	case !e.Again.IsZero():

@@ -51,7 +51,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s comes back otherwise (-want +got):\n%s", raw, diff)
 			}
 			c := compiled(t, d)
-			view := c.Render(example.Row)
+			view := render(c, example.Row)
 			if len(view.Controls) == 0 || view.Framed() != d.Framed {
 				t.Errorf("shown as %+v", view)
 			}
@@ -62,7 +62,7 @@ func TestExamples(t *testing.T) {
 			if !d.Framed && shown != len(example.Row.Columns) {
 				t.Errorf("%d of %d columns are shown", shown, len(example.Row.Columns))
 			}
-			if _, err := c.RenderHTML(example.Row, task.Frame{Preview: true}); (err == nil) != d.Framed {
+			if _, err := renderHTML(c, example.Row, task.Frame{Preview: true}); (err == nil) != d.Framed {
 				t.Errorf("as a document: %v", err)
 			}
 			canonical, key, err := c.Check(example.Answer)
@@ -173,7 +173,7 @@ func TestSettings(t *testing.T) {
 func TestRating(t *testing.T) {
 	t.Parallel()
 	c := mustCompile(t, mustParse(t, `{"kind":"rating","show":[],"points":11,"low":"bad for ${who}","high":"good"}`))
-	control := c.Render(task.Values{Columns: []string{"who"}, Cells: []string{"cats"}}).Controls[0]
+	control := render(c, task.Values{Columns: []string{"who"}, Cells: []string{"cats"}}).Controls[0]
 	if n := len(control.Options); n != 11 || control.Type != task.ControlRadio || *control.Min != 1 || *control.Max != 11 {
 		t.Fatalf("%+v", control)
 	}

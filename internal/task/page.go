@@ -93,12 +93,12 @@ const (
 // id or else the first holds the answer. A hidden assignmentId and a Submit
 // button are added unless they are there. A reference to MTurk's
 // externalHIT_v1.js is dropped, as the bridge script offers its functions.
-func (c *Compiled) RenderHTML(values Values, frame Frame) (string, error) {
+func (c *Compiled) RenderHTML(fitted Fitted, frame Frame) (string, error) {
 	if c.page == nil {
 		return "", crowd.Errorf(crowd.Invalid, "a template of kind %s is not HTML", c.t.Kind)
 	}
 	var out strings.Builder
-	if err := c.page.write(&out, values, frame); err != nil {
+	if err := c.page.write(&out, fitted.values, frame); err != nil {
 		return "", fmt.Errorf("render html template: %w", err)
 	}
 	return out.String(), nil

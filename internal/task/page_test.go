@@ -18,7 +18,7 @@ func page(t testing.TB, source string, f task.Frame, row ...string) string {
 	for i := 0; i < len(row); i += 2 {
 		values.Columns, values.Cells = append(values.Columns, row[i]), append(values.Cells, row[i+1])
 	}
-	out, err := mustCompile(t, task.Template{Kind: task.HTML, HTML: source}).RenderHTML(values, f)
+	out, err := renderHTML(mustCompile(t, task.Template{Kind: task.HTML, HTML: source}), values, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestRenderHTMLFrame(t *testing.T) {
 	if strings.Contains(doc, "a1.2") || strings.Contains(doc, "u7") {
 		t.Error("a preview knows the assignment or the worker")
 	}
-	if _, err := mustCompile(t, task.Template{Kind: task.ShortText}).RenderHTML(task.Values{}, frame); err == nil {
+	if _, err := renderHTML(mustCompile(t, task.Template{Kind: task.ShortText}), task.Values{}, frame); err == nil {
 		t.Error("short_text is rendered as HTML")
 	}
 }
@@ -168,7 +168,7 @@ func FuzzRenderHTMLValue(f *testing.F) {
 	const source = `<p id=t title="${x}">${x}</p><a href="${x}" data-y='${x}' class=${x}>l</a><script>f("${x}", ${x})</script><textarea name=a>${x}</textarea>`
 	c := mustCompile(f, task.Template{Kind: task.HTML, HTML: source})
 	render := func(t testing.TB, value string) string {
-		out, err := c.RenderHTML(task.Values{Columns: []string{"x"}, Cells: []string{value}}, frame)
+		out, err := renderHTML(c, task.Values{Columns: []string{"x"}, Cells: []string{value}}, frame)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func FuzzHTML(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := c.RenderHTML(task.Values{Columns: []string{"x"}, Cells: []string{value}}, frame); err != nil {
+		if _, err := renderHTML(c, task.Values{Columns: []string{"x"}, Cells: []string{value}}, frame); err != nil {
 			t.Error(err)
 		}
 	})

@@ -157,10 +157,22 @@ func (c *Compiled) Fits(values Values, most int) *crowd.Error {
 		size, most, len(values.Cells[worst]), times)}
 }
 
+// Fitted are values of a task that may be shown. Only Fit makes them, so that there is no
+// way to show a task that passes MaxShownBytes.
+type Fitted struct{ values Values }
+
+// Values returns them.
+func (f Fitted) Values() Values { return f.values }
+
 // Fit returns values with the longest of them cut, so that the task, when it is shown,
-// takes at most so many bytes. Values that Fits takes stay as they are: what else there
-// is was kept before there was this bound, or came before its template.
-func (c *Compiled) Fit(values Values, most int) Values {
+// takes at most so many bytes, and no more than MaxShownBytes. Values that Fits takes stay
+// as they are: what else there is was kept before there was this bound, or came before its
+// template.
+func (c *Compiled) Fit(values Values, most int) Fitted {
+	return Fitted{c.fit(values, min(most, MaxShownBytes))}
+}
+
+func (c *Compiled) fit(values Values, most int) Values {
 	if c.atMost(values) <= most || c.Size(values) <= most {
 		return values
 	}

@@ -14,7 +14,7 @@ import (
 
 // shown returns how many bytes a task has as JSON, and as the texts of a page.
 func shown(t interface{ Fatal(...any) }, c *task.Compiled, values task.Values) (asJSON, asPage int) {
-	view := c.Render(values)
+	view := render(c, values)
 	data := make(map[string]string)
 	for i, column := range values.Columns {
 		data[column] = values.Cells[i]
@@ -26,7 +26,7 @@ func shown(t interface{ Fatal(...any) }, c *task.Compiled, values task.Values) (
 	}{data, view.AppendJSON(nil), ""}
 	if view.Framed() {
 		var err error
-		if out.HTML, err = c.RenderHTML(values, task.Frame{AssignmentID: "b1-2", TaskID: "b1-1", WorkerID: "u1", SubmitTo: "https://throng.example.org"}); err != nil {
+		if out.HTML, err = renderHTML(c, values, task.Frame{AssignmentID: "b1-2", TaskID: "b1-1", WorkerID: "u1", SubmitTo: "https://throng.example.org"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestSizeBoundsWhatIsShown(t *testing.T) {
 		if too := c.Fits(values, task.MaxShownBytes); (too != nil) != (size > task.MaxShownBytes) {
 			t.Fatalf("a size of %d, and %v", size, too)
 		}
-		fits := c.Fit(values, task.MaxShownBytes)
+		fits := c.Fit(values, task.MaxShownBytes).Values()
 		if size <= task.MaxShownBytes {
 			seen["fits"]++
 			for i := range values.Cells {
@@ -123,8 +123,13 @@ func TestALongCellShownOften(t *testing.T) {
 	if too == nil || too.Code != crowd.TooLarge || too.Field != "a" || !strings.Contains(too.Message, says) || !strings.Contains(too.Message, "has 400000 and goes out 801 times") {
 		t.Errorf("got %v", too)
 	}
-	cut := c.Fit(long, task.MaxShownBytes)
-	view := c.Render(cut)
+	for _, most := range []int{task.MaxShownBytes, 100 * task.MaxShownBytes} { // nothing is shown that is larger
+		if n := len(c.Render(c.Fit(long, most)).Question); n > task.MaxShownBytes {
+			t.Errorf("of at most %d bytes, the question has %d", most, n)
+		}
+	}
+	cut := c.Fit(long, task.MaxShownBytes).Values()
+	view := render(c, cut)
 	if n := len(view.Question); n > task.MaxShownBytes || n < 100_000 {
 		t.Errorf("the question has %d bytes", n)
 	}

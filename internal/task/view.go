@@ -72,9 +72,9 @@ type ViewOption struct {
 // sandboxed frame, and not by Controls.
 func (v *View) Framed() bool { return v.Kind.Describe().Framed }
 
-// Render shows a task whose data is values.
-func (c *Compiled) Render(values Values) View {
-	t := c.t
+// Render shows a task whose data is fitted to it.
+func (c *Compiled) Render(fitted Fitted) View {
+	t, values := c.t, fitted.values
 	v := View{Kind: t.Kind, Title: c.title.fill(values), Instructions: c.instructions.fill(values), Question: c.question.fill(values)}
 	show := t.Show
 	if show == nil && !c.kind.HidesColumns {

@@ -75,7 +75,7 @@ func TestRender(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := mustCompile(t, mustParse(t, tc.in)).Render(values)
+			got := render(mustCompile(t, mustParse(t, tc.in)), values)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -111,9 +111,19 @@ func TestRenderURLs(t *testing.T) {
 	}
 	for _, tc := range cases {
 		c := mustCompile(t, task.Template{Kind: task.ShortText, Show: []task.Show{{Column: "u", As: tc.as}}})
-		cell := c.Render(task.Values{Columns: []string{"u"}, Cells: []string{tc.value}}).Cells[0]
+		cell := render(c, task.Values{Columns: []string{"u"}, Cells: []string{tc.value}}).Cells[0]
 		if cell.URL != tc.want || cell.Text != tc.value || (cell.As == task.AsText) != (tc.want == "") {
 			t.Errorf("%s %q: got %+v, want the URL %q", tc.as, tc.value, cell, tc.want)
 		}
 	}
+}
+
+// render shows a task with values that fit.
+func render(c *task.Compiled, values task.Values) task.View {
+	return c.Render(c.Fit(values, task.MaxShownBytes))
+}
+
+// renderHTML is its document.
+func renderHTML(c *task.Compiled, values task.Values, frame task.Frame) (string, error) {
+	return c.RenderHTML(c.Fit(values, task.MaxShownBytes), frame)
 }

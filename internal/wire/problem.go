@@ -9,8 +9,9 @@ type Problem struct {
 	Title  string      `json:"title" example:"Unprocessable Entity"`
 	Status int         `json:"status" example:"422"`
 	Detail string      `json:"detail" doc:"what is wrong and what would be right"`
-	Code   crowd.Code  `json:"code" enum:"invalid,not_found,unauthenticated,forbidden,off_duty,conflict,too_large,too_many,budget_too_small,storage_full,unavailable,internal"`
+	Code   crowd.Code  `json:"code" enum:"invalid,not_found,unauthenticated,forbidden,off_duty,conflict,too_large,too_many,budget_too_small,storage_full,quota_exceeded,unavailable,internal"`
 	Errors []FieldNote `json:"errors,omitempty"`
+	Quota  *Excess     `json:"quota,omitempty" doc:"which quota does not suffice, whatever the code"`
 }
 
 // FieldNote is one thing that is wrong.

@@ -148,6 +148,7 @@ var (
 	_                            = internal("Accounts.KeepUses")
 
 	_                     = internal("Tenants.Names")
+	_                     = internal("Tenants.Fullest")
 	TenantsCreate         = changes("Tenants.Create", Installation, CanChangeTenants)
 	TenantsCreateFunded   = changes("Tenants.Create: with money", Installation, CanMoveMoney)
 	TenantsUpdate         = changes("Tenants.Update", Tenant, CanStop)
@@ -158,6 +159,8 @@ var (
 	TenantsOwner          = reads("Tenants.Owner", Self, CanNothing)
 	TenantsDeposit        = changes("Tenants.Deposit", Installation, CanMoveMoney)
 	TenantsAccount        = reads("Tenants.Account", Tenant, CanReadMoney)
+	TenantsQuotas         = reads("Tenants.Quotas", Tenant, CanReadBatches)
+	TenantsSetQuotas      = changes("Tenants.SetQuotas", Installation, CanChangeTenants)
 	TenantsPutSecret      = changes("Tenants.PutSecret", Tenant, CanChangeSecrets)
 	TenantsDeleteSecret   = changes("Tenants.DeleteSecret", Tenant, CanChangeSecrets)
 	TenantsSecrets        = reads("Tenants.Secrets", Tenant, CanChangeSecrets)

@@ -29,9 +29,8 @@ const (
 	MaxNote          = 2000                // bytes of a note to the invited
 	maxAddress       = 254                 // bytes; RFC 5321, 4.5.3.1.3
 
-	mailsPerHour = 10_000 // invitations that one tenant sends, resent ones included
-	mailsApart   = 250 * time.Millisecond
-	inviteChunk  = 500 // invitations kept in one transaction
+	mailsApart  = 250 * time.Millisecond
+	inviteChunk = 500 // invitations kept in one transaction
 )
 
 // invitationSecret names the secret with which links are signed.
@@ -45,13 +44,13 @@ type Invitations struct {
 	outbox   *recruit.Outbox
 	accounts *Accounts
 
-	mails  limits.Quota[crowd.TenantID] // invitations sent, by tenant
-	trials limits.Quota[int64]          // accounts that could not be made, by invitation
+	quotas *limits.Quotas
+	trials limits.Quota[int64] // accounts that could not be made, by invitation
 }
 
 // OpenInvitations makes the use case.
-func OpenInvitations(accounts *Accounts, outbox *recruit.Outbox) *Invitations {
-	return &Invitations{store: accounts.store, live: accounts.live, clock: accounts.clock, outbox: outbox, accounts: accounts}
+func OpenInvitations(accounts *Accounts, outbox *recruit.Outbox, quotas *limits.Quotas) *Invitations {
+	return &Invitations{store: accounts.store, live: accounts.live, clock: accounts.clock, outbox: outbox, accounts: accounts, quotas: quotas}
 }
 
 // NewInvitations is what is needed to invite people.
@@ -139,7 +138,7 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 		list = append(list, store.Invitation{Tenant: n.Tenant, Pool: n.Pool, Test: n.Test, Address: address, Note: n.Note, InvitedBy: p.User.ID,
 			CreatedAt: now, ExpiresAt: now.Add(n.Life), State: store.InvitationOpen})
 	}
-	if err := s.mayMail(n.Tenant, len(list), now); err != nil {
+	if err := s.quotas.Use(n.Tenant, store.InvitationsDaily, int64(len(list))); err != nil {
 		return report, err
 	}
 	secret, err := s.inviteSecret(ctx)
@@ -257,15 +256,6 @@ func (s *Invitations) needless(ctx context.Context, p *access.Principal, now tim
 		}
 	}
 	return "", nil
-}
-
-// mayMail uses up some of the mails that a tenant may send, whether there is a
-// mail server or not.
-func (s *Invitations) mayMail(tenant crowd.TenantID, n int, now time.Time) error {
-	if ok, enough := s.mails.Take(now, limits.Portion[crowd.TenantID]{Key: tenant, N: n, Limit: limits.Limit{Burst: mailsPerHour, Every: time.Hour / mailsPerHour}}); !ok {
-		return crowd.Errorf(crowd.TooMany, "at most %d people are invited in an hour; %d more can be after %s UTC", mailsPerHour, n, format.Clock(now, enough))
-	}
-	return nil
 }
 
 func inviterName(p *access.Principal) string { return cmp.Or(p.User.FullName, p.User.Name) }
@@ -408,7 +398,7 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 	if err != nil {
 		return InvitationView{}, err
 	}
-	if err := s.mayMail(i.Tenant, 1, now); err != nil {
+	if err := s.quotas.Use(i.Tenant, store.InvitationsDaily, 1); err != nil {
 		return InvitationView{}, err
 	}
 	var mail *store.Message

@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
@@ -18,15 +19,25 @@ import (
 
 // Tenants is the tenants with their money and their secrets.
 type Tenants struct {
-	store store.Store
-	live  *live.Pools
-	clock live.Clock
-	funds *Funds
+	store  store.Store
+	live   *live.Pools
+	clock  live.Clock
+	funds  *Funds
+	quotas *limits.Quotas
+}
+
+// TenantsConfig is what the tenants stand on.
+type TenantsConfig struct {
+	Store  store.Store
+	Live   *live.Pools
+	Clock  live.Clock
+	Funds  *Funds
+	Quotas *limits.Quotas
 }
 
 // NewTenants makes the use case.
-func NewTenants(st store.Store, pools *live.Pools, clock live.Clock, funds *Funds) *Tenants {
-	return &Tenants{store: st, live: pools, clock: clock, funds: funds}
+func NewTenants(cfg TenantsConfig) *Tenants {
+	return &Tenants{store: cfg.Store, live: cfg.Live, clock: cfg.Clock, funds: cfg.Funds, quotas: cfg.Quotas}
 }
 
 // NewTenant is a tenant to be added.

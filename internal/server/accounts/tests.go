@@ -41,12 +41,13 @@ type Tests struct {
 	live     *live.Pools
 	clock    live.Clock
 	accounts *Accounts
+	quotas   *limits.Quotas
 	uploads  *limits.Slots
 }
 
 // OpenTests makes the use case.
-func OpenTests(accounts *Accounts) *Tests {
-	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts, uploads: limits.UploadSlots()}
+func OpenTests(accounts *Accounts, quotas *limits.Quotas, uploads *limits.Slots) *Tests {
+	return &Tests{store: accounts.store, live: accounts.live, clock: accounts.clock, accounts: accounts, quotas: quotas, uploads: uploads}
 }
 
 // NewTest is what is needed to make a qualification test.
@@ -91,6 +92,7 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 		return t, err
 	}
 	defer end()
+	s.quotas.Uploads(ctx, tenant)
 	questions, err := readQuestions(&t, n.Questions, n.Format)
 	if err != nil {
 		return t, err
@@ -215,7 +217,7 @@ func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.
 // fitTry checks that no question takes more of a try's bytes than its share. The
 // questions stand in these lines of their file.
 func fitTry(c *task.Compiled, t *store.Test, questions []store.Question, lines []int) error {
-	most := maxTryBytes / min(cmp.Or(t.Draw, len(questions)), MaxDrawn)
+	most := min(maxTryBytes/min(cmp.Or(t.Draw, len(questions)), MaxDrawn), task.MaxShownBytes)
 	for i, q := range questions {
 		if err := c.Fits(task.Values{Columns: t.Columns, Cells: q.Values}, most); err != nil {
 			err.Row = lines[i]

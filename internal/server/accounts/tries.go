@@ -211,7 +211,7 @@ func (s *Tests) drawn(ctx context.Context, t *store.Test, worker crowd.WorkerID,
 	questions, shown := make([]store.Question, len(picked)), make([]Asked, len(picked))
 	for i, n := range picked {
 		values := c.Fit(task.Values{Columns: t.Columns, Cells: all[n].Values}, maxTryBytes/len(picked))
-		questions[i], shown[i] = all[n], Asked{Name: questionName(i), View: c.Render(values), Values: values}
+		questions[i], shown[i] = all[n], Asked{Name: questionName(i), View: c.Render(values), Values: values.Values()}
 	}
 	return questions, shown, nil
 }

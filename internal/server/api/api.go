@@ -31,7 +31,6 @@ type Config struct {
 	Log     *slog.Logger
 	Version string
 	Scratch *httpkit.Scratch
-	Bodies  *limits.Slots // of requests in memory
 	// TrustProxy believes X-Forwarded-For, as httpkit.ClientAddress has it.
 	TrustProxy bool
 }
@@ -40,7 +39,6 @@ type api struct {
 	app     *app.App
 	log     *slog.Logger
 	scratch *httpkit.Scratch
-	bodies  *limits.Slots
 	proxied bool // TrustProxy
 	huma    huma.API
 }
@@ -58,7 +56,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 		"session": {Type: "apiKey", In: "cookie", Name: httpkit.SessionCookie},
 	}
 	c.Components.Schemas = newSchemas()
-	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), bodies: cmp.Or(cfg.Bodies, limits.BodySlots()), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
+	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.identify, a.given, a.finite)
 	a.session()
 	a.people()
@@ -97,8 +95,9 @@ var signedIn = access.Operation{Who: access.Self}
 
 // The keys of an operation's metadata.
 const (
-	accessKey = "access"
-	keyedKey  = "keyed" // its op, if it takes a key
+	accessKey  = "access"
+	keyedKey   = "keyed"   // its op, if it takes a key
+	uploadsKey = "uploads" // its body is a file
 )
 
 type contextKey struct{} // of the principal
@@ -125,13 +124,17 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))
 	}
 	if err == nil {
-		end, err = a.bodies.StartBody(ctx.Context(), p.User.ID, p.Share(), request.ContentLength, ctx.Operation().MaxBodyBytes)
+		end, err = a.app.StartBody(ctx.Context(), p, request.ContentLength, ctx.Operation().MaxBodyBytes)
 	}
 	if err != nil {
 		a.refuse(ctx, err)
 		return
 	}
 	defer end()
+	if ctx.Operation().Metadata[uploadsKey] != nil {
+		metered, body := limits.WithMeter(ctx.Context(), request.Body)
+		ctx, request.Body = huma.WithContext(ctx, metered), body
+	}
 	inner, answered := limits.WithEnds(context.WithValue(ctx.Context(), contextKey{}, p))
 	defer answered()
 	if keys := request.Header[repeats.Header]; keys != nil && ctx.Operation().Metadata[keyedKey] != nil {
@@ -287,6 +290,7 @@ func (a *api) operation(o op, response reflect.Type) huma.Operation {
 	}
 	if len(o.uploads) > 0 {
 		h.RequestBody = &huma.RequestBody{Required: true, Content: content(o.uploads)}
+		h.Metadata[uploadsKey] = true
 	}
 	switch {
 	case len(o.streams) > 0:

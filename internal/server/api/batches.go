@@ -228,7 +228,7 @@ func (a *api) batchTasks() {
 			if err != nil {
 				return out, err
 			}
-			out = wire.Preview{Task: v.Task, Tasks: v.Tasks, Values: wire.Values{Values: v.Values}, View: v.Template.Render(v.Values)}
+			out = wire.Preview{Task: v.Task, Tasks: v.Tasks, Values: wire.Values{Values: v.Values.Values()}, View: v.Template.Render(v.Values)}
 			if out.View.Framed() {
 				out.HTML, err = v.Template.RenderHTML(v.Values, task.Frame{Preview: true, TaskID: v.Task.String()})
 			}

@@ -15,7 +15,9 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/pool"
@@ -51,7 +53,8 @@ func (a *api) problem(ctx context.Context, err error) *wire.Problem {
 	public := httpkit.Public(err)
 	var rule *pool.RuleError // causes that are for users
 	var twice *table.Duplicate
-	if public.Code == crowd.Internal || public.Cause != nil && !errors.As(public.Cause, &rule) && !errors.As(public.Cause, &twice) {
+	var excess *store.Excess
+	if public.Code == crowd.Internal || public.Cause != nil && !errors.As(public.Cause, &rule) && !errors.As(public.Cause, &twice) && !errors.As(public.Cause, &excess) {
 		a.log.WarnContext(ctx, "request failed", "err", err, "cause", public.Cause)
 	}
 	return problemOf(public)
@@ -63,6 +66,10 @@ func problemOf(err error) *wire.Problem {
 	p := newProblem(public.Code, inJSON(public).Error())
 	if public.Field != "" || public.Row > 0 {
 		p.Errors = []wire.FieldNote{note(public)}
+	}
+	var e *store.Excess
+	if errors.As(public.Cause, &e) {
+		p.Quota = &wire.Excess{Quota: string(e.Quota), Tenant: e.Tenant, Unit: string(e.Unit), Value: e.Limit, Used: e.Used, Wanted: e.Wanted, RaisedBy: string(access.Admin)}
 	}
 	return p
 }

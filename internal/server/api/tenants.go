@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -18,6 +19,15 @@ func toTenant(t store.Tenant) wire.Tenant {
 
 func toEntry(e store.Entry) wire.Entry {
 	return wire.Entry{ID: e.ID, At: e.At, Kind: string(e.Kind), From: e.From.String(), To: e.To.String(), AmountMicros: e.Amount, Note: e.Note, Author: e.Author}
+}
+
+// toQuotas makes the quotas of a tenant what the answer has.
+func toQuotas(id crowd.TenantID) func([]limits.QuotaView, error) (wire.Quotas, error) {
+	return as(func(list []limits.QuotaView) wire.Quotas {
+		return wire.Quotas{Tenant: id, Quotas: lists.Map(list, func(v limits.QuotaView) wire.Quota {
+			return wire.Quota{Quota: string(v.Quota), Kind: string(v.Kind), Unit: string(v.Unit), Value: v.Value, Used: v.Used, Default: v.Default, Set: v.Set, Bounds: v.Bounds}
+		})}
+	})
 }
 
 func (a *api) tenants() {
@@ -49,6 +59,22 @@ func (a *api) tenants() {
 		}) (wire.Account, error) {
 			balance, entries, err := a.app.Tenants.Account(ctx, p, in.id, in.Before, in.Limit)
 			return wire.Account{BalanceMicros: balance, Entries: lists.Map(entries, toEntry)}, err
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/quotas", summary: "Show a tenant's quotas, and what it has of each", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, in *TenantPath) (wire.Quotas, error) {
+			return toQuotas(in.id)(a.app.Tenants.Quotas(ctx, p, in.id))
+		})
+	add(a, op{method: http.MethodPut, path: "/v1/tenants/{id}/quotas", summary: "Set quotas of a tenant", tag: tag, access: access.TenantsSetQuotas,
+		text: "For administrators. What the tenant has already stays, also if it is more than it may have from now on."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			TenantPath
+			Body wire.SetQuotas
+		}) (wire.Quotas, error) {
+			values := make(map[store.Quota]*int64, len(in.Body.Values))
+			for name, value := range in.Body.Values {
+				values[store.Quota(name)] = value
+			}
+			return toQuotas(in.id)(a.app.Tenants.SetQuotas(ctx, p, in.id, values))
 		})
 	type blockPath struct {
 		TenantPath

@@ -24,7 +24,7 @@ func toWork(w *work.HeldTask) (*wire.Work, error) {
 	}
 	out := &wire.Work{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, Values: wire.Values{Values: w.Values}, View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Framed() {

@@ -297,6 +297,11 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return second(s.Audit.Export(s.ctx, p, store.AuditFilter{Tenant: s.a}))
 	},
 
+	"Tenants.Quotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.Quotas(s.ctx, p, s.a)) },
+	"Tenants.SetQuotas": func(s *scene, p *access.Principal) error {
+		five := int64(5000)
+		return second(s.Tenants.SetQuotas(s.ctx, p, s.a, map[store.Quota]*int64{store.OpenRuns: &five}))
+	},
 	"Tenants.Secrets": func(s *scene, p *access.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) },
 
 	"Duty.Subscriptions": func(s *scene, p *access.Principal) error { return second(s.Duty.Subscriptions(s.ctx, p)) },

@@ -79,7 +79,9 @@ type App struct {
 	live       *live.Pools
 	onCall     *recruit.OnCall
 	repeats    *repeats.Repeats
-	lists      *limits.Slots      // answers that may be megabytes
+	lists      *limits.Slots // answers that may be megabytes
+	bodies     *limits.Slots // of requests in memory
+	quotas     *limits.Quotas
 	stop       context.CancelFunc // ends the jobs
 	background sync.WaitGroup     // the jobs
 }
@@ -103,6 +105,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"uses of tokens", true, a.Accounts.KeepUses},
 		{"old answers", true, a.repeats.Run},
 		{"old entries of the audit log", cfg.AuditRetention > 0, a.Audit.Run},
+		{"usage of a day", true, a.quotas.Run},
 	}
 }
 
@@ -139,16 +142,20 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 
 // compose puts the use cases together. Nothing runs yet.
 func compose(ctx context.Context, cfg Config) (*App, error) {
-	funds, streams, downloads := accounts.NewFunds(cfg.Store), &limits.Streams{}, limits.DownloadSlots()
-	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots(), PublicURL: strings.TrimRight(cfg.PublicURL, "/")}
+	quotas, err := limits.OpenQuotas(ctx, cfg.Store, cfg.Now, cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	funds, streams, uploads, downloads := accounts.NewFunds(cfg.Store), limits.NewStreams(quotas), limits.UploadSlots(quotas), limits.DownloadSlots(quotas)
+	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots(quotas), bodies: limits.BodySlots(quotas), quotas: quotas, PublicURL: strings.TrimRight(cfg.PublicURL, "/")}
 	a.repeats = repeats.New(cfg.Store, cfg.Now, cfg.Log)
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
 	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor})
-	a.Tenants = accounts.NewTenants(cfg.Store, a.live, cfg.Now, funds)
-	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox)
-	a.Tests = accounts.OpenTests(a.Accounts)
+	a.Tenants = accounts.NewTenants(accounts.TenantsConfig{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Funds: funds, Quotas: quotas})
+	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox, quotas)
+	a.Tests = accounts.OpenTests(a.Accounts, quotas, uploads)
 
 	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change}
 	calls, err := recruit.OpenCalls(ctx, people)
@@ -163,8 +170,8 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Pools = control.OpenPools(a.Control)
 
 	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
-	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Downloads: downloads})
-	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Downloads: downloads})
+	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
+	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
 	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention})
 	return a, nil
@@ -213,6 +220,12 @@ func (a *App) Ready(ctx context.Context) error { return a.live.Ready(ctx) }
 // is in memory until end is called.
 func (a *App) StartList(ctx context.Context, p *access.Principal) (end func(), err error) {
 	return a.lists.Start(ctx, p.User.ID, p.Share(), 1)
+}
+
+// StartBody waits until there is room in memory for one more body of a request of p, of so
+// many bytes (-1: not known), most at most, until end is called.
+func (a *App) StartBody(ctx context.Context, p *access.Principal, bytes, most int64) (end func(), err error) {
+	return a.bodies.StartBody(ctx, p.User.ID, p.Share(), bytes, most)
 }
 
 // ServeOnce answers a request that came under a key: see Serve of package repeats.

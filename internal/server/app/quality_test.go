@@ -22,7 +22,7 @@ func TestQuality(t *testing.T) {
 	for i, p := range w.workers {
 		for range 2 {
 			work := w.next(p)
-			answer := map[string]json.RawMessage{"a dog": yes, "a stone": no, "a cat": yes}[work.Values.Cells[0]]
+			answer := map[string]json.RawMessage{"a dog": yes, "a stone": no, "a cat": yes}[work.Values.Values().Cells[0]]
 			if i == 2 {
 				answer = yes
 			}

@@ -28,7 +28,7 @@ steps:`, 1), "things", "id,thing\n1,moss\n2,cow\n3,dog\n4,cat\n5,cat\n")
 				t.Helper()
 				w.until(func() bool { return must(w.Work.Next(w.ctx, w.workers[worker], 0))(t) != nil })
 				h := w.next(w.workers[worker])
-				if text := h.Values.Get("thing"); text != want {
+				if text := h.Values.Values().Get("thing"); text != want {
 					t.Errorf("worker %d is asked of the %s, want the %s", worker+1, text, want)
 				}
 				_, _, err := w.Work.Submit(w.ctx, w.workers[worker], h.Assignment, yes, false, 0)

@@ -42,7 +42,7 @@ func TestATemplateThatComesAfterItsRows(t *testing.T) {
 	work := must(w.Work.Next(w.ctx, w.workers[0], 0))(t)
 	for where, x := range map[string]struct {
 		c      *task.Compiled
-		values task.Values
+		values task.Fitted
 	}{"preview": {shown.Template, shown.Values}, "work": {work.Template, work.Values}} {
 		view := x.c.Render(x.values)
 		if n := len(view.AppendJSON(nil)); n > task.MaxShownBytes || n < 500_000 {

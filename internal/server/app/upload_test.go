@@ -307,7 +307,7 @@ func TestABatchDirectedInPart(t *testing.T) {
 	did := func(who int, want string) {
 		t.Helper()
 		work := w.next(w.workers[who])
-		if got := work.Values.Cells[0]; got != want {
+		if got := work.Values.Values().Cells[0]; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		must(w.submit(w.workers[who], work.Assignment, yes))(t)

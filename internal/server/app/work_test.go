@@ -223,7 +223,7 @@ func TestSubmitAndNextIsOneCall(t *testing.T) {
 			t.Fatalf("with %d left: %+v, next %v", n, out, next)
 		}
 		if next != nil {
-			if current := must(w.Work.Current(w.ctx, w.workers[0]))(t); current.Assignment != next.Assignment || current.Values.Cells[0] != next.Values.Cells[0] {
+			if current := must(w.Work.Current(w.ctx, w.workers[0]))(t); current.Assignment != next.Assignment || current.Values.Values().Cells[0] != next.Values.Values().Cells[0] {
 				t.Errorf("holds %v, was told %v", current, next)
 			}
 		}
@@ -555,7 +555,7 @@ func TestDirectedBatches(t *testing.T) {
 		t.Errorf("why: %v", why)
 	}
 	w.reopen()
-	if work := w.next(w.workers[1]); work.Values.Cells[0] != "a stone" || len(work.Values.Columns) != 1 {
+	if work := w.next(w.workers[1]); work.Values.Values().Cells[0] != "a stone" || len(work.Values.Values().Columns) != 1 {
 		t.Errorf("got %v", work.Values)
 	}
 	for range 2 {

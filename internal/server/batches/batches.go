@@ -36,7 +36,8 @@ type Batches struct {
 
 	// drafts are held by changes of a draft. They come before the lock of the funds.
 	drafts  batchLocks
-	uploads sync.Map      // the ids of drafts that are getting their tasks
+	uploads sync.Map // the ids of drafts that are getting their tasks
+	quotas  *limits.Quotas
 	slots   *limits.Slots // of uploads
 	scans   *limits.Slots
 }
@@ -50,13 +51,15 @@ type Config struct {
 	Clock live.Clock
 	// Streams counts open event streams.
 	Streams *limits.Streams
+	Quotas  *limits.Quotas
+	Uploads *limits.Slots
 	// Downloads bounds reads of whole batches.
 	Downloads *limits.Slots
 }
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), slots: limits.UploadSlots(), scans: cfg.Downloads}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), quotas: cfg.Quotas, slots: cfg.Uploads, scans: cfg.Downloads}
 	b.views, b.details = limits.NewSharedViews[crowd.BatchID, BatchView](b.watched), limits.NewSharedViews[crowd.BatchID, Details](b.watched)
 	b.forecasts = &forecasts{batches: b, log: cfg.Log, wake: make(chan struct{}, 1), list: make(map[crowd.PoolID]*poolForecast)}
 	return b

@@ -244,7 +244,7 @@ type Preview struct {
 	Task     crowd.TaskID
 	Tasks    uint32
 	Template *task.Compiled
-	Values   task.Values
+	Values   task.Fitted
 }
 
 // Preview shows the n-th task (from 1) of a batch as a worker sees it.

@@ -139,6 +139,7 @@ func (u *uploading) open(ctx context.Context, p *access.Principal, b *store.Batc
 	if end, err = u.batches.slots.Start(ctx, p.User.ID, b.Spec.Tenant, 1); err != nil {
 		return nil, err
 	}
+	u.batches.quotas.Uploads(ctx, b.Spec.Tenant)
 	rows, err := table.NewReader(body, table.Options{Format: u.how.Format})
 	if err == nil {
 		u.rows, err = u.how.Duplicates.Of(rows)

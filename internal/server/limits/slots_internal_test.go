@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // transfer is who wants one.
@@ -20,6 +21,10 @@ type transfer struct {
 // whoever is one too many waits ten seconds for another to end.
 func TestSlotsAreBounded(t *testing.T) {
 	t.Parallel()
+	two := &Quotas{set: make(map[crowd.TenantID]map[store.Quota]int64)} // of each tenant
+	for tenant := range crowd.TenantID(100) {
+		two.set[tenant] = map[store.Quota]int64{store.Downloads: 2}
+	}
 	who := func(tenant, person int) transfer {
 		return transfer{crowd.TenantID(tenant), crowd.WorkerID(person)}
 	}
@@ -38,7 +43,7 @@ func TestSlotsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := Slots{What: "downloads", Most: 16, Tenant: 2, Person: 2}
+				s := Slots{What: "downloads", Quota: store.Downloads, Most: 16, Part: 1, quotas: two}
 				var ends []func()
 				for _, r := range x.under {
 					end, err := s.Start(t.Context(), r.by, r.of, 1)
@@ -98,7 +103,7 @@ func full(n int, who func(tenant, person int) transfer) (list []transfer) {
 func TestNobodyHasAllOfATenant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := UploadSlots()
+		s := UploadSlots(nil)
 		for _, x := range []struct {
 			by   crowd.WorkerID
 			want crowd.Code
@@ -116,7 +121,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const mib = 1 << 20
-		s := BodySlots()
+		s := BodySlots(nil)
 		start := func(of crowd.TenantID, by crowd.WorkerID, bytes int64, want crowd.Code) {
 			t.Helper()
 			if _, err := s.StartBody(t.Context(), by, of, bytes, 8*mib); crowd.CodeOf(err) != want {

@@ -4,16 +4,16 @@ import (
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
 )
 
-// How many event streams may be open at once.
-const (
-	MaxStreams       = 20  // of a person
-	MaxTenantStreams = 100 // about things of a tenant
-)
+// MaxStreams is how many event streams of a person may be open at once. How many may be
+// about things of a tenant is a quota.
+const MaxStreams = 20
 
-// Streams counts open event streams. The zero value is ready.
+// Streams counts open event streams. The zero value is ready, and has the default quotas.
 type Streams struct {
+	quotas  *Quotas
 	mu      sync.Mutex
 	people  map[crowd.WorkerID]map[*stream]bool
 	tenants map[crowd.TenantID]int
@@ -23,10 +23,25 @@ type Streams struct {
 // stream is an open event stream.
 type stream struct{ cut func() }
 
+// NewStreams counts event streams within quotas.
+func NewStreams(q *Quotas) *Streams {
+	s := &Streams{quotas: q}
+	q.Count(store.EventStreams, s.of)
+	return s
+}
+
+// of returns how many are open about things of a tenant.
+func (s *Streams) of(tenant crowd.TenantID) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.tenants[tenant])
+}
+
 // Open counts one more stream of a person about something of a tenant (0: of none),
 // or returns an error if there are too many. It counts until the first call of end. cut
 // ends the stream; it may be called after end.
 func (s *Streams) Open(person crowd.WorkerID, tenant crowd.TenantID, cut func()) (end func(), err error) {
+	most := s.quotas.Limit(tenant, store.EventStreams)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -34,8 +49,8 @@ func (s *Streams) Open(person crowd.WorkerID, tenant crowd.TenantID, cut func())
 		return nil, crowd.Errorf(crowd.Forbidden, "your account is suspended: ask an administrator")
 	case len(s.people[person]) >= MaxStreams:
 		return nil, crowd.Errorf(crowd.TooMany, "you have %d event streams open, the most for one person: close some (each open page of a batch or run has one), or ask without watching", MaxStreams)
-	case tenant != 0 && s.tenants[tenant] >= MaxTenantStreams:
-		return nil, crowd.Errorf(crowd.TooMany, "%s has %d event streams open, the most for one tenant: close some (each open page of a batch or run has one), or ask without watching", tenant, MaxTenantStreams)
+	case tenant != 0 && int64(s.tenants[tenant]) >= most:
+		return nil, s.quotas.Refuse(tenant, store.EventStreams, int64(s.tenants[tenant]), 1)
 	}
 	if s.people == nil {
 		s.people, s.tenants = make(map[crowd.WorkerID]map[*stream]bool), make(map[crowd.TenantID]int)

@@ -11,7 +11,7 @@ import (
 func TestStreams(t *testing.T) {
 	var s limits.Streams
 	var ends []func()
-	for i := range limits.MaxTenantStreams {
+	for i := range 100 {
 		end, err := s.Open(crowd.WorkerID(1+i/limits.MaxStreams), 1, func() {})
 		if err != nil {
 			t.Fatalf("stream %d: %v", i, err)

@@ -35,7 +35,7 @@ func New(s *app.App, log *slog.Logger, trustProxy bool) *Metrics {
 		Name: "throng_http_request_seconds", Help: "Time of a request by method and status; long polls and streams take theirs on purpose.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 	}, []string{"method", "status"})
-	m.registry.MustRegister(m.requests, newPools(s), newServices(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, newPools(s), newServices(s), newQuotas(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

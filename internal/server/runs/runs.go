@@ -32,6 +32,8 @@ type Config struct {
 	Services httpstep.Allow
 	// Streams counts open event streams.
 	Streams *limits.Streams
+	Quotas  *limits.Quotas
+	Uploads *limits.Slots
 	// Downloads bounds reads of all rows of a step.
 	Downloads *limits.Slots
 }
@@ -53,6 +55,7 @@ type Runs struct {
 	stop         context.CancelFunc
 	reading      *turns[crowd.WorkerID] // of files of workflows, by person
 	queries      *turns[crowd.TenantID]
+	quotas       *limits.Quotas
 	uploads      *limits.Slots
 	downloads    *limits.Slots
 	underway     sync.WaitGroup
@@ -66,7 +69,7 @@ func New(cfg Config) *Runs {
 	s := &Runs{
 		watched: limits.NewWatched[crowd.RunID](cfg.Streams),
 		store:   cfg.Store, log: cfg.Log, clock: cfg.Clock, allow: cfg.Services,
-		wake: make(chan struct{}, 1), reading: newTurns[crowd.WorkerID](maxReading, 1), queries: newQueryTurns(), uploads: limits.UploadSlots(), downloads: cfg.Downloads, clients: make(map[crowd.TenantID]*httpstep.Client),
+		wake: make(chan struct{}, 1), reading: newTurns(maxReading, func(crowd.WorkerID) int { return 1 }), queries: newQueryTurns(cfg.Quotas), quotas: cfg.Quotas, uploads: cfg.Uploads, downloads: cfg.Downloads, clients: make(map[crowd.TenantID]*httpstep.Client),
 	}
 	s.views, s.details = limits.NewSharedViews[crowd.RunID, *orchestrator.View](s.watched), limits.NewSharedViews[crowd.RunID, Details](s.watched)
 	s.calls, s.stop = context.WithCancel(context.Background())
@@ -104,6 +107,10 @@ func (s *Runs) StopWaiting() { s.watched.Close() }
 
 // call makes an attempt of a call, in a goroutine of its own.
 func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
+	if err := s.quotas.Use(t.Tenant, store.ServiceCalls, 1); err != nil {
+		s.underway.Go(func() { done(httpstep.Reply{}, err) })
+		return
+	}
 	client := s.client(t.Tenant)
 	t.Call.Key = s.keyPrefix + "-" + t.Call.Key
 	s.underway.Go(func() { done(client.Do(s.calls, t.Service, t.Call, t.N)) })
@@ -112,9 +119,9 @@ func (s *Runs) call(t orchestrator.Attempt, done func(httpstep.Reply, error)) {
 // query runs a query when it is its turn, in a goroutine of its own.
 func (s *Runs) query(q orchestrator.Query) {
 	s.underway.Go(func() {
-		turn, done := s.queries.take(q.Ctx, q.Tenant, q.Time, q.Wait)
-		defer done()
-		q.Do(turn)
+		for !s.queryInTime(q) {
+			// It waits for the next day, or for a quota to be raised.
+		}
 	})
 }
 
@@ -289,6 +296,7 @@ func (s *Runs) Load(ctx context.Context, p *access.Principal, id crowd.RunID, in
 		return orchestrator.LoadResult{}, err
 	}
 	defer end()
+	s.quotas.Uploads(ctx, r.Tenant)
 	ctx = s.acting(ctx, p, access.RunsLoad, &r, told{Input: input})
 	return s.orchestrator.Load(ctx, id, input, file)
 }
@@ -304,6 +312,7 @@ func (s *Runs) AddRows(ctx context.Context, p *access.Principal, id crowd.RunID,
 		return orchestrator.AddedRows{}, err
 	}
 	defer end()
+	s.quotas.Uploads(ctx, r.Tenant)
 	ctx = s.acting(ctx, p, access.RunsAddRows, &r, told{Input: n.Input, Feed: n.Feed})
 	out, err := s.orchestrator.AddRows(ctx, id, n)
 	if err == nil {

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
 
@@ -33,7 +37,7 @@ var errTurnOver = crowd.Errorf(crowd.TooMany, "the query was ended after %.0f mi
 // is the longest ago.
 type turns[Holder comparable] struct {
 	places int
-	each   int // short ones of one holder
+	each   func(Holder) int // short ones of one holder
 
 	mu      sync.Mutex
 	running int
@@ -55,16 +59,67 @@ type turn[Holder comparable] struct {
 	ending  bool        // it was told to end
 }
 
-func newTurns[Holder comparable](places, each int) *turns[Holder] {
+func newTurns[Holder comparable](places int, each func(Holder) int) *turns[Holder] {
 	return &turns[Holder]{places: places, each: each, short: make(map[Holder]int), served: make(map[Holder]int)}
 }
 
 // newQueryTurns are those of queries, by tenant: half as many run as there are
 // processors, and at least two. One tenant's short ones leave a place free, too.
 // docs/sql-steps.md tells users.
-func newQueryTurns() *turns[crowd.TenantID] {
+func newQueryTurns(q *limits.Quotas) *turns[crowd.TenantID] {
 	places := min(max(runtime.GOMAXPROCS(0)/2, 2), maxPlaces)
-	return newTurns[crowd.TenantID](places, places-1)
+	t := newTurns(places, func(tenant crowd.TenantID) int { return int(min(q.Limit(tenant, store.Queries), int64(places-1))) })
+	q.Count(store.Queries, t.of)
+	return t
+}
+
+// queryTurn is about how long a query by rows goes on in its turn, in addition to what it
+// may take for one item.
+const queryTurn = 5 * time.Second
+
+// queryInTime runs a query when it is its turn, for no longer than the quotas of its tenant
+// allow. It returns false, after a while, if they allow nothing now.
+func (s *Runs) queryInTime(q orchestrator.Query) bool {
+	changed := s.quotas.Changed()
+	turn, done := s.queries.take(q.Ctx, q.Tenant, q.Time, q.Wait)
+	most := time.Duration(s.quotas.Limit(q.Tenant, store.QueryTime)) * time.Millisecond
+	over := s.quotas.Refuse(q.Tenant, store.QueryTime, 0, q.Time.Milliseconds())
+	want := min(q.Time+queryTurn, most)
+	have, err := s.quotas.UseSome(q.Tenant, store.QueryTimeDaily, 1, want.Milliseconds())
+	if err != nil && q.Ctx.Err() == nil {
+		done()
+		q.Wait(err.Error())
+		again := time.NewTimer(queryPause)
+		defer again.Stop()
+		select {
+		case <-again.C:
+		case <-changed:
+		case <-q.Ctx.Done():
+		}
+		return false
+	}
+	defer done()
+	if least := time.Duration(have) * time.Millisecond; least < want {
+		want, over = least, s.quotas.Refuse(q.Tenant, store.QueryTimeDaily, s.quotas.Limit(q.Tenant, store.QueryTimeDaily), q.Time.Milliseconds())
+	}
+	began := time.Now()
+	within, end := context.WithTimeoutCause(turn, want, over)
+	defer end()
+	q.Do(within)
+	s.quotas.GiveBack(q.Tenant, store.QueryTimeDaily, have-max(time.Since(began).Milliseconds(), 1))
+	return true
+}
+
+// queryPause is how long a query waits before it looks again whether its tenant's quota
+// allows it.
+const queryPause = time.Minute
+
+// of returns how many of a holder are under way.
+func (t *turns[Holder]) of(holder Holder) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	long := lists.Count(t.long, func(x *turn[Holder]) bool { return x.holder == holder })
+	return int64(t.short[holder] + long)
 }
 
 // take waits for the turn of what may take so long, or until ctx is done. It
@@ -105,7 +160,7 @@ func (t *turns[Holder]) enter(x *turn[Holder]) string {
 func (t *turns[Holder]) reason(x *turn[Holder]) string {
 	others := slices.ContainsFunc(t.long, func(y *turn[Holder]) bool { return y.holder != x.holder })
 	switch {
-	case !x.long && t.short[x.holder] >= t.each, x.long && !others && !t.mayBegin(x):
+	case !x.long && t.short[x.holder] >= t.each(x.holder), x.long && !others && !t.mayBegin(x):
 		return "others of this tenant are running"
 	case x.long && others:
 		return fmt.Sprintf("others are running; one of another tenant that waits for this place ends it after %.0f minutes", longTurn.Minutes())
@@ -194,5 +249,5 @@ func (t *turns[Holder]) mayBegin(x *turn[Holder]) bool {
 	if x.long {
 		return len(t.long) < t.places-1
 	}
-	return t.short[x.holder] < t.each
+	return t.short[x.holder] < t.each(x.holder)
 }

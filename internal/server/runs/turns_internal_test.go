@@ -13,7 +13,7 @@ import (
 // bounded, and without others they have their time.
 func TestALongTurnEndsWhenOthersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns[string](2, 1)
+		turns := newTurns(2, func(string) int { return 1 })
 		began := time.Now()
 		quiet := func(string) { t.Error("it waits") }
 		first, firstDone := turns.take(t.Context(), "a", 24*time.Hour, quiet)

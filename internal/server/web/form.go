@@ -31,7 +31,7 @@ type form struct {
 // refused returns the form to show again, or nil if err is not the form's fault.
 func refused(id string, values url.Values, err error) *form {
 	switch crowd.CodeOf(err) {
-	case crowd.Invalid, crowd.Conflict, crowd.BudgetTooSmall, crowd.TooLarge, crowd.TooMany:
+	case crowd.Invalid, crowd.Conflict, crowd.BudgetTooSmall, crowd.TooLarge, crowd.TooMany, crowd.QuotaExceeded:
 		if errors.Is(err, errChanged) {
 			values = nil
 		}

@@ -212,7 +212,8 @@ var headline = map[crowd.Code]string{
 	crowd.TooLarge:        "Too large",
 	crowd.TooMany:         "Too often",
 	crowd.BudgetTooSmall:  "Not enough money",
-	crowd.StorageFull:     "The disk is full",
+	crowd.StorageFull:     "There is no room",
+	crowd.QuotaExceeded:   "A quota does not suffice",
 	crowd.Unavailable:     "Try again in a moment",
 	crowd.Internal:        "Something went wrong",
 }

@@ -158,6 +158,8 @@ func routes() []route {
 		{pattern: "POST /tenants/{tenant}/secrets", access: access.TenantsSecrets, handle: ofTenant((*request).putSecret), form: "secret", page: ofTenant((*request).secrets)},
 		{pattern: "GET /tenants/{tenant}/secrets/{secret}/delete", access: access.TenantsDeleteSecret, handle: ofTenant((*request).confirmSecret)},
 		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: access.TenantsDeleteSecret, handle: ofTenant((*request).deleteSecret)},
+		{pattern: "GET /tenants/{tenant}/quotas", access: access.TenantsQuotas, handle: ofTenant((*request).quotas)},
+		{pattern: "POST /tenants/{tenant}/quotas", access: access.TenantsSetQuotas, handle: ofTenant((*request).setQuotas), form: "quotas", page: ofTenant((*request).quotas)},
 		{pattern: "GET /invitations", access: access.InvitationsList, handle: (*request).invitations},
 		{pattern: "POST /invitations", access: access.InvitationsInvite, once: true, handle: (*request).invite, form: "invite", page: (*request).invitations},
 		{pattern: "POST /invitations/{invitation}/resend", access: access.InvitationsResend, once: true, handle: numbered("invitation", (*request).resendInvitation)},
@@ -188,6 +190,7 @@ func routes() []route {
 		{pattern: "POST /admin/pools/{pool}/transfer", access: access.TransfersMoveFrom, handle: ofPool((*request).transfer), form: "transfer", page: ofPool((*request).pool)},
 		{pattern: "POST /admin/pools/{pool}", access: access.PoolsChange, handle: ofPool((*request).editPool), form: "pool-$pool", page: (*request).admin},
 		{pattern: "POST /admin/pools/{pool}/stop", access: access.PoolsChange, handle: ofPool((*request).stopPool)},
+		{pattern: "GET /admin/quotas", access: access.TenantsSetQuotas, handle: (*request).allQuotas},
 		{pattern: "GET /admin/services", access: access.ServicesWhole, handle: (*request).services},
 		{pattern: "POST /admin/services", access: access.ServicesDeclare, once: true, handle: (*request).declareService, form: "service", page: (*request).services},
 		{pattern: "POST /admin/services/{service}", access: access.ServicesChange, handle: (*request).editService, form: "service-$service", page: (*request).services},
@@ -284,9 +287,12 @@ func (s *server) guard(rt route) http.Handler {
 func (rt *route) serve(rq *request, limit int64) error {
 	if rt.upload {
 		limit = maxFields // the rest is read as it comes
+		ctx, body := limits.WithMeter(rq.ctx(), rq.r.Body)
+		rq.r = rq.r.WithContext(ctx)
+		rq.r.Body = body
 	}
 	if rq.p != nil && rq.r.Method == http.MethodPost {
-		end, err := rq.Bodies.StartBody(rq.ctx(), rq.p.User.ID, rq.p.Share(), rq.r.ContentLength, limit)
+		end, err := rq.App.StartBody(rq.ctx(), rq.p, rq.r.ContentLength, limit)
 		if err != nil {
 			return err
 		}

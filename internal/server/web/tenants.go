@@ -1,19 +1,29 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 )
 
 // entriesShown is the number of ledger entries on a page.
 const entriesShown = 50
 
+// quotasShown is the number of quotas on a tenant's page: the fullest.
+const quotasShown = 4
+
 // tenant shows a tenant's account.
 func (rq *request) tenant(id crowd.TenantID) error {
 	t := rq.findTenant(id)
 	balance, entries, err := rq.App.Tenants.Account(rq.ctx(), rq.p, id, 0, entriesShown)
 	rq.check(err)
-	return rq.render("tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{"T": t, "Balance": balance, "Entries": entries, "Services": rq.servicesOf(id)}})
+	used := slices.DeleteFunc(askOf(rq, id, rq.App.Tenants.Quotas), func(v limits.QuotaView) bool { return v.Used == 0 })
+	slices.SortStableFunc(used, func(x, y limits.QuotaView) int { return compareShares(&y, &x) })
+	return rq.render("tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{
+		"T": t, "Balance": balance, "Entries": entries, "Services": rq.servicesOf(id), "Quotas": used[:min(len(used), quotasShown)],
+	}})
 }
 
 func (rq *request) findTenant(id crowd.TenantID) store.Tenant {

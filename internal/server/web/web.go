@@ -10,7 +10,6 @@ import (
 
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
-	"github.com/throng-dev/throng/internal/server/limits"
 )
 
 // Config sets up the pages.
@@ -24,7 +23,6 @@ type Config struct {
 	// MaxUpload is the largest file of tasks, in bytes; default: DefaultMaxUpload.
 	MaxUpload int64
 	Scratch   *httpkit.Scratch
-	Bodies    *limits.Slots // of requests in memory
 }
 
 // Validate says what is wrong with the configuration.
@@ -67,7 +65,7 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.MaxUpload == 0 {
 		cfg.MaxUpload = DefaultMaxUpload
 	}
-	cfg.Scratch, cfg.Bodies = cmp.Or(cfg.Scratch, &httpkit.Scratch{}), cmp.Or(cfg.Bodies, limits.BodySlots())
+	cfg.Scratch = cmp.Or(cfg.Scratch, &httpkit.Scratch{})
 	s := &server{Config: cfg}
 	s.assets = must(loadAssets())
 	s.pages = must(loadPages(s.assets))

@@ -40,7 +40,7 @@ type HeldTask struct {
 	Name     string // of the batch
 	Lease    time.Duration
 	Template *task.Compiled
-	Values   task.Values
+	Values   task.Fitted
 }
 
 // Next returns the worker's task: the one that they hold, or the next one,

@@ -70,10 +70,10 @@ func testUsage(t *testing.T, w *world) {
 func testDailyUsage(t *testing.T, w *world) {
 	same(t, "at first", must(w.DailyUsage(w.ctx))(t), nil)
 	one := store.DailyUse{Tenant: w.mine, Quota: store.UploadedDaily, Day: 20_000, Used: 5}
-	ok(t, w.KeepDailyUsage(w.ctx, []store.DailyUse{one, {Quota: store.QuerySeconds, Day: 20_000, Used: 6}}))
+	ok(t, w.KeepDailyUsage(w.ctx, []store.DailyUse{one, {Quota: store.QueryTimeDaily, Day: 20_000, Used: 6}}))
 	one.Day, one.Used = 20_001, 1
 	ok(t, w.KeepDailyUsage(w.ctx, []store.DailyUse{one}))
-	same(t, "the last of each", must(w.DailyUsage(w.ctx))(t), []store.DailyUse{{Quota: store.QuerySeconds, Day: 20_000, Used: 6}, one})
+	same(t, "the last of each", must(w.DailyUsage(w.ctx))(t), []store.DailyUse{{Quota: store.QueryTimeDaily, Day: 20_000, Used: 6}, one})
 }
 
 // testCheckUsage: what is counted along through a batch's whole life is what there is.
