@@ -23,11 +23,15 @@ type Factor struct {
 	Kind        FactorKind
 	Name        string // as its owner calls it
 	Secret      string // of TOTP, in base32; of a passkey, its record in JSON
+	Credential  string // of a confirmed passkey, its id, which nobody else's has; else ""
 	Counter     int64  // of TOTP, the step of time of the code used last; of a passkey, what it has counted
 	CreatedAt   time.Time
 	ConfirmedAt time.Time // zero: it is being set up, and nobody signs in with it
 	UsedAt      time.Time // last; zero: never
 }
+
+// ErrAnswered is the error about a challenge that was answered before.
+var ErrAnswered = crowd.Errorf(crowd.Conflict, "this was answered before")
 
 // Factors keeps second factors, with secrets sealed, and hashes of recovery codes.
 type Factors interface {
@@ -35,14 +39,21 @@ type Factors interface {
 	// that are not confirmed. Codes, if there are any, replace the recovery codes that
 	// there are.
 	CreateFactor(ctx context.Context, f Factor, codes []string) (int64, error)
-	// ConfirmFactor confirms a factor of f.User, with the counter and the time in f. One
-	// that is confirmed, or gone, is NotFound. Codes are as of CreateFactor.
+	// ConfirmFactor confirms a factor of f.User, with the secret, the credential, the counter
+	// and the time in f. One that is confirmed, or gone, is NotFound; a credential that is
+	// there is a Conflict. Codes are as of CreateFactor.
 	ConfirmFactor(ctx context.Context, f Factor, codes []string) error
 	// Factors returns a user's factors in order of id.
 	Factors(ctx context.Context, user crowd.WorkerID) ([]Factor, error)
 	// UseFactor keeps that a confirmed factor was used. It is a Conflict if its counter is
 	// not below f's; one that does not count has 0 always.
 	UseFactor(ctx context.Context, f Factor) error
+	// FactorByCredential returns the passkey with a credential.
+	FactorByCredential(ctx context.Context, credential string) (Factor, error)
+	// UsePasskey is UseFactor of a passkey with which a challenge, of which this is the hash,
+	// was answered. It is ErrAnswered if the challenge was answered before; that is known
+	// until it expires.
+	UsePasskey(ctx context.Context, f Factor, challenge string, expires time.Time) error
 	// DeleteFactor takes a factor of a user away; with the last confirmed one, the
 	// recovery codes.
 	DeleteFactor(ctx context.Context, user crowd.WorkerID, id int64) error

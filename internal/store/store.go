@@ -123,6 +123,8 @@ type User struct {
 	MovesTo crowd.PoolID // where they go as soon as they have finished what they hold; 0: they stay
 	Home    crowd.PoolID // the pool that they belong to, and return to when they go off duty; 0: Pool
 	MovedAt time.Time    // when they last came on duty from another pool; zero: never
+
+	EmailVerifiedAt time.Time // when it was shown that Email is theirs; zero: it was typed in, and reserves nothing
 }
 
 // StaffOf returns the tenants for which u holds any role, ascending.

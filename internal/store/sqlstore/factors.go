@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
@@ -14,8 +15,8 @@ type keptFactor struct {
 	sealed keyring.Sealed
 }
 
-var factors = newTable("factors", "f", `id, user_id, kind, name, secret, sealed_with, counter, created_at, confirmed_at, used_at`, func(f *keptFactor) []any {
-	return []any{&f.ID, &f.User, &f.Kind, &f.Name, &f.sealed.Text, &f.sealed.Key, &f.Counter, instant{&f.CreatedAt}, instant{&f.ConfirmedAt}, instant{&f.UsedAt}}
+var factors = newTable("factors", "f", `id, user_id, kind, name, secret, sealed_with, credential, counter, created_at, confirmed_at, used_at`, func(f *keptFactor) []any {
+	return []any{&f.ID, &f.User, &f.Kind, &f.Name, &f.sealed.Text, &f.sealed.Key, &f.Credential, &f.Counter, instant{&f.CreatedAt}, instant{&f.ConfirmedAt}, instant{&f.UsedAt}}
 })
 
 func (f *keptFactor) place() string {
@@ -64,9 +65,11 @@ func noFactor(user crowd.WorkerID, id int64) error {
 // ConfirmFactor implements store.Factors.
 func (s *Store) ConfirmFactor(ctx context.Context, f store.Factor, codes []string) error {
 	return s.change(ctx, "confirm factor", func(ctx context.Context, tx transaction) error {
-		if err := tx.must(ctx, noFactor(f.User, f.ID), `update factors set counter = $1, confirmed_at = $2 where id = $3 and user_id = $4 and confirmed_at = 0`,
-			f.Counter, micros(f.ConfirmedAt), f.ID, f.User); err != nil {
-			return err
+		k := keptFactor{Factor: f}
+		k.sealed = s.keys.Seal(k.place(), f.Secret)
+		if err := tx.must(ctx, noFactor(f.User, f.ID), `update factors set secret = $1, sealed_with = $2, credential = $3, counter = $4, confirmed_at = $5
+			where id = $6 and user_id = $7 and confirmed_at = 0`, k.sealed.Text, k.sealed.Key, f.Credential, f.Counter, micros(f.ConfirmedAt), f.ID, f.User); err != nil {
+			return s.taken(err, "passkey", "somebody has this passkey already")
 		}
 		return replaceCodes(ctx, tx, f.User, codes)
 	})
@@ -86,12 +89,42 @@ func (s *Store) Factors(ctx context.Context, user crowd.WorkerID) ([]store.Facto
 	return all, err
 }
 
+// FactorByCredential implements store.Factors.
+func (s *Store) FactorByCredential(ctx context.Context, credential string) (store.Factor, error) {
+	kept, err := listed(ctx, s, factors, `where f.credential = $1 and f.credential <> ''`, credential)
+	if err != nil {
+		return store.Factor{}, err
+	}
+	if len(kept) == 0 {
+		return store.Factor{}, crowd.Errorf(crowd.NotFound, "there is no such passkey")
+	}
+	k := &kept[0]
+	k.Secret, err = s.keys.Open(k.place(), k.sealed)
+	return k.Factor, err
+}
+
 // UseFactor implements store.Factors.
 func (s *Store) UseFactor(ctx context.Context, f store.Factor) error {
-	return s.change(ctx, "use factor", func(ctx context.Context, tx transaction) error {
-		used := crowd.Errorf(crowd.Conflict, "this was used before")
-		return tx.must(ctx, used, `update factors set counter = $1, used_at = $2
-			where id = $3 and user_id = $4 and confirmed_at <> 0 and (counter < $1 or counter = 0 and $1 = 0)`, f.Counter, micros(f.UsedAt), f.ID, f.User)
+	return s.change(ctx, "use factor", func(ctx context.Context, tx transaction) error { return useFactor(ctx, tx, f) })
+}
+
+var errUsed = crowd.Errorf(crowd.Conflict, "this was used before")
+
+func useFactor(ctx context.Context, tx transaction, f store.Factor) error {
+	return tx.must(ctx, errUsed, `update factors set counter = $1, used_at = $2
+		where id = $3 and user_id = $4 and confirmed_at <> 0 and (counter < $1 or counter = 0 and $1 = 0)`, f.Counter, micros(f.UsedAt), f.ID, f.User)
+}
+
+// UsePasskey implements store.Factors.
+func (s *Store) UsePasskey(ctx context.Context, f store.Factor, challenge string, expires time.Time) error {
+	return s.change(ctx, "use passkey", func(ctx context.Context, tx transaction) error {
+		if _, err := tx.exec(ctx, `delete from spent_challenges where expires_at <= $1`, micros(f.UsedAt)); err != nil {
+			return err
+		}
+		if err := tx.must(ctx, store.ErrAnswered, `insert into spent_challenges (hash, expires_at) values ($1, $2) on conflict do nothing`, challenge, micros(expires)); err != nil {
+			return err
+		}
+		return useFactor(ctx, tx, f)
 	})
 }
 

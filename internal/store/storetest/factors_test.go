@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,6 +81,70 @@ func testFactorsUsedAtOnce(t *testing.T, w *world) {
 	callers.Wait()
 	same(t, "codes that counted", codes.Load(), int32(1))
 	same(t, "recovery codes that counted", recovery.Load(), int32(1))
+}
+
+func testPasskeys(t *testing.T, w *world) {
+	ann, bob := w.workers[0], w.workers[1]
+	begun := store.Factor{User: ann, Kind: store.Passkey, Name: "key", Secret: "begun", CreatedAt: w.now}
+	begun.ID = must(w.CreateFactor(w.ctx, begun, nil))(t)
+	_, err := w.FactorByCredential(w.ctx, "") // it has none yet
+	refused(t, err, crowd.NotFound)
+	key := begun
+	key.Secret, key.Credential, key.Counter, key.ConfirmedAt = "its key", "c1", 3, w.now
+	ok(t, w.ConfirmFactor(w.ctx, key, nil))
+	same(t, "by its credential", must(w.FactorByCredential(w.ctx, "c1"))(t), key)
+	same(t, "as listed", must(w.Factors(w.ctx, ann))(t), []store.Factor{key})
+	_, err = w.FactorByCredential(w.ctx, "c2")
+	refused(t, err, crowd.NotFound)
+
+	others := store.Factor{User: bob, Kind: store.Passkey, Name: "key", Secret: "begun", CreatedAt: w.now}
+	others.ID = must(w.CreateFactor(w.ctx, others, nil))(t)
+	others.Secret, others.Credential, others.ConfirmedAt = "stolen", "c1", w.now
+	refused(t, w.ConfirmFactor(w.ctx, others, []string{"x"}), crowd.Conflict)
+	same(t, "codes of who was refused", must(w.RecoveryCodes(w.ctx, bob))(t), 0)
+
+	expires := w.now.Add(10 * time.Minute)
+	key.Counter, key.UsedAt = 4, w.now.Add(time.Minute)
+	ok(t, w.UsePasskey(w.ctx, key, "h1", expires))
+	same(t, "used", must(w.FactorByCredential(w.ctx, "c1"))(t), key)
+	key.Counter = 5
+	if err := w.UsePasskey(w.ctx, key, "h1", expires); !errors.Is(err, store.ErrAnswered) {
+		t.Errorf("answered before: %v", err)
+	}
+	for key.Counter = range int64(5) { // it does not count on
+		err := w.UsePasskey(w.ctx, key, "h2", expires)
+		if refused(t, err, crowd.Conflict); errors.Is(err, store.ErrAnswered) {
+			t.Errorf("%d after 4: %v", key.Counter, err)
+		}
+	}
+	key.Counter = 5
+	ok(t, w.UsePasskey(w.ctx, key, "h2", expires)) // what was refused has used nothing up
+	key.Counter, key.UsedAt = 6, expires
+	ok(t, w.UsePasskey(w.ctx, key, "h1", expires.Add(time.Minute))) // it has expired: its caller knows
+	key.Counter, key.User = 7, bob
+	refused(t, w.UsePasskey(w.ctx, key, "h3", expires.Add(time.Minute)), crowd.Conflict)
+	ok(t, w.DeleteFactors(w.ctx, ann))
+	_, err = w.FactorByCredential(w.ctx, "c1")
+	refused(t, err, crowd.NotFound)
+}
+
+// testPasskeysUsedAtOnce: of those who send an answer one is let in, also by a passkey that
+// does not count.
+func testPasskeysUsedAtOnce(t *testing.T, w *world) {
+	f := store.Factor{User: w.workers[0], Kind: store.Passkey, Credential: "c1", CreatedAt: w.now, ConfirmedAt: w.now}
+	f.ID = must(w.CreateFactor(w.ctx, f, nil))(t)
+	f.UsedAt = w.now
+	var taken atomic.Int32
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			if err := w.UsePasskey(w.ctx, f, "h", w.now.Add(time.Minute)); err == nil {
+				taken.Add(1)
+			}
+		})
+	}
+	callers.Wait()
+	same(t, "answers that were taken", taken.Load(), int32(1))
 }
 
 func testRecoveryCodes(t *testing.T, w *world) {

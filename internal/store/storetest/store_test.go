@@ -63,7 +63,8 @@ var methods = map[string]func(*testing.T, *world){
 	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
 	"PutIdentity UserByIdentity": testIdentities, "CreateRole UpdateRole DeleteRole RoleHolders ListRoles": testRoles,
 	"CreateFactor ConfirmFactor Factors UseFactor DeleteFactor DeleteFactors": testFactors, "PutRecoveryCodes UseRecoveryCode RecoveryCodes": testRecoveryCodes,
-	"TokenByHash": testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
+	"FactorByCredential UsePasskey": testPasskeys,
+	"TokenByHash":                   testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
 	"PutNotices": testPutNotices, "Notices": testNotices, "LastNotices": testLastNotices, "WorkerNotices": testWorkerNotices,
 	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
@@ -115,6 +116,7 @@ var together = map[string]func(*testing.T, *world){
 	"pages of long tasks are short":                        testTasksInBytes,
 	"pages of long tries have fewer answers":               testLongTries,
 	"nothing passes a quota":                               testNothingPassesAQuota,
+	"a challenge is answered once":                         testPasskeysUsedAtOnce,
 }
 
 func TestStore(t *testing.T) {

@@ -122,7 +122,8 @@ CREATE TABLE factors (
     created_at   bigint not null,
     confirmed_at bigint not null, -- 0: not yet
     used_at      bigint not null  -- 0: never
-);
+, credential text not null default '');
+CREATE UNIQUE INDEX factors_by_credential on factors (credential) where credential <> '';
 CREATE INDEX factors_by_user on factors (user_id);
 CREATE TABLE identities (
     issuer     text not null,
@@ -392,6 +393,11 @@ CREATE TABLE services (
     next_call   bigint not null, -- no call was begun that the rate allows only after it
     calls_end   bigint not null -- no call that was begun goes on after it
 );
+CREATE TABLE spent_challenges (
+    hash       text   primary key,
+    expires_at bigint not null
+);
+CREATE INDEX spent_challenges_by_expiry on spent_challenges (expires_at);
 CREATE TABLE task_workers ( -- who may do a task of a directed batch
     task   bigint not null,
     worker bigint not null,
@@ -506,7 +512,7 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '');
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '', email_verified_at bigint not null default 0);
 CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);
 CREATE INDEX users_by_serves on users (serves, id) where serves <> '';
