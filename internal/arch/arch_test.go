@@ -73,7 +73,7 @@ var (
 )
 
 // forTests are packages that only tests import.
-var forTests = []string{"internal/kit/sharedtest", "internal/server/notify/notifytest", "internal/verify/process/processtest"}
+var forTests = []string{"internal/kit/sharedtest", "internal/server/notify/notifytest", "internal/server/passkey/passkeytest", "internal/verify/process/processtest"}
 
 // separate are pairs of families' parts that never know each other, however
 // their families stand: from, to.
@@ -91,7 +91,8 @@ var separate = [][2]string{
 // first: a package imports packages of earlier lines only.
 var serverLayers = [][]string{
 	{"internal/server/auth", "internal/server/httpkit", "internal/server/input", "internal/server/limits", "internal/server/notify"},
-	{"internal/server/notify/notifytest"}, // for tests
+	{"internal/server/passkey"},
+	{"internal/server/notify/notifytest", "internal/server/passkey/passkeytest"}, // for tests
 	{"internal/server/access", "internal/server/live"},
 	{"internal/server/groups"},
 	{"internal/server/oidc"},
@@ -124,6 +125,7 @@ var modules = map[string][]string{
 	"internal/server":                     {"golang.org/x/crypto/acme"},
 	"internal/server/auth":                {"golang.org/x/crypto/argon2"},
 	"internal/server/oidc":                {"github.com/coreos/go-oidc/v3/oidc", "golang.org/x/oauth2", "go.yaml.in/yaml/v4"},
+	"internal/server/passkey":             {"github.com/go-webauthn/webauthn/webauthn", "github.com/go-webauthn/webauthn/protocol"},
 	"internal/server/notify":              {"github.com/wneessen/go-mail", "github.com/SherClockHolmes/webpush-go"},
 	"internal/server/api":                 {"github.com/danielgtaylor/huma/v2"},
 	"internal/server/web":                 {"rsc.io/qr"},

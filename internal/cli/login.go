@@ -21,7 +21,7 @@ type Login struct {
 	Name          string `arg:"" optional:"" help:"Your name."`
 	Setup         string `placeholder:"LINK" help:"A one-time link, or its token: sets the password."`
 	PasswordStdin bool   `help:"Read the password from the first line of standard input."`
-	Code          string `help:"The code of your second factor, if you have one; asked for on a terminal."`
+	Code          string `help:"The code of your second factor, if you have one: of an authenticator app, or for recovery; asked for on a terminal."`
 	Remote
 }
 
@@ -90,6 +90,10 @@ func (l *Login) signIn(c *Context, server *client.Client, password string) (stri
 	}
 	if l.PasswordStdin || !onTerminal(c.Stdin) {
 		return "", &noted{err, "give it with --code"}
+	}
+	var e *crowd.Error
+	if errors.As(err, &e) {
+		say(c.Stderr, "A code %s\n", e.Message)
 	}
 	if with.Code, err = ask(c, "Code of your second factor: "); err != nil {
 		return "", err

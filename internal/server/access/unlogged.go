@@ -4,6 +4,7 @@ const (
 	itsAssignment = "the assignment tells it"
 	itsDuty       = "what is kept of duty tells it"
 	itsTry        = "the try tells it"
+	notConfirmed  = "it has no effect before it is confirmed"
 	ownBrowser    = "it is about where messages are shown to them, and nothing hangs on it"
 )
 
@@ -16,7 +17,7 @@ var unlogged = map[string]string{
 	"Tests.StartTry": itsTry, "Tests.SubmitTry": itsTry,
 	"Accounts.Bootstrap":   "the server makes the first administrator, who is nobody until they have set a password",
 	"Accounts.BeginSignIn": "nobody is signed in yet",
-	"Accounts.BeginTOTP":   "it has no effect before it is confirmed",
+	"Accounts.BeginTOTP":   notConfirmed, "Accounts.BeginPasskey": notConfirmed,
 }
 
 // Logged reports whether the audit log tells of an operation, by one entry.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -21,19 +19,22 @@ const ChallengeLife = 10 * time.Minute
 // FactorWanted is the error of a sign-in that only lacks the second factor.
 type FactorWanted struct {
 	Challenge string // for FinishFactor: that the first one was shown
+	wanted    *crowd.Error
 }
 
 var (
 	errFactor    = &crowd.Error{Code: crowd.Unauthenticated, Field: "code", Message: "is needed: the six digits that your authenticator app shows, or a recovery code"}
+	errEither    = &crowd.Error{Code: crowd.Unauthenticated, Field: "code", Message: "is needed: the six digits that your authenticator app shows, or a recovery code; in a browser, a passkey does, too"}
+	errKeyOrCode = &crowd.Error{Code: crowd.Unauthenticated, Field: "code", Message: "is needed: your passkey can be shown in a browser only. Elsewhere a recovery code does; or make a token for programs in the browser, on the page API tokens"}
 	errCode      = &crowd.Error{Code: crowd.Unauthenticated, Field: "code", Message: "is wrong, was used before or is too old: enter the one that your app shows now, or a recovery code"}
 	errChallenge = crowd.Errorf(crowd.Unauthenticated, "this sign-in has taken too long, or is over: begin it again")
 )
 
 // Error implements error.
-func (e *FactorWanted) Error() string { return errFactor.Error() }
+func (e *FactorWanted) Error() string { return e.wanted.Error() }
 
 // Unwrap makes it a crowd.Error.
-func (e *FactorWanted) Unwrap() error { return errFactor }
+func (e *FactorWanted) Unwrap() error { return e.wanted }
 
 // enter returns the secret of a new session of who has shown their first factor, and
 // their second one with c or elsewhere, if they hold one. The session is what the act of the
@@ -45,82 +46,97 @@ func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, els
 		case err != nil:
 			return "", err
 		case len(held) == 0:
-		case c.Code == "":
-			return "", s.challenge(ctx, u)
+		case c.Code == "" && c.Passkey.Answer == "" && c.Passkey.asked.text != "":
+			return "", wantedOf(held)
+		case c.Code == "" && c.Passkey.Answer == "":
+			return "", s.challenge(ctx, u, held)
 		default:
-			if err := s.checkCode(store.Preparing(ctx), u, c, held); err != nil {
+			if err := s.checkFactor(store.Preparing(ctx), u, c, held); err != nil {
 				return "", err
 			}
 		}
 	}
+	return s.newSession(ctx, u, elsewhere)
+}
+
+func (s *Accounts) newSession(ctx context.Context, u *store.User, elsewhere bool) (string, error) {
 	if err := s.store.DeleteExpiredTokens(store.Preparing(ctx), s.clock.Time()); err != nil {
 		return "", err
 	}
 	return s.session(ctx, u.ID, elsewhere)
 }
 
-// challengeSecret names the secret with which challenges are signed.
-const challengeSecret = "challenges"
+// ofSignIn is the purpose of tickets of who has shown their first factor.
+const ofSignIn = "challenge"
 
-func (s *Accounts) challengeKey(ctx context.Context) (string, error) {
-	return s.store.Secret(ctx, challengeSecret, auth.NewSecret(challengeSecret))
-}
-
-// challenge returns a FactorWanted for a person, or another error. It is worth nothing once
-// they have another password.
-func (s *Accounts) challenge(ctx context.Context, u *store.User) error {
-	secret, err := s.challengeKey(ctx)
+// challenge returns a FactorWanted for a person with factors, or another error. It is worth
+// nothing once they have another password.
+func (s *Accounts) challenge(ctx context.Context, u *store.User, held []store.Factor) error {
+	t, err := s.newTicket(ctx, ofSignIn, u.ID.String(), u.PasswordHash)
 	if err != nil {
 		return err
 	}
-	id, until := u.ID.String(), strconv.FormatInt(s.clock.Time().Add(ChallengeLife).Unix(), 10)
-	return &FactorWanted{Challenge: id + "." + until + "." + auth.Sign(secret, ofChallenge(id, until, u)...)}
+	return &FactorWanted{Challenge: t.text, wanted: wantedOf(held)}
 }
 
-// ofChallenge is what is signed of a challenge.
-func ofChallenge(id, until string, u *store.User) []string {
-	return []string{"challenge", id, until, u.PasswordHash}
+// wantedOf is the error of who shows none of the factors that they hold.
+func wantedOf(held []store.Factor) *crowd.Error {
+	switch codes, keys := hold(held, store.TOTP), hold(held, store.Passkey); {
+	case codes && keys:
+		return errEither
+	case keys:
+		return errKeyOrCode
+	}
+	return errFactor
+}
+
+func hold(held []store.Factor, kind store.FactorKind) bool {
+	return slices.ContainsFunc(held, func(f store.Factor) bool { return f.Kind == kind })
 }
 
 // challenged returns the person who was given a challenge.
-func (s *Accounts) challenged(ctx context.Context, challenge string) (store.User, error) {
-	parts := strings.Split(challenge, ".")
-	if len(challenge) > 200 || len(parts) != 3 {
-		return store.User{}, errChallenge
+func (s *Accounts) challenged(ctx context.Context, challenge string) (u store.User, t ticket, err error) {
+	if t, err = s.parseTicket(challenge); err != nil {
+		return u, t, err
 	}
-	id, err := crowd.ParseWorkerID(parts[0])
-	until, err2 := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil || err2 != nil || !s.clock.Time().Before(time.Unix(until, 0)) {
-		return store.User{}, errChallenge
-	}
-	secret, err := s.challengeKey(ctx)
+	id, err := crowd.ParseWorkerID(t.subject)
 	if err != nil {
-		return store.User{}, err
+		return u, t, errChallenge
 	}
-	u, err := s.store.User(ctx, id)
+	u, err = s.store.User(ctx, id)
 	switch {
-	case crowd.CodeOf(err) == crowd.NotFound || err == nil && !auth.Signed(secret, parts[2], ofChallenge(parts[0], parts[1], &u)...):
-		return store.User{}, errChallenge
+	case crowd.CodeOf(err) == crowd.NotFound:
+		return u, t, errChallenge
 	case err != nil:
-		return store.User{}, err
-	case u.Suspended:
-		return store.User{}, errSuspended
+		return u, t, err
 	}
-	return u, nil
+	if err := s.isFor(ctx, &t, ofSignIn, u.PasswordHash); err != nil {
+		return u, t, err
+	}
+	if u.Suspended {
+		return u, t, errSuspended
+	}
+	return u, t, nil
 }
 
 // FinishFactor returns the secret of a new session of who was given a challenge and has a
-// code. Only the code, the address and the device of c are read.
+// code or a passkey. The name and the password of c are not read.
 func (s *Accounts) FinishFactor(ctx context.Context, challenge string, c Credentials) (string, error) {
-	u, err := s.challenged(ctx, challenge)
+	u, t, err := s.challenged(ctx, challenge)
 	if err != nil {
 		return "", err
 	}
-	if c.Code == "" {
-		return "", errFactor
-	}
+	c.Passkey.asked = t
 	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsFinishFactor, u.ID)
 	return s.enter(ctx, &u, &c, false)
+}
+
+// checkFactor checks the passkey or the code in c, and uses it up.
+func (s *Accounts) checkFactor(ctx context.Context, u *store.User, c *Credentials, held []store.Factor) error {
+	if c.Passkey.Answer != "" {
+		return s.checkPasskey(ctx, c, held)
+	}
+	return s.checkCode(ctx, u, c, held)
 }
 
 // checkCode checks the code in c, of one of somebody's factors or for recovery, and uses it

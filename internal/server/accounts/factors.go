@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/subtle"
+	"errors"
 	"slices"
 	"strings"
 
@@ -93,9 +94,10 @@ func (s *Accounts) Factors(ctx context.Context, p *access.Principal, id crowd.Wo
 
 // Proof is what somebody shows who changes how they sign in.
 type Proof struct {
-	Password string // that they have
-	Code     string // of a second factor, or for recovery, if they hold one
-	Device   string // of the browser, as Device has returned it; "": none
+	Password string  // that they have
+	Code     string  // of a second factor, or for recovery, if they hold one
+	Passkey  Passkey // in place of a code
+	Device   string  // of the browser, as Device has returned it; "": none
 }
 
 // prove returns p's person as they are, if a proof is right and they come with a session: who
@@ -108,7 +110,7 @@ func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof)
 	if err != nil {
 		return u, err
 	}
-	c := Credentials{Name: u.Name, Password: proof.Password, Code: proof.Code, From: access.SenderOf(ctx).Address, Device: proof.Device}
+	c := Credentials{Name: u.Name, Password: proof.Password, Code: proof.Code, From: access.SenderOf(ctx).Address, Device: proof.Device, Passkey: proof.Passkey}
 	if u.PasswordHash != "" {
 		if len(c.Password) > auth.MaxPassword*4 {
 			return u, errThisPassword
@@ -125,19 +127,25 @@ func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof)
 	if err != nil || len(held) == 0 {
 		return u, err
 	}
-	if c.Code == "" {
-		return u, asField(errFactor)
+	if c.Passkey.Answer != "" {
+		err = s.askedForProof(ctx, p, &c.Passkey)
+	} else if c.Code == "" {
+		err = wantedOf(held)
 	}
-	return u, asField(s.checkCode(ctx, &u, &c, held))
+	if err != nil {
+		return u, asField(err)
+	}
+	return u, asField(s.checkFactor(ctx, &u, &c, held))
 }
 
 var errThisPassword = crowd.Fieldf("password", "is not the password that you have")
 
-// asField makes an error about a code one about a field of a form: who sends it has signed
-// in.
+// asField makes an error about a second factor one about a field of a form: who sends it has
+// signed in.
 func asField(err error) error {
-	if err == errFactor || err == errCode {
-		return crowd.Fieldf("code", "%s", err.(*crowd.Error).Message)
+	var e *crowd.Error
+	if errors.As(err, &e) && e.Code == crowd.Unauthenticated {
+		return crowd.Fieldf(e.Field, "%s", e.Message)
 	}
 	return err
 }

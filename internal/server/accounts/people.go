@@ -42,6 +42,7 @@ type Accounts struct {
 	providers []*oidc.Provider
 	streams   *limits.Streams
 	required  FactorRule
+	publicURL string
 	log       *slog.Logger
 
 	// people is held by changes of people and their invitations and tries. It
@@ -60,11 +61,12 @@ type Config struct {
 	Providers []oidc.Settings // where people may sign in, too
 	Streams   *limits.Streams // event streams that are open
 	Required  FactorRule      // who has to have a second factor
+	PublicURL string          // where people reach the server; "": that is not known
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
 	for _, p := range cfg.Providers {
 		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))

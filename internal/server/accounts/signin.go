@@ -56,6 +56,7 @@ type Credentials struct {
 	Code     string     // of a second factor, or for recovery; "": none
 	From     netip.Addr // of the sender; zero: not known
 	Device   string     // of the browser, as Device has returned it; "": none
+	Passkey  Passkey    // in place of a code
 }
 
 // SignIn checks a name and a password and returns the secret of a new session.

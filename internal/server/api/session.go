@@ -36,7 +36,7 @@ func toMe(p *access.Principal) wire.Me {
 func (a *api) session() {
 	const tag = "Signing in"
 	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag,
-		text: "Who holds a second factor is told 401 about the field code until they send one. A code counts once. Passkeys need a browser."},
+		text: "Who holds a second factor is told 401 about the field code until they send one. A code counts once. Passkeys can be shown in a browser only: who holds no other factor sends a recovery code, or a token for programs in place of a session."},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
 			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, Code: in.Body.Code, From: access.SenderOf(ctx).Address}))
 		})

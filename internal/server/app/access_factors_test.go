@@ -26,6 +26,19 @@ func init() {
 		"Accounts.ConfirmTOTP": func(s *scene, p *access.Principal) error {
 			return but(second(s.Accounts.ConfirmTOTP(s.ctx, p, "", "")), crowd.Conflict)
 		},
+		"Accounts.BeginPasskey": func(s *scene, p *access.Principal) error {
+			return but(s.Accounts.BeginPasskey(s.ctx, p, "", "http://localhost", accounts.Proof{}), crowd.Conflict)
+		},
+		"Accounts.MakePasskey": func(s *scene, p *access.Principal) error {
+			return but(second(s.Accounts.MakePasskey(s.ctx, p, "http://localhost")), crowd.Conflict)
+		},
+		"Accounts.ConfirmPasskey": func(s *scene, p *access.Principal) error {
+			return but(second(s.Accounts.ConfirmPasskey(s.ctx, p, accounts.Passkey{Origin: "http://localhost"})), crowd.Conflict)
+		},
+		"Accounts.AskForProof": func(s *scene, p *access.Principal) error {
+			_, _, err := s.Accounts.AskForProof(s.ctx, p, "http://localhost")
+			return err
+		},
 		"Accounts.NewRecoveryCodes": func(s *scene, p *access.Principal) error {
 			return but(second(s.Accounts.NewRecoveryCodes(s.ctx, p, accounts.Proof{})), crowd.Conflict)
 		},

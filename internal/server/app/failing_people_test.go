@@ -32,6 +32,14 @@ func (f *failingStore) UseFactor(ctx context.Context, x store.Factor) error {
 	return f.err(ctx, "UseFactor", func() error { return f.Store.UseFactor(ctx, x) })
 }
 
+func (f *failingStore) FactorByCredential(ctx context.Context, credential string) (store.Factor, error) {
+	return fail1(f, ctx, "FactorByCredential", func() (store.Factor, error) { return f.Store.FactorByCredential(ctx, credential) })
+}
+
+func (f *failingStore) UsePasskey(ctx context.Context, x store.Factor, challenge string, expires time.Time) error {
+	return f.err(ctx, "UsePasskey", func() error { return f.Store.UsePasskey(ctx, x, challenge, expires) })
+}
+
 func (f *failingStore) DeleteFactor(ctx context.Context, user crowd.WorkerID, id int64) error {
 	return f.err(ctx, "DeleteFactor", func() error { return f.Store.DeleteFactor(ctx, user, id) })
 }

@@ -105,6 +105,8 @@ func (s *Settings) complete() error {
 	switch {
 	case !providerName.MatchString(s.Name):
 		return crowd.Fieldf("name", "%q is not a name (a to z, 0 to 9 and -, at most 32)", s.Name)
+	case s.Name == "passkey":
+		return crowd.Fieldf("name", "passkey is not free: it is the address of another page")
 	case err != nil || u.Host == "" || u.RawQuery+u.Fragment != "" || u.User != nil:
 		return crowd.Fieldf("issuer", "%q is not an address, like https://login.example.org", s.Issuer)
 	case u.Scheme != "https" && !(u.Scheme == "http" && local(u.Hostname())):

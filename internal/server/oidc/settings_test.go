@@ -49,6 +49,7 @@ func TestReadSettings(t *testing.T) {
 		{good, "", "EOF"},
 		{good, "providers: []", "providers: names none"},
 		{"name: corp", "name: Corp!", `providers[0].name: "Corp!" is not a name`},
+		{"name: corp", "name: passkey", "providers[0].name: passkey is not free"},
 		{"issuer: https://login.example.org", "issuer: login", "providers[0].issuer"},
 		{"issuer: https://", "issuer: http://", "has to begin with https://"},
 		{"client_id: throng", "client_id: ''", "providers[0].client_id: is missing"},

@@ -10,9 +10,16 @@ import (
 // account is the page of one's own password, second factors and sessions.
 func (rq *request) account() error {
 	list, held := ask(rq, rq.App.Accounts.Sessions), askOf(rq, rq.p.User.ID, rq.App.Accounts.Factors)
-	return rq.render("account", page{Title: "Your account", Section: "account",
+	var works string
+	if err := rq.App.Accounts.PasskeysWork(rq.origin()); err != nil {
+		works = err.Error()
+	}
+	ticket, asked, err := rq.App.Accounts.AskForProof(rq.ctx(), rq.p, rq.origin())
+	rq.check(err)
+	return rq.render("account", page{Title: "Your account", Section: "account", Script: passkeyScript,
 		Data: map[string]any{"Sessions": list, "Current": rq.p.Token.ID, "Name": rq.p.User.Name, "Least": auth.MinPassword,
-			"Factors": held, "MustEnrol": rq.p.MustEnrol, "HasPassword": rq.p.User.PasswordHash != ""}})
+			"Factors": held, "MustEnrol": rq.p.MustEnrol, "HasPassword": rq.p.User.PasswordHash != "",
+			"NoPasskeys": works, "Ticket": ticket, "Asked": asked}})
 }
 
 func (rq *request) changePassword() error {

@@ -397,6 +397,9 @@ const oneQuery = "workflow: Cats\ninputs: {things: {columns: [name]}}\nsteps: {n
 var elsewhere = map[string]string{
 	"POST /factor":                            "TestTOTP",
 	"POST /account/totp":                      "TestTOTP",
+	"POST /signin/passkey":                    "TestPasskeys",
+	"POST /account/passkey":                   "TestPasskeys",
+	"POST /account/passkey/confirm":           "TestPasskeys",
 	"POST /account/totp/confirm":              "TestTOTP",
 	"POST /account/recovery":                  "TestRemoveAFactor",
 	"POST /account/factors/{factor}/remove":   "TestRemoveAFactor",

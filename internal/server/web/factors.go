@@ -5,9 +5,12 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
+	"time"
 
 	"rsc.io/qr"
 
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -22,10 +25,24 @@ func factorKind(k store.FactorKind) string {
 	return "authenticator app"
 }
 
+// codeHelp says which codes do.
+func codeHelp(app bool) string {
+	if app {
+		return "The six digits that your authenticator app shows now, or one of your recovery codes."
+	}
+	return "One of your recovery codes."
+}
+
 // proof is what was typed into a form that changes how its sender signs in.
 func (rq *request) proof() accounts.Proof {
 	values := rq.r.PostForm
-	return accounts.Proof{Password: values.Get("password"), Code: strings.TrimSpace(values.Get("code")), Device: rq.cookie(httpkit.DeviceCookie)}
+	return accounts.Proof{Password: values.Get("password"), Code: strings.TrimSpace(values.Get("code")), Device: rq.cookie(httpkit.DeviceCookie),
+		Passkey: rq.passkey(values.Get("ticket"))}
+}
+
+// passkey is what the browser has answered that was asked for a passkey with a ticket.
+func (rq *request) passkey(ticket string) accounts.Passkey {
+	return accounts.Passkey{Ticket: ticket, Answer: rq.r.PostForm.Get("passkey"), Origin: rq.origin()}
 }
 
 // beginTOTP shows a new secret for an authenticator app.
@@ -90,4 +107,62 @@ func (rq *request) newRecoveryCodes() error {
 
 func (rq *request) removeFactor(id int64) error {
 	return rq.done(rq.App.Accounts.RemoveFactor(rq.ctx(), rq.p, id, rq.proof()), "/account", "unfactored")
+}
+
+// beginPasskey has the browser make a passkey.
+func (rq *request) beginPasskey() error {
+	if err := rq.App.Accounts.BeginPasskey(rq.ctx(), rq.p, rq.r.PostForm.Get("name"), rq.origin(), rq.proof()); err != nil {
+		return err
+	}
+	return rq.showPasskey()
+}
+
+// showPasskey is the page on which the browser makes a passkey.
+func (rq *request) showPasskey() error {
+	asked, err := rq.App.Accounts.MakePasskey(rq.ctx(), rq.p, rq.origin())
+	if err != nil {
+		return err
+	}
+	return rq.render("makepasskey", page{Title: "Set up a passkey", Section: "account", Script: passkeyScript, Data: asked})
+}
+
+const passkeyScript = "passkey.js"
+
+// confirmPasskey ends the setting up, and shows recovery codes after the first one.
+func (rq *request) confirmPasskey() error {
+	codes, err := rq.App.Accounts.ConfirmPasskey(rq.ctx(), rq.p, rq.passkey(""))
+	if err != nil {
+		return err
+	}
+	return rq.enrolled(codes)
+}
+
+// passkeyCookie is the name of the cookie of who signs in with a passkey alone.
+const passkeyCookie = "throng_passkey"
+
+// passkeySignInPage asks for a passkey, and nothing else.
+func (rq *request) passkeySignInPage() error {
+	if rq.p != nil {
+		return rq.home()
+	}
+	ticket, asked, err := rq.App.Accounts.AskForPasskey(rq.ctx(), rq.origin())
+	if err != nil {
+		return err
+	}
+	rq.setCookie("/signin/passkey", passkeyCookie, ticket, accounts.ChallengeLife)
+	return rq.render("passkey", page{Title: "Sign in with a passkey", Script: passkeyScript,
+		Data: map[string]any{"Next": localPath(rq.r.FormValue("next")), "Asked": asked}})
+}
+
+// signInWithPasskey signs in who has shown one. Who is refused is asked again.
+func (rq *request) signInWithPasskey() error {
+	secret, err := rq.App.Accounts.SignInWithPasskey(rq.ctx(), accounts.Credentials{From: access.SenderOf(rq.ctx()).Address, Passkey: rq.passkey(rq.cookie(passkeyCookie))})
+	if code := crowd.CodeOf(err); code == crowd.Unauthenticated || code == crowd.Forbidden {
+		rq.form = &form{ID: "passkey", Errs: problems(err)}
+		return rq.passkeySignInPage()
+	}
+	if err == nil {
+		rq.setCookie("/signin/passkey", passkeyCookie, "", -time.Second)
+	}
+	return rq.entered(secret, rq.r.PostForm.Get("next"), err)
 }

@@ -55,6 +55,7 @@ func funcs(a assets) template.FuncMap {
 		"ticks":        ticks,
 		"factorKind":   factorKind,
 		"changedThing": changedThing, "changedByAdmins": changedByAdmins,
+		"codeHelp": codeHelp,
 	}
 }
 

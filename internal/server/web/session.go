@@ -53,7 +53,8 @@ func (rq *request) signInPage() error {
 }
 
 func (rq *request) showSignIn(next string) error {
-	return rq.render("signin", page{Title: "Sign in", Data: map[string]any{"Next": next, "Providers": rq.App.Accounts.Providers()}})
+	return rq.render("signin", page{Title: "Sign in", Data: map[string]any{"Next": next, "Providers": rq.App.Accounts.Providers(),
+		"Passkeys": rq.App.Accounts.PasskeysWork(rq.origin()) == nil}})
 }
 
 // flowCookie is the name of the cookie of a sign-in that was begun at a provider.
@@ -145,16 +146,21 @@ func (rq *request) factorPage() error {
 	if rq.cookie(factorCookie) == "" {
 		return rq.seeOther("/signin", "")
 	}
-	return rq.render("factor", page{Title: "Second factor", Data: localPath(rq.r.FormValue("next"))})
+	wanted, err := rq.App.Accounts.AskForFactor(rq.ctx(), rq.cookie(factorCookie), rq.origin())
+	if err != nil {
+		return rq.signInFailed(err, localPath(rq.r.FormValue("next")))
+	}
+	return rq.render("factor", page{Title: "Second factor", Script: passkeyScript,
+		Data: map[string]any{"Next": localPath(rq.r.FormValue("next")), "Codes": wanted.Codes, "Asked": wanted.Passkey}})
 }
 
-// showFactor signs in who has shown their password before, with a code.
+// showFactor signs in who has shown their password before, with a code or a passkey.
 func (rq *request) showFactor() error {
 	next := rq.r.PostForm.Get("next")
 	secret, err := rq.App.Accounts.FinishFactor(rq.ctx(), rq.cookie(factorCookie), accounts.Credentials{Code: strings.TrimSpace(rq.r.PostForm.Get("code")),
-		From: access.SenderOf(rq.ctx()).Address, Device: rq.cookie(httpkit.DeviceCookie)})
+		From: access.SenderOf(rq.ctx()).Address, Device: rq.cookie(httpkit.DeviceCookie), Passkey: rq.passkey("")})
 	var e *crowd.Error
-	if errors.As(err, &e) && e.Code == crowd.Unauthenticated && e.Field == "code" {
+	if errors.As(err, &e) && e.Code == crowd.Unauthenticated && e.Field != "" {
 		rq.form = &form{ID: "factor", Errs: problems(err)}
 		return rq.factorPage()
 	}
