@@ -232,7 +232,7 @@ func (a *Act) Pending() bool { return !a.kept.Load() }
 func (a *Act) Keep() { a.kept.Store(true) }
 
 // Created is for stores: it says which id a new thing has. A tenant's entry is that
-// tenant's, and a person whom nobody made has come by themselves.
+// tenant's, and a person whom neither somebody nor a provider made has come by themselves.
 func (a *Act) Created(kind string, id any) {
 	if a.Kind == kind && a.Object == "" {
 		a.Object = fmt.Sprint(id)
@@ -241,7 +241,9 @@ func (a *Act) Created(kind string, id any) {
 	case crowd.TenantID:
 		a.Tenant = id
 	case crowd.WorkerID:
-		a.Actor = cmp.Or(a.Actor, id)
+		if a.Token == 0 {
+			a.Actor = cmp.Or(a.Actor, id)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ type Store interface {
 	Tokens
 	Roles
 	Factors
+	Provisioning
 	Pools
 	Calls
 	Outbox
@@ -125,6 +126,7 @@ type User struct {
 	MovedAt time.Time    // when they last came on duty from another pool; zero: never
 
 	EmailVerifiedAt time.Time // when it was shown that Email is theirs; zero: it was typed in, and reserves nothing
+	SuspendedBy     string    // the provider of accounts that has suspended them; "": an administrator, or nobody
 }
 
 // StaffOf returns the tenants for which u holds any role, ascending.
@@ -169,6 +171,8 @@ type People interface {
 	// somebody's is a Conflict.
 	PutIdentity(ctx context.Context, issuer, subject string, u User, at time.Time) (crowd.WorkerID, error)
 	UserByIdentity(ctx context.Context, issuer, subject string) (User, error)
+	// HasIdentity reports whether a user has an account at a provider.
+	HasIdentity(ctx context.Context, issuer string, user crowd.WorkerID) (bool, error)
 	// ListUsers returns up to limit users with ids above after, in order of
 	// id. When tenant is not 0, only those who hold a role for that tenant.
 	ListUsers(ctx context.Context, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]User, error)
@@ -187,6 +191,8 @@ const (
 	SessionToken TokenKind = "session" // a browser's cookie
 	APIToken     TokenKind = "api"     // a program's bearer token
 	SetupToken   TokenKind = "setup"   // a one-time link that sets a password
+
+	ProviderToken TokenKind = "provider" // of a provider of accounts, which acts as nobody
 )
 
 // Token lets its bearer act as a user. Only the hash of the secret is kept.
@@ -208,6 +214,8 @@ type Token struct {
 	// FactorElsewhere says of a session that the provider where it was begun has asked for a
 	// second factor.
 	FactorElsewhere bool
+
+	Provider string // of a ProviderToken: whose people and groups it keeps
 }
 
 // Tokens keeps tokens.

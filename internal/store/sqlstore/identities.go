@@ -32,3 +32,9 @@ func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (sto
 	}
 	return found[0], nil
 }
+
+// HasIdentity implements store.People.
+func (s *Store) HasIdentity(ctx context.Context, issuer string, user crowd.WorkerID) (bool, error) {
+	_, has, err := one(ctx, s.read, number[int64], `select 1 from identities where user_id = $1 and issuer = $2`, user, issuer)
+	return has, s.failed("read identities", err)
+}

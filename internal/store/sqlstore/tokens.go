@@ -10,8 +10,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at, address, factor_elsewhere, scopes`, func(t *store.Token) []any {
-	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}, &t.Address, &t.FactorElsewhere, encoded{&t.Scopes}}
+var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at, address, factor_elsewhere, scopes, provider`, func(t *store.Token) []any {
+	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}, &t.Address, &t.FactorElsewhere, encoded{&t.Scopes}, &t.Provider}
 })
 
 // CreateToken implements store.Tokens.

@@ -82,6 +82,9 @@ func testIdentities(t *testing.T, w *world) {
 	same(t, "made", must(w.UserByIdentity(w.ctx, "https://a.example", "1"))(t), made)
 	must(w.PutIdentity(w.ctx, "https://b.example", "1", made, now))(t) // another account of theirs
 	same(t, "the other account", must(w.UserByIdentity(w.ctx, "https://b.example", "1"))(t), made)
+	same(t, "has one", must(w.HasIdentity(w.ctx, "https://b.example", made.ID))(t), true)
+	same(t, "has none there", must(w.HasIdentity(w.ctx, "https://c.example", made.ID))(t), false)
+	same(t, "has none", must(w.HasIdentity(w.ctx, "https://b.example", w.workers[0]))(t), false)
 	_, err := w.UserByIdentity(w.ctx, "https://a.example", "2")
 	refused(t, err, crowd.NotFound)
 	_, err = w.PutIdentity(w.ctx, "https://a.example", "1", store.User{Name: "ottilie", CreatedAt: now}, now)
