@@ -100,7 +100,7 @@ var serverLayers = [][]string{
 	{"internal/server/accounts", "internal/server/work"},
 	{"internal/server/batches", "internal/server/control", "internal/server/runs"},
 	{"internal/server/app"},
-	{"internal/server/api", "internal/server/metrics", "internal/server/web"}, // the edges
+	{"internal/server/api", "internal/server/metrics", "internal/server/scim", "internal/server/web"}, // the edges
 	{"internal/server"},
 }
 

@@ -54,6 +54,7 @@ type Root struct {
 	Service  Service  `cmd:"" group:"work" help:"Declare services that the workflows of several tenants call."`
 	Role     Role     `cmd:"" group:"work" help:"Say who may do what: roles, made of permissions."`
 	Token    Token    `cmd:"" group:"work" help:"Make tokens for programs."`
+	Scim     Scim     `cmd:"" group:"work" help:"Let providers of accounts add, change and suspend people."`
 	Session  Session  `cmd:"" group:"work" help:"Show where you are signed in; sign out there; change your password."`
 	Audit    Audit    `cmd:"" group:"work" help:"Show who changed what; download that and verify it."`
 

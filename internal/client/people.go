@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/throng-dev/throng/crowd"
@@ -216,4 +217,28 @@ func (c *Client) Tries(ctx context.Context, test int64) ([]wire.Try, error) {
 // RetireTest retires a test, or lifts that.
 func (c *Client) RetireTest(ctx context.Context, test int64, retired bool) (wire.GivenTest, error) {
 	return post[wire.GivenTest](ctx, c, path("tests", test, "retire"), wire.Retire{Retired: retired})
+}
+
+// Providers lists the providers of accounts.
+func (c *Client) Providers(ctx context.Context) ([]wire.Provider, error) {
+	return get[[]wire.Provider](ctx, c, "/v1/providers")
+}
+
+func providerTokens(provider string) string {
+	return "/v1/providers/" + url.PathEscape(provider) + "/tokens"
+}
+
+// ProviderTokens lists the tokens of a provider.
+func (c *Client) ProviderTokens(ctx context.Context, provider string) ([]wire.ProviderToken, error) {
+	return get[[]wire.ProviderToken](ctx, c, providerTokens(provider))
+}
+
+// CreateProviderToken makes a token of a provider.
+func (c *Client) CreateProviderToken(ctx context.Context, provider string, n wire.NewProviderToken) (wire.MadeProviderToken, error) {
+	return post[wire.MadeProviderToken](ctx, c, providerTokens(provider), n)
+}
+
+// RevokeProviderToken takes a token of a provider away.
+func (c *Client) RevokeProviderToken(ctx context.Context, provider string, id int64) error {
+	return c.call(ctx, http.MethodDelete, providerTokens(provider)+"/"+strconv.FormatInt(id, 10), nil, nil)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/server/oidc"
+	"github.com/throng-dev/throng/internal/server/scim"
 	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -235,6 +236,7 @@ func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	api.Mount(mux, api.Config{App: s, Log: cfg.Log, Version: cfg.Version, Scratch: e.scratch, TrustProxy: cfg.TrustProxy})
+	scim.Mount(mux, scim.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", e.figures.Guarded())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

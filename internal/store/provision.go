@@ -83,7 +83,7 @@ type Provisioning interface {
 	// provider has, or a person whom it has, is a Conflict.
 	CreateProvisioned(ctx context.Context, r Provisioned, u User) (Provisioned, error)
 	// UpdateProvisioned replaces all that is kept of r.ID, which was not deleted before. Who
-	// is deleted is in no group any more.
+	// is deleted is in no group any more, which changes the groups.
 	UpdateProvisioned(ctx context.Context, r Provisioned) error
 	// ListProvisioned lists people in order of id.
 	ListProvisioned(ctx context.Context, f ProvisionedFilter) ([]Provisioned, error)

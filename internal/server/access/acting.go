@@ -17,7 +17,7 @@ func (p *Principal) Acting(ctx context.Context, o Operation, about store.AuditEn
 		return ctx, acts[0]
 	}
 	about.Operation, about.Actor = o.Name, p.User.ID
-	if p.Token.Kind == store.APIToken {
+	if p.Token.Kind == store.APIToken || p.Token.Kind == store.ProviderToken {
 		about.Token = p.Token.ID
 	}
 	if from := SenderOf(ctx).Address; from.IsValid() {

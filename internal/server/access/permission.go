@@ -28,6 +28,7 @@ const (
 	CanReadPeople
 	CanChangePeople
 	CanInvite
+	CanProvision
 	CanReadTests
 	CanChangeTests
 	CanReadPools
@@ -57,6 +58,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanReadPeople:     {"people.read", "see people and invitations"},
 	CanChangePeople:   {"people.change", "add and change people, give roles"},
 	CanInvite:         {"people.invite", "invite people to work"},
+	CanProvision:      {"people.provision", "see providers of accounts, and let them add and change people, roles included"},
 	CanReadTests:      {"tests.read", "see qualification tests and who took them"},
 	CanChangeTests:    {"tests.change", "make and retire qualification tests"},
 	CanReadPools:      {"pools.read", "see pools whole: people, queues, control, money for waiting"},

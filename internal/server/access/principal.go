@@ -23,7 +23,7 @@ type Principal struct {
 // each visits what p holds: a role, its permissions as far as p's token goes, and for
 // which tenant; 0: for the installation. It ends when visit returns false.
 func (p *Principal) each(visit func(tenant crowd.TenantID, r Role, s Permissions) bool) {
-	if p == nil || p.User.Suspended || p.MustEnrol {
+	if p == nil || p.User.Suspended || p.MustEnrol || p.Token.Kind == store.ProviderToken {
 		return
 	}
 	for h := range Held(&p.User) {
@@ -209,6 +209,10 @@ func (p *Principal) May(o Operation) error {
 	case Members:
 		if len(p.Roles()) == 0 {
 			return crowd.Errorf(crowd.Forbidden, "this needs a role, and you have none")
+		}
+	case Provider:
+		if p.Token.Kind != store.ProviderToken {
+			return crowd.Errorf(crowd.Forbidden, "this is for providers of accounts, with a token for that")
 		}
 	}
 	return nil // for everybody

@@ -14,6 +14,7 @@ const (
 	Anywhere                // who has the permission for any tenant, or for the installation
 	Tenant                  // who has it for the tenant that it is about, or for the installation
 	Installation            // who has it for the installation
+	Provider                // a provider of accounts, with a token for that
 )
 
 // Operation is a method of a use case, and who may call it.
@@ -124,6 +125,7 @@ var (
 	AccountsProviders            = reads("Accounts.Providers", Everybody, CanNothing)
 	AccountsBeginSignIn          = changes("Accounts.BeginSignIn", Everybody, CanNothing)
 	AccountsFinishSignIn         = changes("Accounts.FinishSignIn", Everybody, CanNothing)
+	AccountsJoined               = changes("Accounts.FinishSignIn: one person in place of two", Everybody, CanNothing)
 	AccountsSignOut              = changes("Accounts.SignOut", Self, CanNothing)
 	AccountsDevice               = reads("Accounts.Device", Self, CanNothing)
 	AccountsChangePassword       = changes("Accounts.ChangePassword", Self, CanNothing)
@@ -153,7 +155,26 @@ var (
 	AccountsTokensOfOthers       = changes("Accounts.Tokens: of others", Installation, CanChangePeople)
 	AccountsRevokeToken          = changes("Accounts.RevokeToken", Self, CanNothing)
 	_                            = internal("Accounts.Change")
+	AccountsAuthenticateProvider = reads("Accounts.AuthenticateProvider", Everybody, CanNothing)
 	_                            = internal("Accounts.KeepUses")
+
+	ProvisioningProviders   = reads("Provisioning.Providers", Installation, CanProvision)
+	ProvisioningCreateToken = changes("Provisioning.CreateToken", Installation, CanProvision)
+	ProvisioningTokens      = reads("Provisioning.Tokens", Installation, CanProvision)
+	ProvisioningRevokeToken = changes("Provisioning.RevokeToken", Installation, CanProvision)
+	ProvisioningPeople      = reads("Provisioning.People", Provider, CanNothing)
+	ProvisioningPerson      = reads("Provisioning.Person", Provider, CanNothing)
+	ProvisioningAdd         = changes("Provisioning.Add", Provider, CanNothing)
+	ProvisioningAdopt       = changes("Provisioning.Add: for somebody who was here", Provider, CanNothing)
+	ProvisioningChange      = changes("Provisioning.Change", Provider, CanNothing)
+	ProvisioningRemove      = changes("Provisioning.Remove", Provider, CanNothing)
+	ProvisioningGroups      = reads("Provisioning.Groups", Provider, CanNothing)
+	ProvisioningGroup       = reads("Provisioning.Group", Provider, CanNothing)
+	ProvisioningAddGroup    = changes("Provisioning.AddGroup", Provider, CanNothing)
+	ProvisioningChangeGroup = changes("Provisioning.ChangeGroup", Provider, CanNothing)
+	ProvisioningRemoveGroup = changes("Provisioning.RemoveGroup", Provider, CanNothing)
+	ProvisioningRegroup     = changes("Provisioning.ChangeGroup: what it makes each of its people", Provider, CanNothing)
+	_                       = internal("Provisioning.Run")
 
 	_                     = internal("Tenants.Names")
 	_                     = internal("Tenants.Fullest")

@@ -11,8 +11,14 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// Change changes a person in the store and in their pool.
+// Change changes a person in the store and in their pool. Who holds a task does not leave
+// their pool.
 func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*store.User) error) (store.User, error) {
+	return s.change(ctx, id, false, change)
+}
+
+// change is Change, in which what somebody holds can go to others when they leave.
+func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, change func(*store.User) error) (store.User, error) {
 	s.people.Lock()
 	defer s.people.Unlock()
 	u, err := s.store.User(ctx, id)
@@ -37,6 +43,11 @@ func (s *Accounts) Change(ctx context.Context, id crowd.WorkerID, change func(*s
 		if err := r.Command(store.WithActs(ctx), func(e *engine.Engine, now time.Time) error {
 			c, _ := e.OnCall(now, id)
 			learns = c.Training > 0
+			if atOnce {
+				if err := live.GiveBack(e, now, id); err != nil {
+					return err
+				}
+			}
 			return e.RemoveWorker(now, id)
 		}); err != nil {
 			return u, err

@@ -48,6 +48,8 @@ type Accounts struct {
 	// people is held by changes of people and their invitations and tries. It
 	// comes before the locks of OnCall and of the pools' loops.
 	people sync.Mutex
+	// writes is held by changes of what is provisioned. It comes before people.
+	writes sync.Mutex
 }
 
 // Config is what Accounts needs.

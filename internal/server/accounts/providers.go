@@ -3,6 +3,7 @@ package accounts
 import (
 	"cmp"
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,7 +12,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
-	"github.com/throng-dev/throng/internal/server/groups"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/store"
@@ -107,7 +107,7 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if u.Suspended {
 		return "", "", errSuspended
 	}
-	if err := s.regroup(ctx, p.Groups, u, who.Groups); err != nil {
+	if err := s.regroup(ctx, p, u.ID, who.Groups, false); err != nil {
 		return "", "", err
 	}
 	session, err = s.enter(ctx, &u, &Credentials{}, p.TrustFactor)
@@ -117,6 +117,9 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 // personOf returns the person with an account at a provider, who is made if they are new.
 func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Identity) (store.User, error) {
 	u, err := s.store.UserByIdentity(ctx, who.Issuer, who.Subject)
+	if err == nil {
+		return u, s.joined(ctx, p, who, &u)
+	}
 	if crowd.CodeOf(err) != crowd.NotFound {
 		return u, err
 	}
@@ -126,6 +129,9 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 		return u, err
 	}
 	now := s.clock.Time()
+	if u, err = s.linked(ctx, p, who); err != nil || u.ID != 0 {
+		return u, err
+	}
 	if p.LinkEmail && who.Email != "" {
 		same, err := s.store.UsersByEmail(ctx, who.Email)
 		if err != nil {
@@ -157,6 +163,112 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 	return u, err
 }
 
+// errNotProvisioned is told to who comes by a provider that says who may come in, and has not
+// said so of them.
+var errNotProvisioned = crowd.Errorf(crowd.Forbidden, "you have no account here yet: ask an administrator of your sign-in to assign this application to you")
+
+// linked returns the person whom a provider has provisioned and who signs in for the first
+// time now: the one under the external id that it tells, or else the only one with the
+// address that it has verified, unless they sign in by another account there. Once it has
+// provisioned anybody, nobody else comes in by it. It returns nobody if it has not.
+func (s *Accounts) linked(ctx context.Context, p *oidc.Provider, who *oidc.Identity) (u store.User, err error) {
+	count, err := s.store.CountProvisioned(ctx, p.Name)
+	if err != nil || count.ChangedAt.IsZero() {
+		return u, err
+	}
+	r, err := s.provisionedAs(ctx, p, who)
+	if err != nil {
+		return u, err
+	}
+	if r.User == 0 {
+		return u, errNotProvisioned
+	}
+	if u, err = s.store.User(ctx, r.User); err != nil {
+		return u, err
+	}
+	for _, act := range store.ActsOf(ctx) {
+		act.Actor, act.Object = u.ID, u.ID.String()
+	}
+	_, err = s.store.PutIdentity(ctx, who.Issuer, who.Subject, u, s.clock.Time())
+	return u, err
+}
+
+// provisionedAs returns what a provider has provisioned for who signs in, or nobody.
+func (s *Accounts) provisionedAs(ctx context.Context, p *oidc.Provider, who *oidc.Identity) (none store.Provisioned, err error) {
+	if who.ExternalID != "" {
+		list, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: p.Name, ExternalID: who.ExternalID, Limit: 1})
+		if err != nil || len(list) > 0 {
+			return append(list, none)[0], err
+		}
+	}
+	if who.Email == "" {
+		return none, nil
+	}
+	same, err := s.store.UsersByEmail(ctx, who.Email)
+	if err != nil {
+		return none, err
+	}
+	var found []store.Provisioned
+	for _, u := range same {
+		list, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: p.Name, User: u.ID, Limit: 1})
+		if err != nil {
+			return none, err
+		}
+		found = append(found, list...)
+	}
+	if len(found) != 1 {
+		return none, nil
+	}
+	other, err := s.store.HasIdentity(ctx, who.Issuer, found[0].User)
+	if err != nil || other {
+		return none, err
+	}
+	return found[0], nil
+}
+
+// joined has one person be who has signed in by a provider before and whom it has
+// provisioned since under an external id that is not their subject, as one who was made
+// for that and whom nobody has ever signed in as. So what the provider says of them later
+// is about the person whom they are.
+func (s *Accounts) joined(ctx context.Context, p *oidc.Provider, who *oidc.Identity, u *store.User) error {
+	if p.KnownBySubject() || who.ExternalID == "" {
+		return nil
+	}
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	list, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: p.Name, ExternalID: who.ExternalID, Limit: 1})
+	if err != nil || len(list) == 0 || list[0].User == u.ID {
+		return err
+	}
+	r := list[0]
+	made, err := s.store.User(ctx, r.User)
+	if err != nil {
+		return err
+	}
+	used, err := s.store.HasIdentity(ctx, who.Issuer, made.ID)
+	switch {
+	case err != nil:
+		return err
+	case used || made.PasswordHash != "":
+		return crowd.Errorf(crowd.Conflict, "%s says that you are two people here: ask an administrator", p.Button)
+	case made.Suspended:
+		return errSuspended
+	}
+	r.User = u.ID
+	for _, act := range store.ActsOf(ctx) {
+		act.Actor, act.Object = u.ID, u.ID.String()
+	}
+	if err := s.store.UpdateProvisioned(ctx, r); err != nil {
+		return err
+	}
+	ctx, _ = s.acting(store.WithActs(ctx), &access.Principal{User: *u}, access.AccountsJoined, made.ID)
+	_, err = s.change(ctx, made.ID, true, func(made *store.User) error {
+		made.Suspended, made.SuspendedBy, made.Admin, made.Pool, made.Tenants, made.Roles = true, p.Name, false, 0, nil, nil
+		return nil
+	})
+	return err
+}
+
 var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._@+-]+`)
 
 // freeName returns a name that nobody has, like the one that is wanted.
@@ -176,10 +288,13 @@ func (s *Accounts) freeName(ctx context.Context, want string) (string, error) {
 	}
 }
 
-// regroup makes somebody what their groups in a directory make them. What its groups make
+// regroup makes somebody what their groups at a provider make them. What its groups make
 // nobody stays as it is. Who has to finish a task first stays in their pool until the next
 // time.
-func (s *Accounts) regroup(ctx context.Context, m groups.Mapping, u store.User, in []string) error {
+//
+// The groups are those that the provider keeps here, or else those claimed. Who is to leave
+// their pool at once does, and what they hold goes to others.
+func (s *Accounts) regroup(ctx context.Context, p *oidc.Provider, id crowd.WorkerID, claimed []string, atOnce bool) error {
 	custom, err := s.store.ListRoles(ctx)
 	if err != nil {
 		return err
@@ -191,21 +306,36 @@ func (s *Accounts) regroup(ctx context.Context, m groups.Mapping, u store.User, 
 			found = err == nil
 		}
 		if !found {
-			s.log.Warn("a group gives a role that there is not", "role", h.String(), "person", u.ID.String())
+			s.log.Warn("a group gives a role that there is not", "role", h.String(), "person", id.String())
 		}
 		return found
 	}
-	for _, pool := range []bool{true, false} {
-		after := u
-		m.Become(&after, in, there, pool)
-		if after.Admin == u.Admin && after.Pool == u.Pool && slices.Equal(after.Tenants, u.Tenants) && slices.Equal(after.Roles, u.Roles) {
-			return nil
-		}
-		_, err := s.Change(ctx, u.ID, func(u *store.User) error { m.Become(u, in, there, pool); return nil })
-		if !pool || crowd.CodeOf(err) != crowd.Conflict {
+	become := func(u *store.User, pool bool) error {
+		in, err := s.groupsOf(ctx, p, id, claimed)
+		if err != nil {
 			return err
 		}
-		s.log.Info("somebody stays in their pool until they have finished their task", "person", u.ID.String())
+		before := *u
+		p.Groups.Become(u, in, there, pool)
+		if before.Admin && !u.Admin {
+			if err := s.mayLose(ctx, &before); errors.Is(err, errLastAdmin) {
+				u.Admin = true
+				s.log.Warn("the last administrator stays one, whatever their groups say", "provider", p.Name, "person", id.String())
+			} else if err != nil {
+				return err
+			}
+		}
+		if before.Admin == u.Admin && before.Pool == u.Pool && slices.Equal(before.Tenants, u.Tenants) && slices.Equal(before.Roles, u.Roles) {
+			return errSame
+		}
+		return nil
+	}
+	for _, pool := range []bool{true, false} {
+		_, err := s.change(ctx, id, atOnce, func(u *store.User) error { return become(u, pool) })
+		if !pool || crowd.CodeOf(err) != crowd.Conflict {
+			return unlessSame(err)
+		}
+		s.log.Info("somebody stays in their pool until they have finished their task", "person", id.String())
 	}
 	return nil
 }

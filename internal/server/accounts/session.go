@@ -96,7 +96,7 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 		return x, nil
 	}
 	t, err := s.store.TokenByHash(ctx, hash)
-	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && (t.Kind == store.SetupToken || expired(t, now))) {
+	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && (t.Kind == store.SetupToken || t.Kind == store.ProviderToken || expired(t, now))) {
 		return x, errSignIn
 	}
 	if err != nil {

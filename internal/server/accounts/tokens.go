@@ -69,8 +69,6 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	switch {
 	case t.Name == "":
 		return t, "", crowd.Fieldf("name", "give the token a name (at most 100 bytes)")
-	case n.Life < 0:
-		return t, "", crowd.Fieldf("life", "%s is in the past", n.Life)
 	case n.Tenant != 0 && p.May(access.AccountsCreateTokenForOthers) == nil && !slices.Contains(as.Tenants(), n.Tenant):
 		return t, "", &crowd.Error{Code: crowd.NotFound, Field: "tenant", Message: u.Name + " holds no role for " + n.Tenant.String()}
 	case n.Tenant != 0 && !slices.Contains(as.Tenants(), n.Tenant):
@@ -93,23 +91,38 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	if t.Scopes, err = scopes(as, p, n.Scopes); err != nil {
 		return t, "", err
 	}
-	if life := cmp.Or(n.Life, defaultLife); life != Forever {
+	if err := s.bound(p, &t, cmp.Or(n.Life, defaultLife), n.Networks); err != nil {
+		return t, "", err
+	}
+	ctx, act := p.Acting(ctx, access.AccountsCreateToken, store.AuditEntry{At: s.clock.Time(), Tenant: t.Tenant, Kind: "token"})
+	act.After = t
+	secret, err := s.issue(ctx, &t, "thr")
+	return t, secret, err
+}
+
+// bound says until when and from where a new token is good, within the bounds of the one
+// with which p came.
+func (s *Accounts) bound(p *access.Principal, t *store.Token, life time.Duration, from []string) error {
+	if life < 0 {
+		return crowd.Fieldf("life", "%s is in the past", life)
+	}
+	if life != Forever {
 		t.ExpiresAt = s.clock.Time().Add(life)
 	}
-	networks, err := ParseNetworks("networks", n.Networks)
+	networks, err := ParseNetworks("networks", from)
 	if err != nil {
-		return t, "", err
+		return err
 	}
 	own, err := ParseNetworks("networks", p.Token.Networks)
 	switch {
 	case err != nil:
-		return t, "", err
+		return err
 	case len(networks) > maxNetworks:
-		return t, "", crowd.Fieldf("networks", "a token can be limited to %d networks, not to %d", maxNetworks, len(networks))
+		return crowd.Fieldf("networks", "a token can be limited to %d networks, not to %d", maxNetworks, len(networks))
 	case len(networks) == 0:
 		networks = own
 	case !allWithin(own, networks):
-		return t, "", crowd.Fieldf("networks", "the token with which this one is made is limited to %s: it can be limited to parts of that", strings.Join(p.Token.Networks, ", "))
+		return crowd.Fieldf("networks", "the token with which this one is made is limited to %s: it can be limited to parts of that", strings.Join(p.Token.Networks, ", "))
 	}
 	for _, n := range networks {
 		t.Networks = append(t.Networks, n.String())
@@ -117,10 +130,7 @@ func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewTo
 	if end := p.Token.ExpiresAt; p.Token.Kind == store.APIToken && !end.IsZero() && (t.ExpiresAt.IsZero() || t.ExpiresAt.After(end)) {
 		t.ExpiresAt = end
 	}
-	ctx, act := p.Acting(ctx, access.AccountsCreateToken, store.AuditEntry{At: s.clock.Time(), Tenant: t.Tenant, Kind: "token"})
-	act.After = t
-	secret, err := s.issue(ctx, &t, "thr")
-	return t, secret, err
+	return nil
 }
 
 // scopes checks what a token for somebody is limited to, which p makes: permissions that

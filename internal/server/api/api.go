@@ -60,6 +60,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.huma.UseMiddleware(a.identify, a.given, a.finite)
 	a.session()
 	a.people()
+	a.providers()
 	a.invitations()
 	a.tests()
 	a.tenants()

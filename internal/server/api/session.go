@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
@@ -32,6 +31,8 @@ func toMe(p *access.Principal) wire.Me {
 	}
 	return me
 }
+
+var errForeverAndLife = crowd.Fieldf("forever", "a token is good for ever or for life_seconds, not both")
 
 func (a *api) session() {
 	const tag = "Signing in"
@@ -110,12 +111,9 @@ func (a *api) session() {
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: access.AccountsCreateToken, secret: true, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
 			b := &in.Body
-			life := time.Duration(b.LifeSeconds) * time.Second
-			if b.Forever {
-				if life != 0 {
-					return wire.MadeToken{}, crowd.Fieldf("forever", "a token is good for ever or for life_seconds, not both")
-				}
-				life = accounts.Forever
+			life, err := lifeOf(b.LifeSeconds, b.Forever)
+			if err != nil {
+				return wire.MadeToken{}, err
 			}
 			t, secret, err := a.app.Accounts.CreateToken(ctx, p, accounts.NewToken{Name: b.Name, Tenant: b.Tenant,
 				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Scopes: b.Scopes, Life: life, For: b.For, Networks: b.Networks})

@@ -34,6 +34,8 @@ func (p *somebody) may(o access.Operation) bool {
 		return has(p.whole, o.Needs) || has(p.own, o.Needs) || has(p.others, o.Needs)
 	case access.Members:
 		return len(p.whole)+len(p.own)+len(p.others) > 0
+	case access.Provider:
+		return p.Token.Kind == store.ProviderToken
 	}
 	return true
 }
@@ -57,6 +59,7 @@ func (w *world) peopleOfAllKinds() map[string]somebody {
 		"a requester's token for working only": {w.limited(mixed, accounts.NewToken{Roles: roles(worker)}), roles(worker), nil, nil},
 		"a worker's token for requesting only": {w.limited(both, accounts.NewToken{Roles: roles(requester)}), nil, roles(requester), roles(requester)},
 		"a suspended person":                   {suspended, nil, nil, nil},
+		"a provider":                           {w.provider(), nil, nil, nil},
 		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil, nil, nil},
 	}
 	for _, b := range access.BuiltIns() {

@@ -71,6 +71,8 @@ type App struct {
 	Runs        *runs.Runs
 	Services    *runs.Services
 	Audit       *audit.Audit
+	// Provisioning is how providers of accounts keep people and groups here.
+	Provisioning *accounts.Provisioning
 
 	// PublicURL is where people reach the server, without a slash at its end; "" if that
 	// is not known. Links for them begin with it.
@@ -106,6 +108,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"old answers", true, a.repeats.Run},
 		{"old entries of the audit log", cfg.AuditRetention > 0, a.Audit.Run},
 		{"usage of a day", true, a.quotas.Run},
+		{"what groups make people", true, a.Provisioning.Run},
 	}
 }
 
@@ -156,6 +159,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Tenants = accounts.NewTenants(accounts.TenantsConfig{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Funds: funds, Quotas: quotas})
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox, quotas)
 	a.Tests = accounts.OpenTests(a.Accounts, quotas, uploads)
+	a.Provisioning = accounts.OpenProvisioning(a.Accounts)
 
 	people := recruit.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Outbox: a.Outbox, Log: cfg.Log, Clock: cfg.Now, ChangeUser: a.Accounts.Change}
 	calls, err := recruit.OpenCalls(ctx, people)

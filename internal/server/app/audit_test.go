@@ -51,6 +51,8 @@ func TestEveryChangeIsTold(t *testing.T) {
 			s.held = w.next(who).Assignment
 		case o.Who == access.Tenant:
 			who = w.ann
+		case o.Who == access.Provider:
+			who = w.provider()
 		}
 		if name == "Invitations.Accept" { // staff do not
 			who = w.workers[0]

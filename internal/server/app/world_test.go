@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
@@ -41,7 +42,8 @@ type world struct {
 
 	warns     atomic.Bool // the log may have warnings
 	adminFrom []netip.Prefix
-	services  []string // private places that may be called, from the next open on
+	providers []oidc.Settings // from the next open on
+	services  []string        // private places that may be called, from the next open on
 
 	admin, ann, bob *access.Principal
 	workers         []*access.Principal
@@ -83,7 +85,7 @@ func newWorld(t testing.TB, n int) *world {
 
 // newBareWorld is a new server with an admin and nobody else.
 func newBareWorld(t testing.TB) *world {
-	w := &world{t: t, ctx: context.Background(), path: filepath.Join(t.TempDir(), "throng.db"), clock: &clock{}}
+	w := &world{t: t, ctx: context.Background(), path: filepath.Join(t.TempDir(), "throng.db"), clock: &clock{}, providers: corp()}
 	w.open()
 	t.Cleanup(w.close)
 	root := store.User{Name: "root", Admin: true}
@@ -102,7 +104,7 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Providers: w.providers, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
 }
 
 // log is a log in which nothing may be worth a warning while the store does what it

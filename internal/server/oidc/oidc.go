@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -125,6 +126,7 @@ func (p *Provider) Begin(ctx context.Context, secret, redirect, next string) (ad
 // Identity is who somebody is at a provider.
 type Identity struct {
 	Issuer, Subject string
+	ExternalID      string // by which it provisions them; "": not told
 	Name, FullName  string
 	Email           string // only if the provider has verified it
 	Groups          []string
@@ -231,6 +233,9 @@ func (p *Provider) verify(ctx context.Context, found *oidc.Provider, access *oau
 	who = Identity{Issuer: token.Issuer, Subject: token.Subject, Name: claims.Name, FullName: claims.FullName}
 	if claims.Verified == true || claims.Verified == "true" {
 		who.Email = claims.Email
+	}
+	if err := json.Unmarshal(all[cmp.Or(p.ExternalID, "sub")], &who.ExternalID); err != nil {
+		who.ExternalID = "" // it is not there, or no text
 	}
 	who.Groups = namesOf(all[p.Claim])
 	return who, nil

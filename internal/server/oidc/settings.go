@@ -30,6 +30,7 @@ type Settings struct {
 	Claim      string         `yaml:"groups_claim"`       // that holds somebody's groups; empty: groups
 	Groups     groups.Mapping `yaml:"groups"`             // what those in a group are
 	LinkEmail  bool           `yaml:"link_by_email"`      // to people with the same address, if the provider has verified it
+	ExternalID string         `yaml:"external_id_claim"`  // that holds whom it provisions by SCIM; empty: sub
 	Secret     string         `yaml:"-"`
 
 	TrustFactor bool `yaml:"trust_second_factor"` // it asks for a second factor, so nobody who comes from there is asked again
@@ -122,6 +123,9 @@ func (s *Settings) complete() error {
 	if s.Claim == "" {
 		s.Claim = "groups"
 	}
+	if s.ExternalID == "" {
+		s.ExternalID = "sub"
+	}
 	return s.Groups.Complete("groups")
 }
 
@@ -130,3 +134,10 @@ func local(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
+
+// KnownBySubject reports whether people are provisioned under the subject by which they
+// sign in.
+func (s *Settings) KnownBySubject() bool { return s.ExternalID == "" || s.ExternalID == "sub" }
+
+// Names reports whether a group makes anybody something.
+func (s *Settings) Names(group string) bool { _, named := s.Groups[group]; return named }

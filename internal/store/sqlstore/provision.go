@@ -52,6 +52,10 @@ func (s *Store) UpdateProvisioned(ctx context.Context, r store.Provisioned) erro
 		if err := keepProvisioned.must(ctx, tx, &r, none); err != nil || r.DeletedAt.IsZero() {
 			return s.takenAtProvider(err, "userName", r.UserName)
 		}
+		if _, err := tx.exec(ctx, `update provisioned_groups set changed_at = $1 where id in
+			(select group_id from provisioned_members where member = $2)`, micros(r.ChangedAt), r.ID); err != nil {
+			return err
+		}
 		_, err := tx.exec(ctx, `delete from provisioned_members where member = $1`, r.ID)
 		return err
 	})

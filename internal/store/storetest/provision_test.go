@@ -118,8 +118,10 @@ func testGroups(t *testing.T, w *world) {
 
 	same(t, "of people", must(w.GroupsOf(w.ctx, []int64{a, b}))(t), map[int64][]store.ProvisionedGroup{b: {g}})
 	gone := people[1]
-	gone.DeletedAt = w.now
+	gone.DeletedAt, gone.ChangedAt = w.now, w.now.Add(time.Hour)
+	g.ChangedAt = gone.ChangedAt
 	ok(t, w.UpdateProvisioned(w.ctx, gone))
+	same(t, "the group", must(w.ListGroups(w.ctx, f))(t), []store.ProvisionedGroup{g})
 	same(t, "after one is gone", must(w.GroupMembers(w.ctx, g.ID))(t), []store.Member{{ID: c, Name: "c"}})
 	refused(t, w.UpdateGroup(w.ctx, g, []int64{b}, nil), crowd.NotFound)
 	same(t, "count", must(w.CountProvisioned(w.ctx, "corp"))(t), store.ProvisionedCount{People: 2, Groups: 2, ChangedAt: g.ChangedAt})
