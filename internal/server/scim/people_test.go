@@ -1,0 +1,144 @@
+package scim_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+const deactivate = `{"Operations":[{"op":"Replace","path":"active","value":"False"}]}`
+
+// TestDeactivation ends the waiting and the tokens of somebody within a second, and is
+// lifted by the provider, but not in place of an administrator.
+func TestDeactivation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.user("ann")
+	w.group("crowd", ann)
+	u := w.person(ann)
+	_, secret, err := w.app.Accounts.CreateToken(t.Context(), w.admin, accounts.NewToken{Name: "x", For: u.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := must(w.app.Accounts.Authenticate(t.Context(), secret, anywhere))(t)
+	waits := make(chan error, 1)
+	go func() { _, err := w.app.Work.Next(t.Context(), p, time.Minute); waits <- err }()
+	begin := time.Now()
+	w.send("PATCH", "/Users/"+ann, deactivate).want(200, "active", "false")
+	select {
+	case <-waits:
+	case <-time.After(10 * time.Second):
+		t.Fatal("they wait on")
+	}
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if _, err := w.app.Accounts.Authenticate(t.Context(), secret, anywhere); err == nil {
+		t.Error("their token is good")
+	}
+	entries := must(w.store.AuditEntries(t.Context(), store.AuditFilter{Operation: "Provisioning.Change", Limit: 10}))(t)
+	if len(entries) == 0 || entries[0].Actor != 0 || entries[0].Token == 0 || string(entries[0].Before) != `{"active":true}` {
+		t.Errorf("the audit log tells %+v", entries)
+	}
+	w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-ann"}`).want(200, "active", "false") // it does not say
+	w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-ann","active":true}`).want(200, "active", "true")
+	if _, err := w.app.Accounts.ChangeUser(t.Context(), w.admin, u.ID, func(u *store.User) error { u.Suspended = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-ann","active":true}`).want(200, "active", "false")
+}
+
+// TestDeletion suspends, takes roles away, and gives the same person back to who comes
+// again as the same, and to nobody else.
+func TestDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.user("ann")
+	group := w.group("crowd", ann)
+	was := w.person(ann)
+	w.send("DELETE", "/Users/"+ann, "").want(204)
+	if u := must(w.store.User(t.Context(), was.ID))(t); !u.Suspended || u.Pool != 0 {
+		t.Errorf("they are %+v", u)
+	}
+	w.send("GET", "/Groups/"+group, "").want(200, "members", "")
+	other := w.send("POST", "/Users", `{"userName":"ann","externalId":"another"}`).want(201).get("id")
+	if w.person(other).ID == was.ID {
+		t.Error("another ann has got the account")
+	}
+	w.send("DELETE", "/Users/"+other, "").want(204)
+	if again := w.person(w.user("ann")); again.ID != was.ID || again.Suspended {
+		t.Errorf("they are %+v, and were %+v", again, was)
+	}
+}
+
+// TestNoTakeover: whoever has a name or an address here keeps the account; only who signs in
+// by the provider is theirs.
+func TestNoTakeover(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	local := store.User{Name: "rita", Email: "rita@example.org", PasswordHash: "x"}
+	local.ID = must(w.store.CreateUser(t.Context(), local))(t)
+	comes := store.User{Name: "otto"}
+	comes.ID = must(w.store.PutIdentity(t.Context(), "https://corp.example", "sub-1", comes, time.Now()))(t)
+	body := `{"userName":"rita","externalId":"x","emails":[{"value":"rita@example.org"}],"active":false}`
+	if u := w.person(w.send("POST", "/Users", body).want(201).get("id")); u.ID == local.ID || u.Name != "rita-2" {
+		t.Errorf("they are %+v", u)
+	}
+	if u := must(w.store.User(t.Context(), local.ID))(t); u.Suspended {
+		t.Error("the account here is suspended")
+	}
+	id := w.send("POST", "/Users", `{"userName":"o","externalId":"sub-1"}`).want(201).get("id")
+	if u := w.person(id); u.ID != comes.ID || u.Name != "otto" {
+		t.Errorf("who signs in is %+v", u)
+	}
+	w.send("POST", "/Users", `{"userName":"o2","externalId":"sub-1"}`, "Authorization: Bearer "+w.other).want(201)
+	w.send("PATCH", "/Users/"+id, deactivate).want(200)
+	if u := must(w.store.User(t.Context(), comes.ID))(t); !u.Suspended {
+		t.Error("who signs in is not suspended")
+	}
+}
+
+// TestTheLastAdministrator stays one, and another one does not.
+func TestTheLastAdministrator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.user("ann")
+	group := w.group("root", ann)
+	if !w.person(ann).Admin {
+		t.Fatal("ann is no administrator")
+	}
+	if _, err := w.app.Accounts.Change(t.Context(), w.admin.User.ID, func(u *store.User) error { u.Suspended = true; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.send("PATCH", "/Users/"+ann, deactivate).want(409, "scimType", "")
+	w.send("DELETE", "/Users/"+ann, "").want(409)
+	w.send("PATCH", "/Groups/"+group, `{"Operations":[{"op":"remove","path":"members"}]}`).want(200)
+	if u := w.person(ann); !u.Admin || u.Suspended {
+		t.Errorf("they are %+v", u)
+	}
+	if _, err := w.app.Accounts.Change(t.Context(), w.admin.User.ID, func(u *store.User) error { u.Suspended = false; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.send("PATCH", "/Users/"+ann, deactivate).want(200)
+}
+
+// TestWhoLeavesAPoolsGroup leaves the pool at once, and what they hold goes to others.
+func TestWhoLeavesAPoolsGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ann := w.user("ann")
+	group := w.group("crowd", ann)
+	u := w.person(ann)
+	if u.Pool != crowd.PoolID(1) {
+		t.Fatalf("they are %+v", u)
+	}
+	w.send("PATCH", "/Groups/"+group, `{"Operations":[{"op":"remove","path":"members[value eq \"`+ann+`\"]"}]}`).want(200)
+	p := &access.Principal{User: w.person(ann)}
+	if _, err := w.app.Work.Next(t.Context(), p, 0); crowd.CodeOf(err) != crowd.Forbidden {
+		t.Errorf("they work: %v", err)
+	}
+}
