@@ -11,10 +11,10 @@ const (
 	Everybody               // no principal is asked for
 	Self                    // whoever has signed in, for themselves
 	Members                 // who has any role
+	Provider                // a provider of accounts, with a token for that
 	Anywhere                // who has the permission for any tenant, or for the installation
 	Tenant                  // who has it for the tenant that it is about, or for the installation
 	Installation            // who has it for the installation
-	Provider                // a provider of accounts, with a token for that
 )
 
 // Operation is a method of a use case, and who may call it.
