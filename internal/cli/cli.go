@@ -47,6 +47,7 @@ type Root struct {
 	Batch    Batch    `cmd:"" group:"work" help:"Make, launch, watch and download batches of tasks."`
 	Workflow Workflow `cmd:"" group:"work" help:"Run files of steps of people, SQL and services; simulate them before."`
 	Worker   Worker   `cmd:"" group:"work" help:"Work in the terminal; add and manage workers."`
+	Person   Person   `cmd:"" group:"work" help:"Hand out what is kept about a person, or erase it."`
 	Test     Test     `cmd:"" group:"work" help:"Make tests by which people qualify."`
 	Duty     Duty     `cmd:"" group:"work" help:"Come on duty when your pool calls, and go."`
 	Tenant   Tenant   `cmd:"" group:"work" help:"Add tenants, their requesters and their money."`

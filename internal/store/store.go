@@ -49,6 +49,7 @@ type Store interface {
 	Requests
 	Audit
 	Quotas
+	PersonalData
 	Close() error
 }
 
@@ -127,6 +128,7 @@ type User struct {
 
 	EmailVerifiedAt time.Time // when it was shown that Email is theirs; zero: it was typed in, and reserves nothing
 	SuspendedBy     string    // the provider of accounts that has suspended them; "": an administrator, or nobody
+	ErasedAt        time.Time // what was kept about them was taken away; zero: they are there
 }
 
 // StaffOf returns the tenants for which u holds any role, ascending.

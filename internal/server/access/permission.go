@@ -27,6 +27,7 @@ const (
 	CanReview
 	CanReadPeople
 	CanChangePeople
+	CanErasePeople
 	CanInvite
 	CanProvision
 	CanReadTests
@@ -57,6 +58,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanReview:         {"review", "retry or give up what a run holds with an error, keep workers from a tenant's tasks"},
 	CanReadPeople:     {"people.read", "see people and invitations"},
 	CanChangePeople:   {"people.change", "add and change people, give roles"},
+	CanErasePeople:    {"people.erase", "hand out all that is kept about a person, and erase it"},
 	CanInvite:         {"people.invite", "invite people to work"},
 	CanProvision:      {"people.provision", "see providers of accounts, and let them add and change people, roles included"},
 	CanReadTests:      {"tests.read", "see qualification tests and who took them"},

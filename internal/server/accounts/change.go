@@ -22,6 +22,9 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 	s.people.Lock()
 	defer s.people.Unlock()
 	u, err := s.store.User(ctx, id)
+	if err == nil && !u.ErasedAt.IsZero() {
+		err = errErased(&u)
+	}
 	if err != nil {
 		return u, err
 	}

@@ -45,6 +45,9 @@ type Accounts struct {
 	publicURL string
 	log       *slog.Logger
 
+	// erasing is held while somebody is erased. It comes before people.
+	erasing sync.Mutex
+
 	// people is held by changes of people and their invitations and tries. It
 	// comes before the locks of OnCall and of the pools' loops.
 	people sync.Mutex
@@ -400,6 +403,9 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	s.people.Lock()
 	defer s.people.Unlock()
 	u, err := s.store.User(ctx, id)
+	if err == nil && !u.ErasedAt.IsZero() {
+		err = errErased(&u)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -61,6 +61,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.session()
 	a.people()
 	a.providers()
+	a.personal()
 	a.invitations()
 	a.tests()
 	a.tenants()

@@ -127,6 +127,7 @@ var bodies = map[string]string{
 	"POST /v1/runs/{id}/inputs/{input}/rows": "id,thing\n1,a dog\n",
 
 	"PUT /v1/tenants/{id}/secrets/{name}": `{"value": "x"}`,
+	"POST /v1/users/{id}/erasure":         `{"confirm": "x"}`,
 	"POST /v1/work/{assignment}/submit":   `{"answer": "yes"}`,
 }
 

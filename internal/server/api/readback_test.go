@@ -117,6 +117,10 @@ var elsewhere = map[string]string{
 	"PUT /v1/me/password old":                 "TestSessionsByTheAPI",
 	"PUT /v1/me/password password":            "TestSessionsByTheAPI",
 	"POST /v1/setup password":                 "TestTheWholeWay",
+	"POST /v1/users/{id}/erasure confirm":     "app.TestWhoCannotBeErased",
+	"POST /v1/users/{id}/erasure free_text":   "app.TestTextsThatStay",
+	"POST /v1/users/{id}/erasure but":         "app.TestTextsThatStay",
+	"POST /v1/users/{id}/erasure settled":     "app.TestWhoCannotBeErased",
 	"POST /v1/setup token":                    "TestTheWholeWay",
 
 	"POST /v1/invitation/join name":      "TestInvitedByTheAPI",

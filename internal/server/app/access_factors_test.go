@@ -48,5 +48,15 @@ func init() {
 		"Accounts.ResetFactors": func(s *scene, p *access.Principal) error {
 			return s.Accounts.ResetFactors(s.ctx, p, s.workers[0].User.ID)
 		},
+		"Accounts.PersonalData": func(s *scene, p *access.Principal) error { // a limited token cannot
+			_, _, err := s.Accounts.PersonalData(s.ctx, p, p.User.ID)
+			return but(err, crowd.Forbidden)
+		},
+		"Accounts.BeforeErasure": func(s *scene, p *access.Principal) error {
+			return but(second(s.Accounts.BeforeErasure(s.ctx, p, p.User.ID)), crowd.Forbidden)
+		},
+		"Accounts.Erase": func(s *scene, p *access.Principal) error { // no token can
+			return but(s.Accounts.Erase(s.ctx, p, p.User.ID, accounts.ErasureOrder{}), crowd.Forbidden)
+		},
 	})
 }

@@ -109,6 +109,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"old entries of the audit log", cfg.AuditRetention > 0, a.Audit.Run},
 		{"usage of a day", true, a.quotas.Run},
 		{"what groups make people", true, a.Provisioning.Run},
+		{"erasures", true, a.Accounts.FinishErasures},
 	}
 }
 

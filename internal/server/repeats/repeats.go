@@ -93,6 +93,7 @@ var (
 	errLost  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out, at least in part, and the server stopped or failed before its answer was kept: see what became of it, then go on under another key")
 	errTold  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer has a secret, which is told once, and is not kept")
 	errLong  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer was too long to be kept")
+	errGone  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer named somebody who has been erased since, and is not kept")
 )
 
 // inPages is what is said of a form in place of an error about its request.
@@ -196,6 +197,8 @@ func repeat(w http.ResponseWriter, kept *store.Request, asked *asked) error {
 		return errTold
 	case kept.Withheld == store.TooLong:
 		return errLong
+	case kept.Withheld == store.Erased:
+		return errGone
 	}
 	for name, value := range map[string]string{"Content-Type": kept.ContentType, "Location": kept.Location} {
 		if value != "" {

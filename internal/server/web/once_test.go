@@ -19,13 +19,14 @@ var repeatable = map[string][]string{
 		"POST /tenants/{tenant}/stop", "POST /tenants/{tenant}/block", "POST /admin/stop", "POST /admin/tenants/{tenant}", "POST /admin/tenants/{tenant}/stop",
 		"POST /admin/pools/{pool}", "POST /admin/pools/{pool}/settings", "POST /admin/pools/{pool}/stop", "POST /admin/pools/{pool}/transfer",
 		"POST /admin/services/{service}", "POST /admin/services/{service}/remove", "POST /admin/people/{user}", "POST /admin/people/{user}/suspend",
+		"POST /account/totp", "POST /account/totp/confirm", "POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset", "POST /people/{user}/erase",
 	},
 	"it is begun anew, takes a proof that counts once, or is there already": {
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/passkey", "POST /account/passkey/confirm", "POST /account/recovery",
 		"POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset",
 	},
 	"a state is left once":                     {"POST /batches/{batch}/do", "POST /runs/{run}/do", "POST /runs/{run}/inputs"},
-	"it takes the place of what was there":     {"POST /batches/{batch}/upload"},
+	"it takes the place of what was there":     {"POST /batches/{batch}/upload", "POST /account/recovery"},
 	"the rows of a page are a feed of its own": {"POST /runs/{run}/rows"},
 	"a try runs, or has been submitted":        {"POST /qualify/{test}/start", "POST /qualify/{test}/answers"},
 }

@@ -129,6 +129,7 @@ var notices = map[string]string{
 	"retried":    "What was held is tried again.",
 	"givenup":    "The held items are given up: they go on as failed.",
 	"forgotten":  "The secret is deleted.",
+	"erased":     "The person is erased.",
 	"removed":    "The service is removed.",
 	"joined":     "Welcome! You are signed in.",
 	"resent":     "The invitation is sent again.",

@@ -106,6 +106,9 @@ func routes() []route {
 		{pattern: "POST /account/sessions/{session}/end", access: signedIn, handle: numbered("session", (*request).endSession)},
 		{pattern: "POST /account/signout", access: signedIn, handle: (*request).signOutEverywhere},
 
+		{pattern: "GET /people/{user}/erase", access: signedIn, handle: ofPerson((*request).erasePage)},
+		{pattern: "POST /people/{user}/erase", access: signedIn, handle: ofPerson((*request).erase), form: "erase", page: ofPerson((*request).erasePage)},
+
 		{pattern: "GET /tokens", access: signedIn, handle: (*request).tokens},
 		{pattern: "POST /tokens", access: signedIn, once: true, handle: (*request).createToken, form: "token", page: (*request).tokens},
 		{pattern: "POST /tokens/{token}/revoke", access: signedIn, handle: numbered("token", (*request).revokeToken)},

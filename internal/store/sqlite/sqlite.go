@@ -119,6 +119,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		Missing: isCode(lib.SQLITE_CONSTRAINT_FOREIGNKEY),
 		Full:    isFull(filepath.Dir(path)),
 		Written: s.log.written,
+		Scrub:   s.scrub,
 	}, o.Keys)
 	if err = s.Prepare(ctx); err != nil {
 		return nil, err

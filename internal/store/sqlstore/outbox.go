@@ -36,7 +36,10 @@ func turn(m *store.Message) int64 {
 
 // addMessage keeps a message under a new id.
 func (s *Store) addMessage(ctx context.Context, tx transaction, m store.Message) error {
-	return s.missing(addNew(ctx, tx, messages, &m, "message", &m.ID), "there is no user %s", m.Worker)
+	if err := there(ctx, tx, m.Worker); err != nil {
+		return err
+	}
+	return addNew(ctx, tx, messages, &m, "message", &m.ID)
 }
 
 // UpdateMessage implements store.Outbox.
@@ -79,8 +82,11 @@ func (s *Store) PutSubscription(ctx context.Context, b store.Subscription) (int6
 		if _, err := tx.exec(ctx, `delete from push_subscriptions where endpoint = $1`, b.Endpoint); err != nil {
 			return err
 		}
+		if err := there(ctx, tx, b.Worker); err != nil {
+			return err
+		}
 		if err := addNew(ctx, tx, subscriptions, &b, "subscription", &b.ID); err != nil {
-			return s.missing(err, "there is no user %s", b.Worker)
+			return err
 		}
 		tenant, err := servesAlone(ctx, tx, b.Worker)
 		if err != nil {

@@ -24,7 +24,10 @@ func (s *Store) Request(ctx context.Context, key store.RequestKey) (store.Reques
 // PutRequest implements store.Requests.
 func (s *Store) PutRequest(ctx context.Context, r store.Request) error {
 	return s.change(ctx, "keep a request", func(ctx context.Context, tx transaction) error {
-		return s.missing(requests.add(ctx, tx, &r), "there is no user %s", r.Person)
+		if err := there(ctx, tx, r.Person); err != nil {
+			return err
+		}
+		return requests.add(ctx, tx, &r)
 	})
 }
 

@@ -28,6 +28,8 @@ type Dialect struct {
 	Unique, Missing, Full func(error) bool
 	// Written, if set, is called after each transaction.
 	Written func()
+	// Scrub, if set, has no byte of what was deleted stay in the files.
+	Scrub func(ctx context.Context) error
 }
 
 // Pools are the connections. They may all be the same.

@@ -131,3 +131,20 @@ func accountKey(a engine.Account) (int64, error) {
 func accountOf(key int64) engine.Account {
 	return engine.Account{Kind: kinds[key%10], ID: key / 10}
 }
+
+// freeText is whether texts are kept, as kept.
+type freeText struct{ keep *bool }
+
+// Value implements driver.Valuer.
+func (f freeText) Value() (driver.Value, error) {
+	if *f.keep {
+		return "keep", nil
+	}
+	return "delete", nil
+}
+
+// Scan implements sql.Scanner.
+func (f freeText) Scan(v any) error {
+	*f.keep = fmt.Sprintf("%s", v) == "keep"
+	return nil
+}

@@ -81,6 +81,7 @@ var methods = map[string]func(*testing.T, *world){
 	"Request PutRequest DropRequests": testRequests,
 	"AuditEntries":                    testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
 	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
+	"Personal": testPersonal, "WrittenTexts ReplaceTexts": testTexts, "BeginErasure Erasures Erase Scrub": testErasure,
 }
 
 // together are the tests of several methods, and of what one does besides.

@@ -1,0 +1,180 @@
+package accounts
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Erase takes away what is kept about a person, but for their number, under which what
+// they did and were paid stays counted. Themself, from a session; or, for who may erase
+// people, anybody.
+//
+// It goes on when ctx is done, and after a crash: see FinishErasures.
+func (s *Accounts) Erase(ctx context.Context, p *access.Principal, id crowd.WorkerID, o ErasureOrder) error {
+	if id == p.User.ID && p.Token.Kind != store.SessionToken {
+		return crowd.Errorf(crowd.Forbidden, "a token for programs cannot erase its owner: sign in")
+	}
+	f, err := s.BeforeErasure(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	if err := o.check(f); err != nil {
+		return err
+	}
+	if err := s.knownTexts(ctx, id, o.But); err != nil {
+		return err
+	}
+	ctx, act := s.acting(context.WithoutCancel(ctx), p, access.AccountsErase, id)
+	act.After = struct{ FreeText FreeTextChoice }{o.FreeText}
+	_, err = s.store.BeginErasure(ctx, store.Erasure{Person: id, AskedBy: p.User.ID, AskedAt: s.clock.Time(), Keep: o.FreeText == KeepText, But: o.But})
+	if err != nil {
+		return err
+	}
+	if err := s.ContinueErasures(ctx); err != nil {
+		s.log.Warn("an erasure is not done yet, and is tried again", "person", id, "err", err)
+		return &crowd.Error{Code: crowd.Unavailable, Message: "the erasure has begun, and goes on by itself; it could not be brought to its end just now", Cause: err}
+	}
+	return nil
+}
+
+// knownTexts refuses ids of texts that there are not.
+func (s *Accounts) knownTexts(ctx context.Context, id crowd.WorkerID, ids []string) error {
+	missing := slices.Clone(ids)
+	if len(missing) == 0 {
+		return nil
+	}
+	for x, err := range s.freeTexts(ctx, id) {
+		if err != nil {
+			return err
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == x.ID })
+	}
+	if len(missing) > 0 {
+		return crowd.Fieldf("but", "%s is none of the texts that are listed", missing[0])
+	}
+	return nil
+}
+
+// erase brings an erasure to its end from wherever it has come to. The caller holds erasing.
+func (s *Accounts) erase(ctx context.Context, e *store.Erasure) error {
+	if e.State == store.ErasureBegun {
+		if err := s.release(ctx, e.Person); err != nil {
+			return err
+		}
+		if err := s.eraseTexts(ctx, e); err != nil {
+			return err
+		}
+		if err := s.eraseRows(ctx, e.Person); err != nil {
+			return err
+		}
+	}
+	return s.store.Scrub(ctx, s.clock.Time())
+}
+
+// release suspends somebody for good, and takes them out of their pool: what they hold
+// goes to others.
+func (s *Accounts) release(ctx context.Context, id crowd.WorkerID) error {
+	if _, err := s.Change(ctx, id, func(u *store.User) error { u.Suspended = true; return nil }); err != nil {
+		return err
+	}
+	_, err := s.Change(ctx, id, func(u *store.User) error {
+		u.Pool, u.Home, u.MovesTo, u.Admin, u.Tenants, u.Roles, u.Prefers = 0, 0, 0, false, nil, nil, nil
+		return nil
+	})
+	return err
+}
+
+// textsAtOnce bounds how many texts are replaced in one transaction.
+const textsAtOnce = 500
+
+// eraseTexts deletes the texts that are to be deleted.
+func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
+	var list []store.NewText
+	templates := &templates{s: s.store, known: make(map[crowd.BatchID]known)}
+	for x, err := range s.freeTexts(ctx, e.Person) {
+		if err != nil {
+			return err
+		}
+		if e.Keep != slices.Contains(e.But, x.ID) {
+			continue
+		}
+		n := store.NewText{Kind: x.Kind, ID: x.WrittenText.ID}
+		if x.Kind == store.WrittenAnswer {
+			t, err := templates.of(ctx, x.Batch)
+			if err != nil {
+				return err
+			}
+			if t.compiled != nil {
+				n.Text, n.Key = t.compiled.WithoutText(x.Text)
+			}
+		}
+		list = append(list, n)
+	}
+	for part := range slices.Chunk(list, textsAtOnce) {
+		if err := s.store.ReplaceTexts(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseRows takes away what the store has, once nobody can change the person any more.
+func (s *Accounts) eraseRows(ctx context.Context, id crowd.WorkerID) error {
+	s.people.Lock()
+	defer s.people.Unlock()
+	u, err := s.store.User(ctx, id)
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.EraseAudit(ctx, store.AuditErasure{Person: id, Texts: lists.Filter([]string{u.Name, u.FullName, u.Email}, func(x string) bool { return x != "" })}); err != nil {
+		return err
+	}
+	if err := s.store.Erase(ctx, id, s.clock.Time()); err != nil {
+		return err
+	}
+	s.sessions.clear()
+	s.streams.Bar(id, true)
+	s.onCall.Remove(id)
+	return nil
+}
+
+// erasuresAgain is how long an erasure that failed waits until it is tried again.
+const erasuresAgain = time.Minute
+
+// FinishErasures brings erasures to their end that were begun before, until ctx is done.
+func (s *Accounts) FinishErasures(ctx context.Context) {
+	tick := time.NewTicker(erasuresAgain)
+	defer tick.Stop()
+	for {
+		if err := s.ContinueErasures(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("an erasure is not done yet, and is tried again", "err", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ContinueErasures goes on with all erasures that are not done.
+func (s *Accounts) ContinueErasures(ctx context.Context) error {
+	s.erasing.Lock()
+	defer s.erasing.Unlock()
+	list, err := s.store.Erasures(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if err := s.erase(ctx, &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

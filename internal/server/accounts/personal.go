@@ -1,0 +1,192 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// PersonalData returns a person, and everything that is kept about them, table by table.
+// One's own, or, for who may erase people, anybody's.
+func (s *Accounts) PersonalData(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, iter.Seq2[store.PersonalRow, error], error) {
+	u, err := s.personal(ctx, p, access.AccountsPersonalDataOfOthers, id)
+	return u, s.store.Personal(ctx, id), err
+}
+
+// personal returns a person of whom p may see or do what o says: themself, with all their
+// rights, or another.
+func (s *Accounts) personal(ctx context.Context, p *access.Principal, o access.Operation, id crowd.WorkerID) (store.User, error) {
+	switch {
+	case id == p.User.ID && limited(p):
+		return store.User{}, crowd.Errorf(crowd.Forbidden, "a limited token is not good for this: come with a session, or with a token that is not limited")
+	case id != p.User.ID && p.May(o) != nil:
+		return store.User{}, errNoUser
+	}
+	u, err := s.store.User(ctx, id)
+	if err == nil && id != p.User.ID {
+		err = s.mayAct(ctx, p, &u)
+	}
+	return u, err
+}
+
+// FreeText is a text of which it has to be decided, when a person is erased, whether it
+// stays.
+type FreeText struct {
+	store.WrittenText
+	ID    string   // by which it is chosen
+	Texts []string // what was written
+}
+
+// Findings is what is found of a person who is to be erased.
+type Findings struct {
+	User    store.User
+	Balance crowd.Money // earned
+	Texts   []FreeText  // the first of them
+	Count   int         // of all
+	Erasure *store.Erasure
+}
+
+// textsShown bounds the texts that are listed at once.
+const textsShown = 1000
+
+// BeforeErasure says what would become of a person who is erased, and why they cannot be,
+// as the error. One's own, or, for who may erase people, anybody's.
+func (s *Accounts) BeforeErasure(ctx context.Context, p *access.Principal, id crowd.WorkerID) (*Findings, error) {
+	u, err := s.personal(ctx, p, access.AccountsEraseOthers, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.erasable(ctx, &u); err != nil {
+		return nil, err
+	}
+	f := &Findings{User: u}
+	if f.Balance, err = s.earned(ctx, id); err != nil {
+		return nil, err
+	}
+	for x, err := range s.freeTexts(ctx, id) {
+		if err != nil {
+			return nil, err
+		}
+		if f.Count++; len(f.Texts) < textsShown {
+			f.Texts = append(f.Texts, x)
+		}
+	}
+	return f, nil
+}
+
+func (s *Accounts) earned(ctx context.Context, id crowd.WorkerID) (crowd.Money, error) {
+	return s.store.Balance(ctx, engine.Account{Kind: engine.WorkerAccount, ID: int64(id)})
+}
+
+// erasable refuses to erase who was erased, and the last who may run the installation.
+func (s *Accounts) erasable(ctx context.Context, u *store.User) error {
+	if !u.ErasedAt.IsZero() {
+		return errErased(u)
+	}
+	if !u.Admin {
+		return nil
+	}
+	for after := crowd.WorkerID(0); ; {
+		list, err := s.store.ListUsers(ctx, 0, after, 1000)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(list, func(x store.User) bool { return x.Admin && !x.Suspended && x.ID != u.ID }) {
+			return nil
+		}
+		if len(list) < 1000 {
+			return crowd.Errorf(crowd.Conflict, "%s is the last administrator: make somebody else one first", u.Name)
+		}
+		after = list[len(list)-1].ID
+	}
+}
+
+func errErased(u *store.User) error {
+	return crowd.Errorf(crowd.Conflict, "%s was erased on %s", u.ID, u.ErasedAt.UTC().Format("2 January 2006"))
+}
+
+// freeTexts yields the texts of which it has to be decided whether they stay.
+func (s *Accounts) freeTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[FreeText, error] {
+	return func(yield func(FreeText, error) bool) {
+		templates := &templates{s: s.store, known: make(map[crowd.BatchID]known)}
+		for x, err := range s.store.WrittenTexts(ctx, id) {
+			f := FreeText{WrittenText: x, ID: fmt.Sprintf("%s:%d", x.Kind, x.ID), Texts: []string{x.Text}}
+			if err == nil && x.Kind == store.WrittenAnswer {
+				var t known
+				if t, err = templates.of(ctx, x.Batch); t.compiled != nil {
+					f.Texts = t.compiled.FreeText(x.Text)
+				}
+				f.ID, f.Tenant = string(x.Kind)+":"+crowd.AssignmentID(x.ID).String(), t.tenant
+			}
+			if (err != nil || len(f.Texts) > 0) && !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// templates are those of batches, which say what of an answer is free text.
+type templates struct {
+	s     store.Store
+	known map[crowd.BatchID]known
+}
+
+type known struct {
+	tenant   crowd.TenantID
+	compiled *task.Compiled // nil: it cannot be read, and the whole answer is a text
+}
+
+func (t *templates) of(ctx context.Context, id crowd.BatchID) (known, error) {
+	if k, there := t.known[id]; there {
+		return k, nil
+	}
+	b, err := t.s.Batch(ctx, 0, id)
+	if err != nil {
+		return known{}, err
+	}
+	k := known{tenant: b.Spec.Tenant}
+	k.compiled, _ = input.Compile(b.Template) // kept by a version that took it, perhaps
+	t.known[id] = k
+	return k, nil
+}
+
+// FreeTextChoice is what becomes of what somebody wrote, when they are erased.
+type FreeTextChoice string
+
+// The choices.
+const (
+	KeepText   FreeTextChoice = "keep"
+	DeleteText FreeTextChoice = "delete"
+)
+
+// ErasureOrder says how somebody is erased.
+type ErasureOrder struct {
+	Confirm  string         // their name
+	FreeText FreeTextChoice // "": there is none
+	But      []string       // ids of texts for which the other choice holds
+	Settled  bool           // what they have earned was paid to them, or they give it up
+}
+
+// check refuses an order that is not whole, given what was found.
+func (o *ErasureOrder) check(f *Findings) error {
+	switch {
+	case o.FreeText != "" && o.FreeText != KeepText && o.FreeText != DeleteText:
+		return crowd.Fieldf("free_text", "%q is neither keep nor delete", o.FreeText)
+	case o.FreeText == "" && (f.Count > 0 || len(o.But) > 0):
+		return crowd.Fieldf("free_text", "they wrote, or are named in, %d texts: say keep or delete, for all but those that you name", f.Count)
+	case !strings.EqualFold(o.Confirm, f.User.Name):
+		return crowd.Fieldf("confirm", "it cannot be undone: give the name of the person, %s, to confirm it", f.User.Name)
+	case f.Balance > 0 && !o.Settled:
+		return &crowd.Error{Code: crowd.Conflict, Field: "settled", Message: fmt.Sprintf("%s has earned %s, and afterwards nobody will know to whom it is owed: pay it, then say that it is settled", f.User.Name, f.Balance)}
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
+)
+
+// What names the person of these tests. None of it is a part of anything else.
+const (
+	herName     = "Zuleika.Quux"
+	herFullName = "Zuleika Quuxington"
+	herAddress  = "Zuleika.Q@elsewhere.example"
+	herHost     = "203.0.113.77"
+	herOldMail  = "zq-before@elsewhere.example"
+)
+
+var herTraces = []string{herName, herFullName, "Zuleika", "Quux", herAddress, herHost, herOldMail, "her-push-endpoint", "her-laptop", "her-subject"}
+
+// she is somebody who has done everything that a worker can do and that is kept.
+func (w *world) she() *access.Principal {
+	t := w.t
+	t.Helper()
+	from := access.WithSender(w.ctx, access.Sender{Address: netip.MustParseAddr(herHost), Program: "her-laptop"})
+	r := w.invite(func(n *accounts.NewInvitations) { n.Note = "Dear " + herFullName }, herAddress)
+	session := must(w.Invitations.Join(from, r.Invited[0].Token, accounts.NewAccount{Name: herName, FullName: herFullName, Password: goodPassword}))(t)
+	p := must(w.Accounts.Authenticate(w.ctx, session, netip.MustParseAddr(herHost)))(t)
+	id := p.User.ID
+	for _, mail := range []string{herOldMail, strings.ToLower(herAddress)} { // changed, with what was before in the log
+		must(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error {
+			u.Email, u.Qualifications = mail, map[string]int{"birds": 7}
+			return nil
+		}))(t)
+	}
+	_, _, err := w.Accounts.CreateToken(from, p, accounts.NewToken{Name: "token of " + herName})
+	ok(t, err)
+	must(w.Accounts.SignIn(from, accounts.Credentials{Name: herName, Password: goodPassword, From: netip.MustParseAddr(herHost)}))(t)
+	now := w.clock.now().UTC().Truncate(time.Microsecond)
+	u := must(w.store.User(w.ctx, id))(t)
+	must(w.store.PutIdentity(w.ctx, "https://idp.example", "her-subject", u, now))(t)
+	must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: id, Endpoint: "https://push.example/her-push-endpoint", CreatedAt: now}))(t)
+	w.queue(store.Message{Worker: id, Channel: store.Mail, Target: herAddress, Subject: herName, Body: herFullName, State: store.MessageSent, CreatedAt: now, NextAt: now, SentAt: now, UselessAt: now})
+	for _, who := range []crowd.WorkerID{id, w.admin.User.ID} { // an answer to her, and one that names her
+		ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: who, Key: "k"}, At: now, Status: 201, Body: `{"name":"` + herName + `","email":"` + herAddress + `"}`}))
+	}
+	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 1, "for "+herFullName))
+	ok(t, w.store.AddActions(w.ctx, []store.Action{{Pool: w.pool, At: now, By: w.admin.User.ID, Kind: store.ActionTransfer, Worker: id, Why: []string{"an admin moved " + herName}}}))
+	test := w.test(func(n *accounts.NewTest) { n.Open = true })
+	v := must(w.Tests.StartTry(w.ctx, p, test.ID))(t)
+	must(w.Tests.SubmitTry(w.ctx, p, test.ID, v.Current.N, answersTo(v, 1), true))(t)
+
+	w.launch(3, func(b *batches.NewBatch) {
+		b.Template = json.RawMessage(`{"kind":"form","question":"Who is ${thing}?","label_field":"kind","fields":[{"name":"remark","type":"text"},{"name":"kind","type":"choice","options":["a","b"]}]}`)
+		b.Reward, b.Redundancy = crowd.Unit, label.Count(1)
+	})
+	for i := range 2 {
+		must(w.submit(p, w.next(p).Assignment, json.RawMessage(fmt.Sprintf(`{"remark":"I, %s, was here: %d","kind":"a"}`, herFullName, i))))(t)
+	}
+	w.next(p) // and holds the third
+	must(w.store.CreateFactor(w.ctx, store.Factor{User: id, Kind: store.TOTP, Name: "phone of " + herName, Secret: "S", CreatedAt: now, ConfirmedAt: now}, []string{"h"}))(t)
+	return must(w.Accounts.Authenticate(w.ctx, session, netip.MustParseAddr(herHost)))(t)
+}
+
+// found lists what of texts is in any byte of the database's files.
+func (w *world) found(texts []string) (list []string) {
+	w.t.Helper()
+	files := must(filepath.Glob(w.path + "*"))(w.t)
+	if len(files) == 0 {
+		w.t.Fatal("there are no files")
+	}
+	for _, f := range files {
+		data := bytes.ToLower(must(os.ReadFile(f))(w.t))
+		for _, text := range texts {
+			if at := bytes.Index(data, bytes.ToLower([]byte(text))); at >= 0 {
+				list = append(list, fmt.Sprintf("%s in %s: %q", text, filepath.Base(f), data[max(0, at-80):min(len(data), at+40)]))
+			}
+		}
+	}
+	return list
+}
+
+// export is what is handed out about a person, as text.
+func (w *world) export(p *access.Principal, id crowd.WorkerID) (tables []string, text string) {
+	w.t.Helper()
+	_, rows, err := w.Accounts.PersonalData(w.ctx, p, id)
+	ok(w.t, err)
+	for x, err := range rows {
+		ok(w.t, err)
+		line := must(json.Marshal(x))(w.t)
+		if text += string(line) + "\n"; !slices.Contains(tables, x.Table) {
+			tables = append(tables, x.Table)
+		}
+	}
+	return tables, text
+}
+
+// TestNothingIsLeftOfThem: after an erasure, nothing that names the person is in any byte
+// of the files, while the server runs and after it has stopped; what they did stays.
+func TestNothingIsLeftOfThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	p := w.she()
+	id := p.User.ID
+	if found := w.found(herTraces); len(found) < len(herTraces) {
+		t.Fatalf("before, only these are found: the test looks in the wrong place\n%q", found)
+	}
+	tables, text := w.export(p, id)
+	for _, want := range []string{"tokens", "identities", "factors", "push_subscriptions", "messages", "invitations", "test_tries", "requests", "pool_actions", "users", "annotations", "accounts", "ledger", "audit"} {
+		if !slices.Contains(tables, want) {
+			t.Errorf("nothing of %s is handed out", want)
+		}
+	}
+	for _, want := range []string{herName, herFullName, herHost, "was here: 1", `"balance":2000000`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not handed out", want)
+		}
+	}
+	for _, secret := range []string{"argon2", p.Token.Hash} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q is handed out", secret)
+		}
+	}
+	before := must(w.Accounts.BeforeErasure(w.ctx, w.admin, id))(t)
+	kinds := fmt.Sprint(before.Count, before.Balance)
+	for _, x := range before.Texts {
+		kinds += fmt.Sprint(" ", x.ID, x.Others)
+	}
+	if want := "3 2.00 answer:a1.2false answer:a1.1false note:3true"; kinds != want {
+		t.Errorf("it is to be decided about %s, want %s: %+v", kinds, want, before.Texts)
+	}
+	labels := string(must(json.Marshal(w.tasks(1)))(t))
+	answers := len(w.answers(1))
+
+	order := accounts.ErasureOrder{Confirm: strings.ToUpper(herName), FreeText: accounts.DeleteText, Settled: true}
+	ok(t, w.Accounts.Erase(w.ctx, p, id, order))
+	if found := w.found(herTraces); len(found) > 0 {
+		t.Fatalf("while it runs: %s", strings.Join(found, "\n"))
+	}
+	if held := w.next(w.workers[0]); held.Batch != 1 {
+		t.Errorf("what they held does not go on: %+v", held)
+	}
+	if got := len(w.answers(1)); got != answers {
+		t.Errorf("%d answers of %d are left", got, answers)
+	}
+	if now := string(must(json.Marshal(w.tasks(1)))(t)); now != labels {
+		t.Errorf("the labels were %s and are %s", labels, now)
+	}
+	if list := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Accounts.Erase", Limit: 2}))(t); len(list) != 1 || list[0].Actor != id || list[0].Object != id.String() {
+		t.Errorf("the audit log has %+v", list)
+	}
+	if got := must(w.store.Balance(w.ctx, workerAccount(id)))(t); got != 2*crowd.Unit {
+		t.Errorf("the account has %s", got)
+	}
+	ok(t, w.store.CheckLedger(w.ctx))
+	must(w.store.CheckAudit(w.ctx))(t)
+	if _, err := w.session(herName, goodPassword); crowd.CodeOf(err) != crowd.Unauthenticated {
+		t.Errorf("signing in gives %v", err)
+	}
+	refused(t, w.Accounts.Erase(w.ctx, w.admin, id, order), crowd.Conflict)
+	_, err := w.Accounts.NewSetupLink(w.ctx, w.admin, id)
+	refused(t, err, crowd.Conflict)
+	_, err = w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error { u.Email = herAddress; return nil })
+	refused(t, err, crowd.Conflict)
+	if _, text := w.export(w.admin, id); strings.Contains(text, "Quux") || !strings.Contains(text, "(erased "+id.String()+")") {
+		t.Errorf("the export has %s", text)
+	}
+	must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"other@example.org"}}))(t)
+	w.close()
+	if found := w.found(herTraces); len(found) > 0 {
+		t.Errorf("after it has stopped: %s", strings.Join(found, "\n"))
+	}
+	w.open()
+	w.worker(herName) // the name is free again
+}
+
+// TestWhoCannotBeErased: what an erasure needs, who it is for, and that what is refused
+// changes nothing.
+func TestWhoCannotBeErased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	p := w.she()
+	id := p.User.ID
+	good := accounts.ErasureOrder{Confirm: herName, FreeText: accounts.DeleteText, Settled: true}
+	for name, x := range map[string]struct {
+		by     *access.Principal
+		change func(*accounts.ErasureOrder)
+		want   crowd.Code
+	}{
+		"a requester":               {w.ann, nil, crowd.NotFound},
+		"another worker":            {w.workers[0], nil, crowd.NotFound},
+		"their program":             {w.as(id), nil, crowd.Forbidden},
+		"not confirmed":             {w.admin, func(o *accounts.ErasureOrder) { o.Confirm = "" }, crowd.Invalid},
+		"another's name":            {w.admin, func(o *accounts.ErasureOrder) { o.Confirm = "ann" }, crowd.Invalid},
+		"texts are not decided":     {p, func(o *accounts.ErasureOrder) { o.FreeText = "" }, crowd.Invalid},
+		"another decision":          {p, func(o *accounts.ErasureOrder) { o.FreeText = "burn" }, crowd.Invalid},
+		"a text that there is not":  {p, func(o *accounts.ErasureOrder) { o.But = []string{"note:1"} }, crowd.Invalid},
+		"they have money":           {p, func(o *accounts.ErasureOrder) { o.Settled = false }, crowd.Conflict},
+		"the last admin, by itself": {w.admin, nil, crowd.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, whom := good, id
+			if x.change != nil {
+				x.change(&o)
+			}
+			if strings.HasPrefix(name, "the last") {
+				whom, o.Confirm = w.admin.User.ID, "root"
+			}
+			refused(t, w.Accounts.Erase(w.ctx, x.by, whom, o), x.want)
+		})
+	}
+	other := w.person(accounts.NewUser{Name: "deputy", Admin: true})
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, other.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
+	_, err := w.Accounts.BeforeErasure(w.ctx, w.admin, w.admin.User.ID)
+	refused(t, err, crowd.Conflict) // the other one is suspended
+	_, err = w.Accounts.BeforeErasure(w.ctx, w.ann, id)
+	refused(t, err, crowd.NotFound)
+	_, _, err = w.Accounts.PersonalData(w.ctx, w.ann, id)
+	refused(t, err, crowd.NotFound)
+	if u := must(w.store.User(w.ctx, id))(t); u.Suspended || u.FullName != herFullName {
+		t.Errorf("after what was refused they are %+v", u)
+	}
+}
+
+// TestTextsThatStay: of what they wrote, what is named has the other fate.
+func TestTextsThatStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	p := w.she()
+	ok(t, w.Accounts.Erase(w.ctx, p, p.User.ID, accounts.ErasureOrder{Confirm: herName, FreeText: accounts.KeepText, But: []string{"answer:a1.2", "note:3"}, Settled: true}))
+	var bodies []string
+	for _, a := range w.answers(1) {
+		bodies = append(bodies, string(a.Body)+" "+a.Key)
+	}
+	if want := []string{`{"kind":"a","remark":"I, ` + herFullName + `, was here: 0"} a`, `{"kind":"a"} a`}; !slices.Equal(bodies, want) {
+		t.Errorf("the answers are %q, want %q", bodies, want)
+	}
+	if found := w.found([]string{herName, herHost, "was here: 1", "for " + herFullName}); len(found) > 0 {
+		t.Errorf("found: %s", strings.Join(found, "\n"))
+	}
+}
+
+// halting fails at one step of an erasure, after it or before, and from then on at each.
+type halting struct {
+	store.Store
+	at   string
+	late bool
+	over atomic.Bool
+}
+
+var errHalt = errors.New("cut off")
+
+func (h *halting) halts(at string, do func() error) error {
+	if h.at != at && !h.over.Load() {
+		return do()
+	}
+	if !h.over.Swap(true) && h.late {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return errHalt
+}
+
+func (h *halting) ReplaceTexts(ctx context.Context, list []store.NewText) error {
+	return h.halts("texts", func() error { return h.Store.ReplaceTexts(ctx, list) })
+}
+
+func (h *halting) UpdateUser(ctx context.Context, u store.User) error {
+	return h.halts("release", func() error { return h.Store.UpdateUser(ctx, u) })
+}
+
+func (h *halting) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) error {
+	return h.halts("rows", func() error { return h.Store.Erase(ctx, id, now) })
+}
+
+func (h *halting) Scrub(ctx context.Context, now time.Time) error {
+	return h.halts("scrub", func() error { return h.Store.Scrub(ctx, now) })
+}
+
+// TestAnErasureThatIsCutOff goes on when the server starts again, wherever it was cut off.
+func TestAnErasureThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"release", "texts", "rows", "scrub"} {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprint(at, " ", late), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, 1)
+				p := w.she()
+				w.close()
+				w.wrap = func(s store.Store) store.Store { return &halting{Store: s, at: at, late: late} }
+				w.open()
+				refused(t, w.Accounts.Erase(w.ctx, p, p.User.ID, accounts.ErasureOrder{Confirm: herName, FreeText: accounts.DeleteText, Settled: true}), crowd.Unavailable)
+				w.close()
+				w.wrap = nil
+				w.open()
+				ok(t, w.Accounts.ContinueErasures(w.ctx))
+				if found := w.found(herTraces); len(found) > 0 {
+					t.Errorf("found: %s", strings.Join(found, "\n"))
+				}
+				if list := must(w.store.Erasures(w.ctx))(t); len(list) > 0 {
+					t.Errorf("not done: %+v", list)
+				}
+			})
+		}
+	}
+}
+
+func workerAccount(id crowd.WorkerID) engine.Account {
+	return engine.Account{Kind: engine.WorkerAccount, ID: int64(id)}
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// PersonalRow is a row of what is kept about a person.
+type PersonalRow struct {
+	Table string
+	Row   map[string]any // by column, without what is secret: text, numbers, booleans, and times of columns that end in _at
+}
+
+// Writing is what kind of text somebody wrote.
+type Writing string
+
+// The kinds of text.
+const (
+	WrittenAnswer     Writing = "answer"     // to a task
+	WrittenNote       Writing = "note"       // of an entry in the ledger
+	WrittenInvitation Writing = "invitation" // the note to somebody whom they invited
+)
+
+// WrittenText is a text that a person wrote, or one that others wrote and that names them.
+type WrittenText struct {
+	Kind   Writing
+	ID     int64 // of the assignment, the entry, or the invitation
+	At     time.Time
+	Tenant crowd.TenantID
+	Text   string // of an answer all of it, as JSON
+	Others bool   // somebody else wrote it, or nobody knows who
+	Batch  crowd.BatchID
+}
+
+// NewText replaces a WrittenText.
+type NewText struct {
+	Kind Writing
+	ID   int64
+	Text string
+	Key  string // of an answer
+}
+
+// ErasureState is how far an erasure has come.
+type ErasureState string
+
+// The states of an erasure.
+const (
+	ErasureBegun ErasureState = "begun" // they can do nothing any more, and nothing else is lost yet
+	ErasureRows  ErasureState = "rows"  // what the rows have of them is gone, but not yet from the files
+	ErasureDone  ErasureState = "done"
+)
+
+// Erasure is that a person is erased.
+type Erasure struct {
+	Person  crowd.WorkerID
+	AskedBy crowd.WorkerID
+	AskedAt time.Time
+	Keep    bool     // texts that they wrote stay
+	But     []string // those of which the other holds
+	State   ErasureState
+	DoneAt  time.Time
+}
+
+// PersonalData keeps all that is kept about people, whatever it is.
+type PersonalData interface {
+	// Personal yields the rows about a person, table by table. It is one consistent
+	// state of the database, of which it holds one row in memory.
+	Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[PersonalRow, error]
+	// WrittenTexts yields all answers of a person, the newest first, and then what else
+	// they wrote or names them.
+	WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[WrittenText, error]
+	// ReplaceTexts replaces texts: all of the call's, or none.
+	ReplaceTexts(ctx context.Context, list []NewText) error
+	// BeginErasure keeps that a person is to be erased. If it was begun before and is not
+	// done, what was asked for then holds.
+	BeginErasure(ctx context.Context, e Erasure) (Erasure, error)
+	// Erasures returns those that are not done, in order of person.
+	Erasures(ctx context.Context) ([]Erasure, error)
+	// Erase takes what is kept about a person away, but for their number and what is
+	// counted and paid under it: all, or nothing. The erasure is in the state
+	// ErasureRows then.
+	Erase(ctx context.Context, id crowd.WorkerID, now time.Time) error
+	// Scrub has no byte of what was deleted stay in the database's files. While it goes
+	// on nothing else is written. The erasures in the state ErasureRows are done then.
+	Scrub(ctx context.Context, now time.Time) error
+}
+
+// ErasedName is the name of a person who was erased. Nobody can choose it.
+func ErasedName(id crowd.WorkerID) string { return "(erased " + id.String() + ")" }
+
+// Erased is why the answer to a request is not kept: it named somebody who was erased.
+const Erased Withheld = "erased"

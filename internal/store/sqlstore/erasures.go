@@ -1,0 +1,100 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+var (
+	erasures = newTable("erasures", "e", `person, asked_by, asked_at, free_text, but, state, done_at`, func(e *store.Erasure) []any {
+		return []any{&e.Person, &e.AskedBy, instant{&e.AskedAt}, freeText{&e.Keep}, encoded{&e.But}, &e.State, instant{&e.DoneAt}}
+	})
+	keepErasure = erasures.update(1)
+)
+
+// BeginErasure implements store.PersonalData.
+func (s *Store) BeginErasure(ctx context.Context, e store.Erasure) (store.Erasure, error) {
+	err := s.change(ctx, "begin an erasure", func(ctx context.Context, tx transaction) error {
+		before, there, err := one(ctx, tx, erasures.scan, erasures.read+`where e.person = $1`, e.Person)
+		switch {
+		case err != nil:
+			return err
+		case there && before.State == store.ErasureDone:
+			return crowd.Errorf(crowd.Conflict, "%s was erased already", e.Person)
+		case there:
+			e = before
+			return nil
+		}
+		e.State, e.DoneAt = store.ErasureBegun, time.Time{}
+		return s.missing(erasures.add(ctx, tx, &e), "there is no user %s", e.Person)
+	})
+	return e, err
+}
+
+// Erasures implements store.PersonalData.
+func (s *Store) Erasures(ctx context.Context) ([]store.Erasure, error) {
+	return listed(ctx, s, erasures, `where e.state <> 'done' order by e.person`)
+}
+
+// Erase implements store.PersonalData.
+func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) error {
+	return s.change(ctx, "erase a person", func(ctx context.Context, tx transaction) error {
+		e, err := erasures.get(ctx, tx, crowd.Errorf(crowd.NotFound, "no erasure of %s was begun", id), `where e.person = $1`, id)
+		if err != nil || e.State != store.ErasureBegun {
+			return err
+		}
+		who, err := first(ctx, tx, noUser(id), scanTraces, tracesOf, id)
+		if err != nil {
+			return err
+		}
+		if err := withhold(ctx, tx, &who); err != nil {
+			return err
+		}
+		for _, t := range personal {
+			for _, text := range t.erase {
+				if _, err := tx.exec(ctx, text, arguments(text, int64(id), who.email, who.name)...); err != nil {
+					return err
+				}
+			}
+		}
+		if _, err := tx.exec(ctx, `update users set erased_at = $2 where id = $1`, id, micros(now)); err != nil {
+			return err
+		}
+		e.State = store.ErasureRows
+		_, err = keepErasure.exec(ctx, tx, &e)
+		return err
+	})
+}
+
+// withhold takes away the answers to other people's requests that name a person.
+func withhold(ctx context.Context, tx transaction, who *traces) error {
+	for _, x := range who.list() {
+		if _, err := tx.exec(ctx, `update requests set body = '', location = '', withheld = $2 where replace(lower(body), $1, '') <> lower(body)`, x, store.Erased); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Scrub implements store.PersonalData.
+func (s *Store) Scrub(ctx context.Context, now time.Time) error {
+	if s.dialect.Scrub != nil {
+		if err := s.dialect.Scrub(ctx); err != nil {
+			return s.failed("scrub the database", err)
+		}
+	}
+	return s.change(ctx, "end erasures", func(ctx context.Context, tx transaction) error {
+		_, err := tx.exec(ctx, `update erasures set state = 'done', done_at = $1 where state = 'rows'`, micros(now))
+		return err
+	})
+}
+
+// there is the error about somebody who was erased, about whom nothing new is kept, and
+// about who was never there.
+func there(ctx context.Context, tx transaction, id crowd.WorkerID) error {
+	_, err := first(ctx, tx, noUser(id), number[int64], `select 1 from users where id = $1 and erased_at = 0`, id)
+	return err
+}

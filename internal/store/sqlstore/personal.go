@@ -1,0 +1,296 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// personalTable says what a table, or a view, keeps about people.
+type personalTable struct {
+	name    string
+	about   string   // the rows about person $1, with their address $2 in lower case where that is asked for
+	columns string   // that are handed out; "": all but the secret ones
+	secret  []string // columns that are not handed out
+	erase   []string // what erasure does, by $1 and $2, and $3 their name, as far as they are asked for; none: the rows stay
+}
+
+// gone deletes the rows about a person.
+func gone(table, about string, secret ...string) personalTable {
+	return personalTable{name: table, about: about, secret: secret, erase: []string{`delete from ` + table + ` where ` + about}}
+}
+
+// stays hands out rows about a person and leaves them as they are: they have no more of
+// the person than their number.
+func stays(table, about, columns string) personalTable {
+	return personalTable{name: table, about: about, columns: columns}
+}
+
+// nobody is a table without anything about a person, or nothing but numbers of people
+// that another table hands out.
+func nobody(table string) personalTable { return personalTable{name: table} }
+
+const (
+	ofUser       = `user_id = $1`
+	ofWorker     = `worker = $1`
+	inviteToThem = `(worker = $1 or (address_key = $2 and address_key <> ''))`
+)
+
+// personal has every table of the schema; a test compares it. What has a foreign key comes
+// before what it refers to.
+var personal = []personalTable{
+	gone("tokens", ofUser, "hash"),
+	gone("identities", ofUser),
+	gone("factors", ofUser, "secret", "sealed_with", "counter"),
+	gone("recovery_codes", ofUser, "hash"),
+	gone("push_subscriptions", ofWorker, "auth", "p256dh"),
+	gone("messages", `(`+ofWorker+` or (invitation <> 0 and invitation in (select id from invitations where `+inviteToThem+`)))`),
+	gone("invitations", inviteToThem),
+	gone("call_notices", ofWorker),
+	gone("duties", ofWorker),
+	gone("test_tries", ofWorker),
+	gone("requests", `person = $1`, "digest", "body"),
+	gone("user_tenants", ofUser),
+	gone("user_blocks", ofUser),
+	gone("user_roles", ofUser),
+	{name: "pool_actions", about: `(worker = $1 or acted_by = $1)`, columns: `pool, acted_at, kind, why`,
+		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1`}},
+	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
+		`update users set name = '(erased u' || $1 || ')', name_key = '(erased u' || $1 || ')', full_name = '', email = '', password_hash = '', admin = false, pool = 0,
+			suspended = true, qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
+	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
+	stays("task_workers", ofWorker, `task`),
+	stays("accounts", `account = 10 * $1 + 3`, `balance`),
+	stays("ledger", `(source = 10 * $1 + 3 or target = 10 * $1 + 3 or author = $1)`, `id, entered_at, kind, source, target, amount, assignment, note`),
+	stays("batches", `created_by = $1`, `id, tenant, name, created_at`),
+	stays("runs", `created_by = $1`, `id, tenant, name, created_at`),
+	stays("tests", `created_by = $1`, `id, tenant, name, created_at`),
+	stays("erasures", `person = $1`, ``),
+	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || $1))`,
+		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
+	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
+	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("removals"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
+	nobody("run_texts"), nobody("secrets"), nobody("services"), nobody("tasks"), nobody("tenant_secrets"), nobody("tenants"), nobody("test_questions"),
+}
+
+// arguments are the first of all that a text asks for.
+func arguments(text string, all ...any) []any {
+	n := 0
+	for i := range all {
+		if strings.Contains(text, fmt.Sprintf("$%d", i+1)) {
+			n = i + 1
+		}
+	}
+	return all[:n]
+}
+
+// Personal implements store.PersonalData.
+func (s *Store) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.PersonalRow, error] {
+	return func(yield func(store.PersonalRow, error) bool) {
+		err := s.consistent(ctx, "read what is kept about a person", func(tx *sql.Tx) error {
+			email, err := first(ctx, tx, noUser(id), func(r row, email *string) error { return r.Scan(email) }, `select lower(email) from users where id = $1`, id)
+			if err != nil {
+				return err
+			}
+			for _, t := range personal {
+				if t.about == "" {
+					continue
+				}
+				columns := t.columns
+				if columns == "" {
+					columns = "*"
+				}
+				text := `select ` + columns + ` from ` + t.name + ` where ` + t.about
+				rows, err := tx.QueryContext(ctx, text, arguments(text, int64(id), email)...)
+				if err != nil {
+					return err
+				}
+				if err := handOut(rows, &t, yield); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(store.PersonalRow{}, err)
+		}
+	}
+}
+
+func noUser(id crowd.WorkerID) error { return crowd.Errorf(crowd.NotFound, "there is no user %s", id) }
+
+func handOut(rows *sql.Rows, t *personalTable, yield func(store.PersonalRow, error) bool) error {
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	cells, into := make([]any, len(names)), make([]any, len(names))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		out := store.PersonalRow{Table: t.name, Row: make(map[string]any, len(names))}
+		for i, name := range names {
+			if slices.Contains(t.secret, name) {
+				continue
+			}
+			if v := shown(name, cells[i]); v != nil {
+				out.Row[name] = v
+			}
+		}
+		if !yield(out, nil) {
+			return errEnough
+		}
+	}
+	return rows.Err()
+}
+
+// idColumns are how columns with ids are shown, as people see them elsewhere.
+var idColumns = map[string]func(int64) string{
+	"actor": personID, "person": personID, "worker": personID, "user_id": personID, "asked_by": personID, "invited_by": personID,
+	"tenant": func(n int64) string { return crowd.TenantID(n).String() },
+	"pool":   func(n int64) string { return crowd.PoolID(n).String() }, "home": func(n int64) string { return crowd.PoolID(n).String() },
+	"moves_to": func(n int64) string { return crowd.PoolID(n).String() },
+	"task":     func(n int64) string { return crowd.TaskID(n).String() }, "assignment": func(n int64) string { return crowd.AssignmentID(n).String() },
+	"source": accountName, "target": accountName,
+}
+
+func accountName(key int64) string { return accountOf(key).String() }
+
+func personID(n int64) string { return crowd.WorkerID(n).String() }
+
+// shown is a cell as it is handed out; nil: there is nothing in it.
+func shown(column string, cell any) any {
+	if text, ok := cell.([]byte); ok {
+		cell = string(text)
+	}
+	switch v := cell.(type) {
+	case int64:
+		if column == "at" || strings.HasSuffix(column, "_at") {
+			if v == 0 {
+				return nil
+			}
+			return moment(v)
+		}
+		if name := idColumns[column]; name != nil {
+			if v == 0 {
+				return nil
+			}
+			return name(v)
+		}
+	case string:
+		switch {
+		case v == "":
+			return nil
+		case (v[0] == '{' || v[0] == '[') && json.Valid([]byte(v)):
+			return json.RawMessage(v)
+		}
+	}
+	return cell
+}
+
+// WrittenTexts implements store.PersonalData.
+func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.WrittenText, error] {
+	return func(yield func(store.WrittenText, error) bool) {
+		err := s.consistent(ctx, "read what a person wrote", func(tx *sql.Tx) error {
+			who, err := first(ctx, tx, noUser(id), scanTraces, tracesOf, id)
+			if err != nil {
+				return err
+			}
+			give := func(r row) error {
+				var x store.WrittenText
+				var author crowd.WorkerID
+				if err := r.Scan(&x.Kind, &x.ID, instant{&x.At}, &x.Tenant, &x.Text, &author); err != nil {
+					return err
+				}
+				if x.Others = author != id; x.Kind == store.WrittenAnswer {
+					x.Batch = crowd.AssignmentID(x.ID).Batch()
+				}
+				if x.Others && !who.in(x.Text) {
+					return nil
+				}
+				if !yield(x, nil) {
+					return errEnough
+				}
+				return nil
+			}
+			if err := each(ctx, tx, give, `with recursive chain (id) as (
+					select last_answer from accounts where account = 10 * $1 + 3 and last_answer <> 0
+					union all
+					select n.prev_answer from chain c join answers n on n.id = c.id where n.prev_answer <> 0
+				)
+				select 'answer', n.id, n.answered_at, 0, n.body, $1 from chain c join answers n on n.id = c.id where n.body <> '' order by n.id desc`, id); err != nil {
+				return err
+			}
+			if err := each(ctx, tx, give, `select 'note', id, entered_at, case when source % 10 = 1 then source / 10 when target % 10 = 1 then target / 10 else 0 end, note, author
+				from ledger where note <> '' order by id`); err != nil {
+				return err
+			}
+			return each(ctx, tx, give, `select 'invitation', id, created_at, tenant, note, invited_by from invitations
+				where note <> '' and not `+inviteToThem+` order by id`, id, who.email)
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(store.WrittenText{}, err)
+		}
+	}
+}
+
+// traces are what names a person.
+type traces struct{ name, fullName, email string }
+
+const tracesOf = `select name, full_name, lower(email) from users where id = $1`
+
+func scanTraces(r row, t *traces) error { return r.Scan(&t.name, &t.fullName, &t.email) }
+
+// leastTrace is how long a name must be to be looked for in texts: shorter ones are parts
+// of other words.
+const leastTrace = 4
+
+// list has those of the traces that can be looked for, in lower case.
+func (t *traces) list() (list []string) {
+	for _, x := range []string{t.name, t.fullName, t.email} {
+		if len(x) >= leastTrace {
+			list = append(list, strings.ToLower(x))
+		}
+	}
+	return list
+}
+
+func (t *traces) in(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(t.list(), func(x string) bool { return strings.Contains(text, x) })
+}
+
+var replaceText = map[store.Writing]string{
+	store.WrittenAnswer:     `update answers set body = $2, answer_key = $3 where id = $1`,
+	store.WrittenNote:       `update ledger set note = $2 where id = $1`,
+	store.WrittenInvitation: `update invitations set note = $2 where id = $1`,
+}
+
+// ReplaceTexts implements store.PersonalData.
+func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
+	return s.change(ctx, "replace texts", func(ctx context.Context, tx transaction) error {
+		for _, x := range list {
+			text, none := replaceText[x.Kind], crowd.Errorf(crowd.NotFound, "there is no %s %d", x.Kind, x.ID)
+			if text == "" {
+				return none
+			}
+			if err := tx.must(ctx, none, text, arguments(text, x.ID, x.Text, x.Key)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
