@@ -327,7 +327,7 @@ func (s *step) letGo(home, n int) {
 
 // latest lists the people of a pool in the order in which the paper's control lets
 // them go: of the idle whoever likes the pool least, of those the longest idle, and
-// then those who came last. at is the pool's place in the preferences; those in
+// then those who were added last. at is the pool's place in the preferences; those in
 // moved go elsewhere.
 func latest(r *Reading, at int, moved map[crowd.WorkerID]bool) []*Person {
 	pick := func(list []Person) (people []*Person) {
