@@ -126,9 +126,8 @@ type User struct {
 	Home    crowd.PoolID // the pool that they belong to, and return to when they go off duty; 0: Pool
 	MovedAt time.Time    // when they last came on duty from another pool; zero: never
 
-	EmailVerifiedAt time.Time // when it was shown that Email is theirs; zero: it was typed in, and reserves nothing
-	SuspendedBy     string    // the provider of accounts that has suspended them; "": an administrator, or nobody
-	ErasedAt        time.Time // what was kept about them was taken away; zero: they are there
+	SuspendedBy string    // the provider of accounts that has suspended them; "": an administrator, or nobody
+	ErasedAt    time.Time // what was kept about them was taken away; zero: they are there
 }
 
 // StaffOf returns the tenants for which u holds any role, ascending.

@@ -12,10 +12,10 @@ import (
 
 var (
 	users = newTable("users", "u", `id, name, name_key, full_name, email, password_hash, admin, pool, suspended, created_at,
-		qualifications, granted, serves, prefers, away, no_mail, moves_to, home, moved_at, email_verified_at, suspended_by, erased_at`, func(u *store.User) []any {
+		qualifications, granted, serves, prefers, away, no_mail, moves_to, home, moved_at, suspended_by, erased_at`, func(u *store.User) []any {
 		return []any{
 			&u.ID, &u.Name, computed{nameKey(u.Name)}, &u.FullName, &u.Email, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended, instant{&u.CreatedAt},
-			encoded{&u.Qualifications}, encoded{&u.Granted}, encoded{&u.Serves}, encoded{&u.Prefers}, &u.Away, &u.NoMail, &u.MovesTo, &u.Home, instant{&u.MovedAt}, instant{&u.EmailVerifiedAt}, &u.SuspendedBy, instant{&u.ErasedAt},
+			encoded{&u.Qualifications}, encoded{&u.Granted}, encoded{&u.Serves}, encoded{&u.Prefers}, &u.Away, &u.NoMail, &u.MovesTo, &u.Home, instant{&u.MovedAt}, &u.SuspendedBy, instant{&u.ErasedAt},
 		}
 	})
 	keepUser = users.update(1)

@@ -47,6 +47,9 @@ const (
 // personal has every table of the schema; a test compares it. What has a foreign key comes
 // before what it refers to.
 var personal = []personalTable{
+	{name: "provisioned_members", about: `member in (select id from provisioned_users where user_id = $1)`, columns: `group_id`,
+		erase: []string{`delete from provisioned_members where member in (select id from provisioned_users where user_id = $1)`}},
+	gone("provisioned_users", ofUser),
 	gone("tokens", ofUser, "hash"),
 	gone("identities", ofUser),
 	gone("factors", ofUser, "secret", "sealed_with", "counter"),
@@ -77,7 +80,7 @@ var personal = []personalTable{
 	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || $1))`,
 		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
 	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
-	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("removals"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
+	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
 	nobody("run_texts"), nobody("secrets"), nobody("services"), nobody("tasks"), nobody("tenant_secrets"), nobody("tenants"), nobody("test_questions"),
 }
 

@@ -111,6 +111,15 @@ CREATE TABLE duties (
     training   bigint not null,
     primary key (pool, worker)
 );
+CREATE TABLE erasures (
+    person    integer primary key references users (id),
+    asked_by  bigint not null,
+    asked_at  bigint not null,
+    free_text text not null, -- what becomes of what they wrote
+    but       text not null, -- those texts of which the other holds, a list in JSON
+    state     text not null,
+    done_at   bigint not null
+);
 CREATE TABLE factors (
     id           integer primary key,
     user_id      bigint not null references users (id),
@@ -256,6 +265,39 @@ CREATE TABLE progress (
     ended_at      bigint not null,
     first_started bigint not null
 , tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false, taken_over bigint not null default 0, taken_certainty double precision not null default 0);
+CREATE TABLE provisioned_groups (
+    id          integer primary key,
+    provider    text   not null,
+    external_id text   not null, -- what it is there; '': not said
+    name        text   not null,
+    name_key    text   not null,
+    created_at  bigint not null,
+    changed_at  bigint not null
+);
+CREATE UNIQUE INDEX provisioned_groups_by_external_id on provisioned_groups (provider, external_id) where external_id <> '';
+CREATE UNIQUE INDEX provisioned_groups_by_name on provisioned_groups (provider, name_key);
+CREATE TABLE provisioned_members (
+    group_id bigint not null references provisioned_groups (id),
+    member   bigint not null references provisioned_users (id),
+    primary key (group_id, member)
+);
+CREATE INDEX provisioned_members_by_member on provisioned_members (member);
+CREATE TABLE provisioned_users (
+    id          integer primary key,
+    provider    text   not null,
+    user_id     bigint not null references users (id),
+    external_id text   not null, -- who they are there; '': not said
+    user_name   text   not null,
+    name_key    text   not null,
+    profile     text   not null, -- names and addresses, as JSON
+    created_at  bigint not null,
+    changed_at  bigint not null,
+    deleted_at  bigint not null  -- 0: not
+);
+CREATE UNIQUE INDEX provisioned_users_by_external_id on provisioned_users (provider, external_id) where deleted_at = 0 and external_id <> '';
+CREATE UNIQUE INDEX provisioned_users_by_name on provisioned_users (provider, name_key) where deleted_at = 0;
+CREATE INDEX provisioned_users_by_provider on provisioned_users (provider, id);
+CREATE UNIQUE INDEX provisioned_users_by_user on provisioned_users (user_id, provider) where deleted_at = 0;
 CREATE TABLE push_subscriptions (
     id         integer primary key,
     worker     bigint not null references users (id),
@@ -473,7 +515,7 @@ CREATE TABLE tokens (
     name       text not null,
     created_at bigint not null,
     expires_at bigint not null
-, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false, scopes text not null default '');
+, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false, scopes text not null default '', provider text not null default '');
 CREATE INDEX tokens_by_tenant on tokens (tenant, id) where tenant <> 0;
 CREATE INDEX tokens_by_user on tokens (user_id, id);
 CREATE TABLE usage ( -- what is counted along
@@ -512,7 +554,7 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '', email_verified_at bigint not null default 0);
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '', suspended_by text not null default '', erased_at bigint not null default 0);
 CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);
 CREATE INDEX users_by_serves on users (serves, id) where serves <> '';

@@ -1,4 +1,4 @@
--- Passkeys, the challenges that were answered with one, and whose addresses are verified.
+-- Passkeys, and the challenges that were answered with one.
 -- The conventions are those of 00001_start.sql.
 
 -- +goose Up
@@ -11,5 +11,3 @@ create table spent_challenges (
     expires_at bigint not null
 );
 create index spent_challenges_by_expiry on spent_challenges (expires_at);
-
-alter table users add column email_verified_at bigint not null default 0; -- 0: it was typed in, and nobody has shown that it is theirs

@@ -1,5 +1,4 @@
--- People's data: who was erased, and how long tenants keep what. The conventions are those
--- of 00001_start.sql.
+-- People's data: who was erased. The conventions are those of 00001_start.sql.
 
 -- +goose Up
 
@@ -14,7 +13,3 @@ create table erasures (
     state     text not null,
     done_at   bigint not null
 );
-
-alter table tenants add column keeps text not null default ''; -- JSON; '': everything, for ever
-alter table batches add column emptied_at bigint not null default 0; -- tasks and answers were deleted; 0: they are there
-alter table runs add column emptied_at bigint not null default 0;
