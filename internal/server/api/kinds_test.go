@@ -81,12 +81,12 @@ func TestEveryKindOverHTTP(t *testing.T) {
 			compiled := must(d.Example.Template.Compile())(t)
 			_, key, err := compiled.Check(d.Example.Answer)
 			ok(t, err)
-			for _, method := range []string{"live", "majority", "ds-map"} {
+			for _, method := range []string{"live", "majority", d.Methods()[0].Name()} {
 				if rows := w.labels(id, method); len(rows) != 2 || rows[1][1] != key {
 					t.Errorf("labels by %s: %q, want %q", method, rows, key)
 				}
 			}
-			if q := must(w.ann.Quality(w.ctx, id, "ds-map"))(t); len(q.Workers) != 1 {
+			if q := must(w.ann.Quality(w.ctx, id, ""))(t); len(q.Workers) != 1 {
 				t.Errorf("quality: %+v", q)
 			}
 		})
@@ -169,7 +169,7 @@ func TestQualityOfRatings(t *testing.T) {
 			t.Errorf("of two tasks with a known answer, each had one right: %+v", k)
 		}
 	}
-	for _, m := range label.Methods() {
+	for _, m := range task.Rating.Describe().Methods() {
 		if q := must(w.ann.Quality(w.ctx, id, m.Name()))(t); q.Asked != m.Name() || q.Scale != "ordinal" {
 			t.Errorf("quality by %s: %+v", m.Name(), q)
 		}

@@ -57,6 +57,7 @@ var keyedRequests = map[string]keyed{
 	"POST /v1/stop":                          {asAdmin, "/v1/stop", `{"stopped": true}`, false, false},
 	"POST /v1/services":                      {asAdmin, "/v1/services", `{"name": "scores", "url": "https://x.example", "concurrency": 1}`, false, false},
 	"POST /v1/invitations":                   {asAnn, "/v1/invitations", `{"pool": "p1", "addresses": ["b@example.org"]}`, true, false},
+	"POST /v1/providers/{provider}/tokens":   {asAdmin, "/v1/providers/corp/tokens", `{"name": "provisioning"}`, true, false},
 	"POST /v1/invitations/{id}/resend":       {asAnn, "/v1/invitations/1/resend", "", true, false},
 	"POST /v1/invitations/{id}/withdraw":     {asAnn, "/v1/invitations/1/withdraw", "", false, false},
 	"POST /v1/invitation/accept":             {asWorker, "/v1/invitation/accept", "", false, false},

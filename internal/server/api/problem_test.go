@@ -124,7 +124,7 @@ func TestBadInput(t *testing.T) {
 		"an answer by no worker":               {w.ann, "POST", "/v1/work/" + held + "/submit", `{"answer": "yes"}`, 403, ""},
 		"a wait too long":                      {w.workers[0], "POST", "/v1/work/next?wait_seconds=61", "", 422, "query.wait_seconds"},
 		"a limit too high":                     {w.ann, "GET", "/v1/batches?limit=100000", "", 422, "query.limit"},
-		"a method of no kind":                  {w.ann, "GET", "/v1/batches/" + running + "/labels?method=mean", "", 422, "query.method"},
+		"a method of no kind":                  {w.ann, "GET", "/v1/batches/" + running + "/labels?method=best", "", 422, "query.method"},
 		"a wrong password":                     {w.nobody, "POST", "/v1/session", `{"name": "ann", "password": "x"}`, 401, ""},
 		"a link that was never made":           {w.nobody, "POST", "/v1/setup", `{"token": "setup_x", "password": "long enough it is"}`, 404, ""},
 		"a password too short":                 {w.nobody, "POST", "/v1/setup", `{"token": "setup_x", "password": "x"}`, 422, "password"},
