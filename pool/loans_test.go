@@ -99,3 +99,56 @@ func TestARestartIsNoLoss(t *testing.T) {
 		}
 	}
 }
+
+// needed reports whether work waits in a pool for somebody who is idle there.
+func needed(r *Reading, id crowd.WorkerID) bool {
+	return r.Queue > 0 && slices.ContainsFunc(r.Idle, func(p Person) bool { return p.ID == id && !p.NoWork })
+}
+
+// TestNobodyIsSentRound: for somebody who is idle, in every mix of how they are and how
+// long the queues of both pools are, balance takes nobody away whom recall would bring
+// back, and nobody who just came and had nothing to do.
+func TestNobodyIsSentRound(t *testing.T) {
+	t.Parallel()
+	moved := 0
+	for _, x := range []struct{ noWork, worked, came bool }{{}, {noWork: true}, {came: true}, {came: true, worked: true}, {came: true, noWork: true}, {noWork: true, worked: true, came: true}} {
+		for queue := range 3 {
+			control := NewControl(MustParseBalance("search"))
+			for id := range crowd.PoolID(2) {
+				if err := control.Set(id+1, "", Settings{Balance: true, Expect: Expect{TaskTime: 10 * time.Second}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			who := Person{ID: 1, NoWork: x.noWork, Worked: x.worked}
+			if x.came {
+				who.Moved = epoch.Add(-minStay / 2)
+			}
+			d := control.Step(epoch, []Reading{
+				{Pool: 1, Workers: 1, Queue: queue, Idle: []Person{who}, Affordable: -1}, {Pool: 2, Queue: 50, Affordable: -1},
+			}, fixed(0.5))
+			want := (queue == 0 || x.noWork) && (!x.came || x.worked)
+			if got := len(d[0].Moves) > 0; got != want {
+				t.Errorf("%+v, %d in the queue: moved %t", x, queue, got)
+			}
+			moved += len(d[0].Moves)
+		}
+	}
+	if moved == 0 {
+		t.Error("nobody ever moved")
+	}
+}
+
+// TestWhoIsCalledHomeFromOutside: somebody lent counts at home, also outside a gate, and is
+// called home for work that is for them, and for that alone.
+func TestWhoIsCalledHomeFromOutside(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ noWork, goes bool }{{false, true}, {true, false}} {
+		d := NewControl(nil).Step(epoch, []Reading{
+			{Pool: 1, Queue: 1, Affordable: -1, NoWork: map[crowd.WorkerID]bool{7: x.noWork}},
+			{Pool: 2, Workers: 2, Busy: 2, Queue: 9, Affordable: -1, Outside: []Person{{ID: 7, Home: 1}}},
+		}, fixed(0.5))
+		if d[0].Saw.Lent != 1 || d[0].Saw.Own() != 1 || d[1].Saw.Own() != 2 || len(d[1].Moves) > 0 != x.goes {
+			t.Errorf("%+v: %+v, %+v, moves %v", x, d[0].Saw, d[1].Saw, d[1].Moves)
+		}
+	}
+}

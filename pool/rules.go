@@ -31,6 +31,7 @@ func Names() []Name {
 		number("coming", "people", "asked for and not here yet"),
 		number("lent", "people", "of workers, who are on duty in other pools"),
 		number("borrowed", "people", "on duty here, lent by other pools; not of workers"),
+		number("on_duty", "people", "on duty here, whoever they belong to: workers - lent + borrowed"),
 		number("c_star", "people", "the best number of them, by the pool's target (c*); not known before the load is"),
 		number("lambda", "1/s", "answers that come to be wanted (λ)"),
 		number("mu", "1/s", "answers by one person who works (μ); not known before five were seen"),
@@ -51,7 +52,7 @@ func Names() []Name {
 func (m *Metrics) values() map[string]any {
 	v := map[string]any{
 		"queue": float64(m.Queue), "workers": float64(m.Own()), "busy": float64(m.Busy), "idle": float64(m.Idle),
-		"training": float64(m.Training), "coming": float64(m.Coming), "lent": float64(m.Lent), "borrowed": float64(m.Borrowed), "c_star": float64(m.CStar),
+		"training": float64(m.Training), "coming": float64(m.Coming), "lent": float64(m.Lent), "borrowed": float64(m.Borrowed), "on_duty": float64(m.Workers), "c_star": float64(m.CStar),
 		"lambda": m.Lambda, "mu": m.Mu, "abandonment": m.Abandonment, "recruitment": m.Recruitment,
 		"throughput": m.Throughput, "utilisation": m.Utilisation, "wait_p95": m.WaitP95, "oldest_wait": m.OldestWait,
 		"backlog": m.Backlog, "cost_per_hour": m.CostPerHour, "preference": m.Preference,

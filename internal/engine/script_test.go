@@ -388,10 +388,8 @@ func (s *script) newWorker(word []string) engine.Worker {
 	for _, x := range word[1:] {
 		key, value, _ := strings.Cut(x, "=")
 		switch key {
-		case "suspended":
-			w.Suspended = true
-		case "lent":
-			w.Lent = true
+		case "suspended", "lent":
+			w.Suspended, w.Lent = w.Suspended || key == "suspended", w.Lent || key == "lent"
 		case "blocked":
 			w.BlockedBy = append(w.BlockedBy, parse(s, crowd.ParseTenantID, value))
 		case "staff":

@@ -37,6 +37,9 @@ func TestWhoHasLearntTheWorkMovesFirst(t *testing.T) {
 	must(w.Batches.Cancel(w.ctx, w.admin, practice))(t)
 	for _, p := range w.workers {
 		must(w.Transfers.Move(w.ctx, w.admin, p.User.ID, w.pool))(t)
+	}
+	w.clock.advance(2 * time.Minute) // else whoever just came is not moved on
+	for _, p := range w.workers {
 		must(w.Duty.Start(w.ctx, p))(t)
 	}
 	real := w.draft(1, elsewhere)
