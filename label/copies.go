@@ -214,8 +214,7 @@ func (f *copyFinder) proposals(kappa, tail float64) []*copyGroup {
 	for j := range parent {
 		parent[j] = int32(j)
 	}
-	var root func(j int32) int32
-	root = func(j int32) int32 {
+	root := func(j int32) int32 {
 		for parent[j] != j {
 			parent[j] = parent[parent[j]]
 			j = parent[j]

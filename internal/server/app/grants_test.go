@@ -41,7 +41,7 @@ func TestWhoATenantBringsServesIt(t *testing.T) {
 	w := newWorld(t, 0)
 	me := w.brought(w.ann, w.a, "me")
 	theirs := w.launchedFor(w.b)
-	easy := w.easy(w.bob, w.b, "cleared")
+	easy := w.easy(w.bob, w.b, "bees/cleared")
 	for range 2 { // the second time after a restart
 		if got := must(w.Work.Next(w.ctx, me, 0))(t); got != nil {
 			t.Fatalf("brought by ants, they got a task of %s", got.Assignment.Batch())
@@ -98,7 +98,7 @@ func TestStaffDoNotJoin(t *testing.T) {
 	}
 
 	// Who has become staff between an invitation and its test works nowhere either.
-	test := w.easy(w.ann, w.a, "cleared")
+	test := w.easy(w.ann, w.a, "ants/cleared")
 	r := must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Test: test.ID, Addresses: []string{"eve@example.org"}}))(t)
 	eve := must(w.join(r.Invited[0].Token, "eve"))(t)
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, eve.User.ID, func(u *store.User) error { u.Tenants = []crowd.TenantID{w.a}; return nil }))(t)

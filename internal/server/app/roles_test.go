@@ -69,7 +69,6 @@ func TestNobodyGivesWhatTheyDoNotHold(t *testing.T) {
 		"a tenant's makes a worker":                 add(people, accounts.NewUser{Roles: held(t, a+"operator"), Pool: w.pool}),
 		"a tenant's makes nobody in particular":     add(people, accounts.NewUser{}),
 		"a tenant's makes a role with batches":      create(people, w.a, "people.read", "batches.read"),
-		"a tenant's makes one of the installation":  create(people, 0, "people.read"),
 		"a tenant's takes a requester's role away":  second(w.Accounts.TakeRole(w.ctx, people, w.ann.User.ID, held(t, a+"requester")[0])),
 		"a scoped token gives what it has not":      give(w.limited(w.admin, accounts.NewToken{Scopes: []string{"people.change", "people.read"}}), boss, "viewer"),
 		"a scoped token of an admin changes admins": change(w.limited(w.admin, accounts.NewToken{Scopes: []string{"people.change"}}), boss, func(u *store.User) { u.Email = "o@example.org" }),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -78,6 +79,21 @@ type page struct {
 	Worker, Requester, Manager bool
 	Inviter                    bool
 	Audits, AuditsAll          bool // may see what was changed, of a tenant or at all
+	AdminTabs                  []adminTab
+}
+
+// adminTab is a page of the administration.
+type adminTab struct {
+	Key, Path, Text string
+	operation       access.Operation
+}
+
+var adminTabs = []adminTab{
+	{"admin", "/admin", "Tenants and pools", access.PoolsGet},
+	{"services", "/admin/services", "Services", access.ServicesWhole},
+	{"quotas", "/admin/quotas", "Quotas", access.TenantsSetQuotas},
+	{"people", "/admin/people", "People", access.AccountsWholeUsers},
+	{"audit", "/admin/audit", "Audit log", access.AuditWhole},
 }
 
 // notices are the texts of ?did=…, which a redirect after an action carries.
@@ -156,6 +172,7 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 		pg.Inviter = allowed(access.InvitationsList, p)
 		pg.Worker, pg.Requester, pg.Manager = allowed(access.WorkNext, p), allowed(access.BatchesList, p), allowed(access.PoolsGet, p)
 		pg.Audits, pg.AuditsAll = allowed(access.AuditList, p), allowed(access.AuditWhole, p)
+		pg.AdminTabs = lists.Filter(adminTabs, func(tab adminTab) bool { return allowed(tab.operation, p) })
 	}
 	if pg.Notice == "" {
 		query := rq.r.URL.Query()

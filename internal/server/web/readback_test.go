@@ -88,6 +88,8 @@ func fieldOf(p *pageOf, action, name string) *html.Node {
 func (s *sheet) other(name string) []string {
 	x, old := fieldOf(s.p, s.action, name), s.values.Get(name)
 	switch kind := attr(x, "type"); {
+	case name == "roles": // names of such that there are
+		return []string{"n1/viewer"}
 	case kind == "checkbox" && old == "":
 		return []string{attr(x, "value")}
 	case kind == "checkbox":
