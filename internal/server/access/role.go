@@ -53,14 +53,6 @@ var builtIns = []BuiltIn{
 // BuiltIns lists the built-in roles.
 func BuiltIns() []BuiltIn { return builtIns }
 
-// Roles lists the names of the built-in roles.
-func Roles() (list []Role) {
-	for _, b := range builtIns {
-		list = append(list, b.Role)
-	}
-	return list
-}
-
 // FindBuiltIn returns the built-in role with a name.
 func FindBuiltIn(r Role) (BuiltIn, bool) {
 	i := slices.IndexFunc(builtIns, func(b BuiltIn) bool { return b.Role == r })

@@ -20,7 +20,7 @@ var did = map[string]string{
 	"Provisioning.CreateToken": "made a token for the provider $", "Provisioning.RevokeToken": "took a token of the provider $ away",
 	"Provisioning.Add": "added $", "Provisioning.Change": "changed $", "Provisioning.Remove": "removed $",
 	"Provisioning.AddGroup": "added the group $", "Provisioning.ChangeGroup": "changed the group $", "Provisioning.RemoveGroup": "removed the group $",
-	"Tenants.SetQuotas": "set quotas of $",
+	"Tenants.SetQuotas":     "set quotas of $",
 	"Accounts.RemoveFactor": "removed a second factor of $", "Accounts.NewRecoveryCodes": "made new recovery codes of $", "Accounts.ResetFactors": "removed all second factors of $",
 	"Accounts.CreateRole": "made $", "Accounts.ChangeRole": "changed $", "Accounts.RemoveRole": "removed $", "Accounts.GiveRole": "gave a role to $", "Accounts.TakeRole": "took a role from $",
 	"Accounts.CreateToken": "made $", "Accounts.RevokeToken": "revoked $",

@@ -71,9 +71,6 @@ func (a *Authenticator) Copy() *Authenticator {
 	return &c
 }
 
-// Holds is how many passkeys there are.
-func (a *Authenticator) Holds() int { return len(a.keys) }
-
 // Handle is the handle of the owner of the passkey that was made last.
 func (a *Authenticator) Handle() []byte { return a.keys[len(a.keys)-1].handle }
 
