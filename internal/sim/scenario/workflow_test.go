@@ -27,8 +27,8 @@ func TestWorkflowModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(page), "```yaml\n")
-	text, _, _ := strings.Cut(rest, "```")
-	m, err := parseModel(text)
+	text, rest, _ := strings.Cut(rest, "```")
+	m, err := scenario.ParseWorkflowModel("m.yaml", []byte(text), files, claims(t)) // it is for that workflow
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +46,14 @@ func TestWorkflowModel(t *testing.T) {
 		!slices.Equal(decide.Truth.Weights, []float64{0.7, 0.3}) || register.Failure != 0.02 || register.Accuracy != nil || len(register.Answer["desk"].Texts) != 2 {
 		t.Errorf("steps %+v", m.Steps)
 	}
-	if want := (scenario.SharedService{Concurrency: 4, Rate: crowd.Rate{Calls: 60, Per: time.Minute}}); m.Services["scores"] != want {
-		t.Errorf("services %+v", m.Services)
+	_, rest, _ = strings.Cut(rest, "```yaml\n")
+	services, _, _ := strings.Cut(rest, "```")
+	shared, err := parseModel("model: x\n" + services)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (scenario.SharedService{Concurrency: 4, Rate: crowd.Rate{Calls: 60, Per: time.Minute}}); shared.Services["scores"] != want {
+		t.Errorf("services %+v", shared.Services)
 	}
 	if got := slices.Sorted(maps.Keys(m.Inputs["claims"])); !slices.Equal(got, []string{"declared", "plan"}) {
 		t.Errorf("inputs %v", m.Inputs)
