@@ -603,14 +603,3 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	}
 	return nil
 }
-
-func (k *books) heldRows() []engine.Handout {
-	var list []engine.Handout
-	for _, r := range k.holding {
-		list = append(list, r.Handout)
-	}
-	slices.SortFunc(list, func(x, y engine.Handout) int {
-		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Assignment, y.Assignment))
-	})
-	return list
-}

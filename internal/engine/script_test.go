@@ -366,22 +366,6 @@ func (s *script) newRetainer(word []string) engine.Retainer {
 	return r
 }
 
-// newGate reads "min=2 max=3"; nothing is no gate.
-func (s *script) newGate(word []string) engine.Gate {
-	g := engine.Gate{On: len(word) > 0}
-	for _, x := range word {
-		switch key, value, _ := strings.Cut(x, "="); key {
-		case "min":
-			g.Min = parse(s, strconv.Atoi, value)
-		case "max":
-			g.Max = parse(s, strconv.Atoi, value)
-		default:
-			s.t.Fatalf("no option %q", x)
-		}
-	}
-	return g
-}
-
 // newWorker reads "u1 english=80 blocked=n1 staff=n2 serves=n3 suspended".
 func (s *script) newWorker(word []string) engine.Worker {
 	w := engine.Worker{ID: parse(s, crowd.ParseWorkerID, word[0]), Qualifications: make(map[string]int)}

@@ -16,7 +16,8 @@ import (
 // people, anybody.
 //
 // It goes on when ctx is done, and after a crash: see FinishErasures.
-func (s *Accounts) Erase(ctx context.Context, p *access.Principal, id crowd.WorkerID, o ErasureOrder) error {
+func (part *dataCases) Erase(ctx context.Context, p *access.Principal, id crowd.WorkerID, o ErasureOrder) error {
+	s := part.accounts
 	if id == p.User.ID && p.Token.Kind != store.SessionToken {
 		return crowd.Errorf(crowd.Forbidden, "a token for programs cannot erase its owner: sign in")
 	}
@@ -148,7 +149,8 @@ func (s *Accounts) eraseRows(ctx context.Context, id crowd.WorkerID) error {
 const erasuresAgain = time.Minute
 
 // FinishErasures brings erasures to their end that were begun before, until ctx is done.
-func (s *Accounts) FinishErasures(ctx context.Context) {
+func (part *dataCases) FinishErasures(ctx context.Context) {
+	s := part.accounts
 	tick := time.NewTicker(erasuresAgain)
 	defer tick.Stop()
 	for {
@@ -164,7 +166,8 @@ func (s *Accounts) FinishErasures(ctx context.Context) {
 }
 
 // ContinueErasures goes on with all erasures that are not done.
-func (s *Accounts) ContinueErasures(ctx context.Context) error {
+func (part *dataCases) ContinueErasures(ctx context.Context) error {
+	s := part.accounts
 	s.erasing.Lock()
 	defer s.erasing.Unlock()
 	list, err := s.store.Erasures(ctx)

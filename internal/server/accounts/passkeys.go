@@ -17,6 +17,9 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+// passkeyCases are the use cases of passkeys, a part of Accounts.
+type passkeyCases struct{ accounts *Accounts }
+
 // Passkey is what a browser has answered that was asked for a passkey.
 type Passkey struct {
 	Ticket string // with which it was asked, where no challenge says so
@@ -37,7 +40,8 @@ func (s *Accounts) site(origin string) (*passkey.Site, error) {
 }
 
 // PasskeysWork says why passkeys do not work on a page, or returns nil.
-func (s *Accounts) PasskeysWork(origin string) error {
+func (part *passkeyCases) PasskeysWork(origin string) error {
+	s := part.accounts
 	_, err := s.site(origin)
 	return err
 }
@@ -73,7 +77,8 @@ func randomBytes() []byte {
 }
 
 // BeginPasskey begins to set up a passkey, in place of a factor that p has not confirmed.
-func (s *Accounts) BeginPasskey(ctx context.Context, p *access.Principal, name, origin string, proof Proof) error {
+func (part *passkeyCases) BeginPasskey(ctx context.Context, p *access.Principal, name, origin string, proof Proof) error {
+	s := part.accounts
 	if _, err := s.site(origin); err != nil {
 		return err
 	}
@@ -135,7 +140,8 @@ func (s *Accounts) making(ctx context.Context, p *access.Principal) (m makingPas
 }
 
 // MakePasskey returns what p's browser is asked for after BeginPasskey, in JSON.
-func (s *Accounts) MakePasskey(ctx context.Context, p *access.Principal, origin string) (string, error) {
+func (part *passkeyCases) MakePasskey(ctx context.Context, p *access.Principal, origin string) (string, error) {
+	s := part.accounts
 	site, err := s.site(origin)
 	if err != nil {
 		return "", err
@@ -149,7 +155,8 @@ func (s *Accounts) MakePasskey(ctx context.Context, p *access.Principal, origin 
 
 // ConfirmPasskey has p sign in with the passkey that their browser has made. With p's first
 // factor it returns recovery codes.
-func (s *Accounts) ConfirmPasskey(ctx context.Context, p *access.Principal, made Passkey) (codes []string, err error) {
+func (part *passkeyCases) ConfirmPasskey(ctx context.Context, p *access.Principal, made Passkey) (codes []string, err error) {
+	s := part.accounts
 	site, err := s.site(made.Origin)
 	if err != nil {
 		return nil, err
@@ -199,7 +206,8 @@ type WantedFactor struct {
 }
 
 // AskForFactor returns what somebody is asked for who was given a challenge.
-func (s *Accounts) AskForFactor(ctx context.Context, challenge, origin string) (a WantedFactor, err error) {
+func (part *passkeyCases) AskForFactor(ctx context.Context, challenge, origin string) (a WantedFactor, err error) {
+	s := part.accounts
 	u, t, err := s.challenged(ctx, challenge)
 	if err != nil {
 		return a, err
@@ -232,7 +240,8 @@ const forProof = "proof"
 
 // AskForProof returns what p's browser is asked for, in JSON, before p changes how they sign
 // in, and the ticket for Proof; "": p has no passkey.
-func (s *Accounts) AskForProof(ctx context.Context, p *access.Principal, origin string) (ticket, asked string, err error) {
+func (part *passkeyCases) AskForProof(ctx context.Context, p *access.Principal, origin string) (ticket, asked string, err error) {
+	s := part.accounts
 	held, err := s.held(ctx, p.User.ID)
 	if err != nil || p.Token.Kind == store.APIToken {
 		return "", "", err
@@ -320,7 +329,8 @@ const forAnybody = "passkey"
 
 // AskForPasskey returns what the browser of somebody is asked for who signs in with nothing
 // but a passkey, in JSON, and the ticket for SignInWithPasskey.
-func (s *Accounts) AskForPasskey(ctx context.Context, origin string) (ticket, asked string, err error) {
+func (part *passkeyCases) AskForPasskey(ctx context.Context, origin string) (ticket, asked string, err error) {
+	s := part.accounts
 	site, err := s.site(origin)
 	if err != nil {
 		return "", "", err
@@ -336,7 +346,8 @@ func (s *Accounts) AskForPasskey(ctx context.Context, origin string) (ticket, as
 // SignInWithPasskey returns the secret of a new session of who has shown a passkey that
 // verifies its holder, by a PIN or a finger: so it is both of their factors. It does for who
 // has a password only: others are let in by somebody else, who may have shut them out.
-func (s *Accounts) SignInWithPasskey(ctx context.Context, c Credentials) (session string, err error) {
+func (part *passkeyCases) SignInWithPasskey(ctx context.Context, c Credentials) (session string, err error) {
+	s := part.accounts
 	if c.Passkey.asked, err = s.parseTicket(c.Passkey.Ticket); err != nil {
 		return "", err
 	}

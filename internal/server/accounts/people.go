@@ -30,6 +30,10 @@ import (
 
 // Accounts is the people, and how they sign in.
 type Accounts struct {
+	*roleCases
+	*dataCases
+	*passkeyCases
+
 	store     store.Store
 	live      *live.Pools
 	onCall    *recruit.OnCall
@@ -73,6 +77,7 @@ type Config struct {
 func New(cfg Config) *Accounts {
 	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
+	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{s}, &passkeyCases{s}
 	for _, p := range cfg.Providers {
 		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))
 	}

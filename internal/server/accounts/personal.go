@@ -15,9 +15,13 @@ import (
 	"github.com/throng-dev/throng/internal/task"
 )
 
+// dataCases are the use cases of people's data, a part of Accounts.
+type dataCases struct{ accounts *Accounts }
+
 // PersonalData returns a person, and everything that is kept about them, table by table.
 // One's own, or, for who may erase people, anybody's.
-func (s *Accounts) PersonalData(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, iter.Seq2[store.PersonalRow, error], error) {
+func (part *dataCases) PersonalData(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, iter.Seq2[store.PersonalRow, error], error) {
+	s := part.accounts
 	u, err := s.personal(ctx, p, access.AccountsPersonalDataOfOthers, id)
 	return u, s.store.Personal(ctx, id), err
 }
@@ -60,7 +64,8 @@ const textsShown = 1000
 
 // BeforeErasure says what would become of a person who is erased, and why they cannot be,
 // as the error. One's own, or, for who may erase people, anybody's.
-func (s *Accounts) BeforeErasure(ctx context.Context, p *access.Principal, id crowd.WorkerID) (*Findings, error) {
+func (part *dataCases) BeforeErasure(ctx context.Context, p *access.Principal, id crowd.WorkerID) (*Findings, error) {
+	s := part.accounts
 	u, err := s.personal(ctx, p, access.AccountsEraseOthers, id)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+// roleCases are the use cases of roles, a part of Accounts.
+type roleCases struct{ accounts *Accounts }
+
 // maxRoles is how many roles the installation, and each tenant, can make.
 const maxRoles = 100
 
@@ -86,12 +89,14 @@ func (s *Accounts) validRoles(ctx context.Context, before []store.HeldRole, u *s
 }
 
 // GiveRole gives somebody a role.
-func (s *Accounts) GiveRole(ctx context.Context, p *access.Principal, id crowd.WorkerID, h store.HeldRole) (store.User, error) {
+func (part *roleCases) GiveRole(ctx context.Context, p *access.Principal, id crowd.WorkerID, h store.HeldRole) (store.User, error) {
+	s := part.accounts
 	return s.changeRole(ctx, p, access.AccountsGiveRole, id, h, access.Give)
 }
 
 // TakeRole takes a role away from somebody.
-func (s *Accounts) TakeRole(ctx context.Context, p *access.Principal, id crowd.WorkerID, h store.HeldRole) (store.User, error) {
+func (part *roleCases) TakeRole(ctx context.Context, p *access.Principal, id crowd.WorkerID, h store.HeldRole) (store.User, error) {
+	s := part.accounts
 	return s.changeRole(ctx, p, access.AccountsTakeRole, id, h, access.Take)
 }
 
@@ -143,7 +148,8 @@ type RoleView struct {
 
 // Roles lists the roles that people have made: the installation's, and those of tenants
 // whose people p may see.
-func (s *Accounts) Roles(ctx context.Context, p *access.Principal) (views []RoleView, err error) {
+func (part *roleCases) Roles(ctx context.Context, p *access.Principal) (views []RoleView, err error) {
+	s := part.accounts
 	if err := p.May(access.AccountsRoles); err != nil {
 		return nil, err
 	}
@@ -169,7 +175,8 @@ func (s *Accounts) Roles(ctx context.Context, p *access.Principal) (views []Role
 var roleName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
 // CreateRole makes a role out of permissions that p holds themselves.
-func (s *Accounts) CreateRole(ctx context.Context, p *access.Principal, r store.Role) (store.Role, error) {
+func (part *roleCases) CreateRole(ctx context.Context, p *access.Principal, r store.Role) (store.Role, error) {
+	s := part.accounts
 	owner, err := s.owner(ctx, p, access.AccountsCreateRole, r.Tenant)
 	if err != nil {
 		return r, err
@@ -255,7 +262,8 @@ type RoleEdit struct {
 }
 
 // ChangeRole changes a role. Who holds it may do what it says from now on.
-func (s *Accounts) ChangeRole(ctx context.Context, p *access.Principal, h store.HeldRole, edit RoleEdit) (store.Role, error) {
+func (part *roleCases) ChangeRole(ctx context.Context, p *access.Principal, h store.HeldRole, edit RoleEdit) (store.Role, error) {
+	s := part.accounts
 	s.people.Lock()
 	defer s.people.Unlock()
 	r, err := s.role(ctx, p, access.AccountsChangeRole, h)
@@ -275,7 +283,8 @@ func (s *Accounts) ChangeRole(ctx context.Context, p *access.Principal, h store.
 }
 
 // RemoveRole takes a role away, and from all who hold it. It returns who held it.
-func (s *Accounts) RemoveRole(ctx context.Context, p *access.Principal, h store.HeldRole) ([]crowd.WorkerID, error) {
+func (part *roleCases) RemoveRole(ctx context.Context, p *access.Principal, h store.HeldRole) ([]crowd.WorkerID, error) {
+	s := part.accounts
 	s.people.Lock()
 	defer s.people.Unlock()
 	r, err := s.role(ctx, p, access.AccountsRemoveRole, h)

@@ -341,18 +341,6 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 }
 
-// harmless is a role of the installation that everybody holds all of who gives roles.
-func (w *world) harmless() string { return w.role(0, "harmless") }
-
-// role is a role that there is.
-func (w *world) role(tenant crowd.TenantID, name string) string {
-	w.t.Helper()
-	if _, err := w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: tenant, Name: name, Permissions: []string{"people.read"}}); err != nil {
-		refused(w.t, err, crowd.Conflict)
-	}
-	return name
-}
-
 // made is a new run of ann's tenant that has no inputs yet.
 func (s *scene) made() crowd.RunID {
 	s.t.Helper()

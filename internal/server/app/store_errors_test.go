@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -185,19 +184,6 @@ func column(t testing.TB, db *sql.DB, query string) string {
 		all = append(all, name)
 	}
 	return strings.Join(all, " ")
-}
-
-// drain reads rows to their end.
-func drain[T any](rows iter.Seq2[T, error], err error) error {
-	if err != nil {
-		return err
-	}
-	for _, err := range rows {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // thoroughly are the use cases for which the table of access changes nothing,
@@ -394,13 +380,6 @@ var excused = map[string]excuse{
 // inBackground are the use cases after which a run goes on by itself, with
 // commits of its own that may fall within the call.
 var inBackground = map[string]bool{"Runs.Start": true, "Runs.SealInputs": true, "Runs.EndStep": true, "Runs.Resume": true, "Runs.Cancel": true, "Runs.Retry": true, "Runs.Skip": true}
-
-// makesItsOwn reports whether the call of a use case makes what it is about first, so that
-// an error would fall on that, and another call leaves another thing: people whom a provider
-// keeps, and roles that are changed. Erasures that are cut off have a test of their own.
-func makesItsOwn(name string) bool {
-	return strings.HasPrefix(name, "Provisioning.") || slices.Contains([]string{"Accounts.CreateRole", "Accounts.ChangeRole", "Accounts.RemoveRole", "Accounts.GiveRole", "Accounts.TakeRole", "Accounts.BeforeErasure"}, name)
-}
 
 // TestEveryErrorOfTheStoreIsHeard lets each call of the store fail that a use
 // case makes, one at a time: the use case returns the error, nothing is half

@@ -1,0 +1,39 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// laterEffects are effects that build on those of effects.
+var laterEffects = []struct {
+	pattern string
+	do      func(t *testing.T, c *company)
+}{
+	{"POST /runs/{run}/do", func(t *testing.T, c *company) {
+		c.boss.get("/runs/r1").form("/runs/r1/do").send().want(200)
+		if state := read(c.app.Runs.Get(t.Context(), c.boss.principal(), 1))(t).Run.State; state == store.RunLoading {
+			t.Errorf("it is %s", state)
+		}
+	}},
+	{"POST /tenants/{tenant}/quotas", func(t *testing.T, c *company) {
+		c.boss.get("/tenants/n1/quotas").form("/tenants/n1/quotas").set("open-runs", "7").send().want(200)
+		for _, v := range read(c.app.Tenants.Quotas(t.Context(), c.boss.principal(), 1))(t) {
+			equal(t, v.Set, v.Quota == store.OpenRuns)
+			if v.Set {
+				equal(t, v.Value, int64(7))
+			}
+		}
+		c.boss.get("/tenants/n1/quotas").form("/tenants/n1/quotas").set("open-runs", "many").send().want(422)
+	}},
+	{"POST /people/{user}/erase", func(t *testing.T, c *company) {
+		u, _, err := c.app.Accounts.CreateUser(t.Context(), c.boss.principal(), accounts.NewUser{Name: "goner", Pool: 1})
+		equal(t, err, nil)
+		path := "/people/" + u.ID.String() + "/erase"
+		c.boss.get(path).form(path).set("confirm", "another").send().want(422)
+		c.boss.get(path).form(path).set("confirm", "goner").send().want(200).at("/admin/people")
+		equal(t, read(c.app.Accounts.User(t.Context(), c.boss.principal(), u.ID))(t).ErasedAt.IsZero(), false)
+	}},
+}
