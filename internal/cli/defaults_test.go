@@ -63,6 +63,7 @@ throng sim soak --rounds=200
 throng sim soak --seed=1
 throng tenant add --max-priority=100
 throng tenant add --weight=1
+throng tenant invite --role=requester
 throng test create --pass-mark=80
 throng test create --tries=1
 throng worker add --pool=main

@@ -580,7 +580,7 @@ func TestMetricNames(t *testing.T) {
 	if len(list) != len(pool.Names()) || list[0].Name != "queue" || list[0].Unit != "answers" || list[0].Doc == "" {
 		t.Errorf("names: %+v", list)
 	}
-	// All of them are in a pool's metrics, and beside them only who is on duty.
+	// All of them, and nothing else, are in a pool's metrics.
 	w.step()
 	var detail struct{ Metrics map[string]any }
 	ok(t, json.Unmarshal(w.send(w.admin, http.MethodGet, "/v1/pools/p1", "").body, &detail))
@@ -590,7 +590,7 @@ func TestMetricNames(t *testing.T) {
 			t.Errorf("%s is told: %t", n.Name, there)
 		}
 	}
-	if _, there := detail.Metrics["on_duty"]; !there || len(detail.Metrics) != len(list)-len(unknown)+1 {
+	if len(detail.Metrics) != len(list)-len(unknown) {
 		t.Errorf("metrics: %v", detail.Metrics)
 	}
 }

@@ -91,7 +91,7 @@ func TestEachTenantSeesItsPart(t *testing.T) {
 	refused(t, err, crowd.Forbidden) // as admin of nothing
 }
 
-// TestExport: everything is a chain without gaps; a tenant's part is what they may see.
+// TestExportOfTheAuditLog: everything is a chain without gaps; a tenant's part is what they may see.
 func TestExportOfTheAuditLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
