@@ -68,7 +68,7 @@ var personal = []personalTable{
 		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1`}},
 	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
 		`update users set name = '(erased u' || $1 || ')', name_key = '(erased u' || $1 || ')', full_name = '', email = '', password_hash = '', admin = false, pool = 0,
-			suspended = true, qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
+			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * $1 + 3`, `balance`),
@@ -290,10 +290,30 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
 			if text == "" {
 				return none
 			}
+			if x.Kind == store.WrittenAnswer {
+				if err := chargeReplaced(ctx, tx, none, x); err != nil {
+					return err
+				}
+			}
 			if err := tx.must(ctx, none, text, arguments(text, x.ID, x.Text, x.Key)...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// chargeReplaced counts what an answer is longer or shorter by than the text that takes its
+// place. No quota refuses it: it is a person's right.
+func chargeReplaced(ctx context.Context, tx transaction, none error, x store.NewText) error {
+	tenant, err := first(ctx, tx, none, number[crowd.TenantID], `select tenant from batches where id = $1 >> 32`, x.ID)
+	if err != nil {
+		return err
+	}
+	before, err := first(ctx, tx, none, number[int64], `select octet_length(body) from answers where id = $1`, x.ID)
+	if err != nil {
+		return err
+	}
+	_, err = grow(ctx, tx, tenant, store.StoredBytes, int64(len(x.Text))-before)
+	return err
 }

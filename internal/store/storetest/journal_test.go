@@ -115,7 +115,7 @@ func testSnapshot(t *testing.T, w *world) {
 
 	tenants := []engine.Tenant{{ID: w.mine, Weight: 2}, {ID: w.other, Weight: 0.5, Stopped: true}}
 	person := func(u store.User) engine.Worker {
-		return engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy, StaffOf: u.StaffOf(), Serves: u.Serves}
+		return engine.Worker{ID: u.ID, Qualifications: u.Qualifications, Granted: u.Granted, Suspended: u.Suspended, BlockedBy: u.BlockedBy, StaffOf: u.StaffOf(), Serves: u.Serves, Borrowed: u.Home != 0 && u.Home != u.Pool}
 	}
 	workers := make([]engine.Worker, 0, 5)
 	for _, id := range w.workers {
