@@ -46,19 +46,26 @@ func TestMade(t *testing.T) {
 		t.Errorf("a demo of %s took %s", long, took)
 	}
 	tenants := make(map[string]bool)
-	share, counted := 0.0, 0
+	share, counted, learnt := 0.0, 0, 0
 	for _, b := range r.Batches {
 		tenants[b.Tenant] = true
 		share += b.Share
 		counted += b.Annotations
-		if b.Tasks == 0 || b.Labels == 0 || b.Annotations == 0 || b.CostMicros == 0 || b.Accuracy == nil || b.DawidSkene == nil {
+		if b.Tasks == 0 || b.Labels == 0 || b.Annotations == 0 || b.CostMicros == 0 || b.Accuracy == nil {
 			t.Errorf("%s has nothing to show: %+v", b.ID, b)
 			continue
+		}
+		if b.DawidSkene != nil { // of numbers and texts it is not
+			learnt++
 		}
 		if *b.Accuracy < 0.7 {
 			t.Errorf("%s: accuracy %.3f: the crowd, or its known answers, are wrong", b.ID, *b.Accuracy)
 		}
 	}
+	if learnt < 2 {
+		t.Errorf("%d batches have an accuracy by Dawid and Skene", learnt)
+	}
+
 	if len(tenants) != 2 || len(r.Batches) < 5 || math.Abs(share-1) > 1e-9 || counted > r.Stored {
 		t.Errorf("%d tenants, %d batches, shares sum to %g, %d of %d answers count", len(tenants), len(r.Batches), share, counted, r.Stored)
 	}

@@ -43,7 +43,7 @@ var notRun = map[string]string{
 // prepared are the pages whose commands begin where others end: with a server
 // that has a tenant, an admin who is signed in, and people who answer.
 var prepared = []string{
-	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/service-steps.md", "docs/templates.md", "docs/using.md",
+	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/people-data.md", "docs/quotas.md", "docs/service-steps.md", "docs/templates.md", "docs/using.md",
 	"workflows/entity-matching/README.md", "workflows/insurance-claims/README.md", "workflows/moderation/README.md",
 }
 
