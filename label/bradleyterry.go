@@ -49,6 +49,16 @@ type Standing struct {
 	Group              int // items of different groups were never compared, not even by way of others
 }
 
+// Beats returns the probability that the score of s is above that of other, as if their
+// errors were independent and normal. It is NaN where either has no bounds.
+func (s *Standing) Beats(other *Standing) float64 {
+	se := math.Hypot(s.High-s.Low, other.High-other.Low) / (2 * z95)
+	if se == 0 {
+		return .5
+	}
+	return .5 * math.Erfc((other.Score-s.Score)/se/math.Sqrt2)
+}
+
 // BradleyTerry is Bradley and Terry's model of comparisons with Davidson's ties: items i
 // and j of strengths p_i, p_j and a common readiness ν for ties,
 //

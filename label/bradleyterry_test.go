@@ -25,6 +25,10 @@ func TestBradleyTerryByHand(t *testing.T) {
 	if want := z95 * math.Sqrt(4./3) / 2; !near(best.High-best.Score, want, 1e-6) || !near(best.Score-best.Low, want, 1e-6) {
 		t.Errorf("bounds %v to %v about %v, want ± %v", best.Low, best.High, best.Score, want)
 	}
+	// Φ(ln 3 / (√2·√(4/3)/2)) = Φ(1.3455).
+	if p := best.Beats(&s.Items[1]); !near(p, .91077, 1e-5) || !near(s.Items[1].Beats(&best), 1-p, 1e-12) {
+		t.Errorf("a beats b with %v", p)
+	}
 	if s.Names[0] != "w" || s.Workers[0].Skill != 1 || s.Workers[1].Skill != .5 {
 		t.Errorf("workers %v %+v", s.Names, s.Workers)
 	}

@@ -117,7 +117,8 @@ func (f *copyFinder) judge(g *copyGroup, s surroundings) (v verdict) {
 		return v
 	}
 	v.agreement, v.chance = float64(same)/float64(v.shared), chance/float64(v.shared)
-	v.least = (wilsonLow(v.agreement, v.shared, 2) - v.chance) / (1 - v.chance)
+	low, _ := wilson(v.agreement, float64(v.shared), 2)
+	v.least = (low - v.chance) / (1 - v.chance)
 	if koo < 2*seOthers || koo < .01 { // the others do not agree among themselves: nothing to compare with
 		return v
 	}
@@ -144,16 +145,10 @@ func (f *copyFinder) pair(a, b int32) pair {
 	return pair{a: a, b: b}
 }
 
-// wilsonLow returns the lower bound of a share p of n at z standard deviations.
+// wilson returns the bounds of a share p of n at z standard deviations.
 //
 // Source: Wilson 1927, "Probable inference, the law of succession, and statistical
 // inference", JASA 22.
-func wilsonLow(p float64, n int, z float64) float64 {
-	low, _ := wilson(p, float64(n), z)
-	return low
-}
-
-// wilson returns both bounds.
 func wilson(p, n, z float64) (low, high float64) {
 	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))

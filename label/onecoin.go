@@ -108,7 +108,7 @@ func (m OneCoin) Fit(d *Dataset, gold Truth) (*Result, error) {
 	}
 	r := newResult(d, m.Name(), q)
 	r.probabilities = true
-	r.Iterations, r.Converged, r.accuracy = rounds, converged, skill
+	r.Iterations, r.Converged = rounds, converged
 	return r, nil
 }
 

@@ -34,7 +34,6 @@ type Result struct {
 	equal         [][2]Class // Median, Central, Mean: the two best classes of each task, which may be one; else nil
 
 	// What some methods have in place of classes and their probabilities; else nil.
-	accuracy   []float64 // OneCoin: of each worker
 	values     []string  // of each task: its label, which may be no class
 	confidence []float64 // of each task
 	options    []string  // PerOption: what can be chosen

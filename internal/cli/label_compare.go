@@ -130,7 +130,7 @@ func (r *compareReport) fill(s *label.Standings, comparisons int) {
 		if !math.IsNaN(x.Low) {
 			row.Low, row.High = &x.Low, &x.High
 			if next := n + 1; next < len(s.Items) && s.Items[next].Group == x.Group && !math.IsNaN(s.Items[next].Low) {
-				p := beats(x, s.Items[next])
+				p := x.Beats(&s.Items[next])
 				row.Confidence = &p
 			}
 		}
@@ -139,16 +139,6 @@ func (r *compareReport) fill(s *label.Standings, comparisons int) {
 	for j, x := range s.Workers {
 		r.Workers = append(r.Workers, labelling{Worker: s.Names[j], Skill: x.Skill, Low: x.Low, High: x.High, Answers: x.Answers})
 	}
-}
-
-// beats is the probability that a's score is above b's, with their errors as if they were
-// independent.
-func beats(a, b label.Standing) float64 {
-	se := math.Hypot(a.High-a.Low, b.High-b.Low) / (2 * 1.959963984540054)
-	if se == 0 {
-		return .5
-	}
-	return .5 * math.Erfc(-(a.Score-b.Score)/se/math.Sqrt2)
 }
 
 func (r compareReport) show(w io.Writer) {
