@@ -184,7 +184,7 @@ func doneWords(r *wire.Run) string {
 	if r.State == "loading" {
 		open = nil
 	}
-	done, by := o.Words(stamp, open)
+	done, by := o.Words(now(), stamp, open)
 	return done + when(by != "", " ("+by+")")
 }
 

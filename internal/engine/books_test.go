@@ -187,6 +187,27 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 	return ""
 }
 
+// here counts the people on duty who may do what batch b asks for; not sure where that is
+// by invitation, or for training.
+func (k *books) here(b *batchBook) (n int, sure bool) {
+	if b.spec.Training || slices.ContainsFunc(b.tasks, func(t *taskBook) bool { return t.invited != nil }) {
+		return 0, false
+	}
+	for id, who := range k.workers {
+		switch x := k.person(id); {
+		case !x.on || x.training > 0 || who.Suspended || !holds(who, b.spec):
+		case slices.Contains(who.BlockedBy, b.spec.Tenant) || slices.Contains(who.StaffOf, b.spec.Tenant):
+		case len(who.Serves) > 0 && !slices.Contains(who.Serves, b.spec.Tenant):
+		default:
+			n++
+		}
+	}
+	if n > 0 {
+		k.seen["people on duty for a batch"]++
+	}
+	return n, true
+}
+
 // unfit says why task t cannot go to worker w, or "".
 func (t *taskBook) unfit(w crowd.WorkerID) string {
 	switch {
@@ -594,6 +615,9 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	}
 	if b.open && s.Reason == crowd.BudgetSpent {
 		k.seen["budget of an open batch spent"]++
+	}
+	if here, sure := k.here(b); sure && s.Here != here {
+		return fmt.Errorf("%d people are on duty for it, the books have %d", s.Here, here)
 	}
 	if (s.Reason == crowd.NoTaskYet) != (k.idle(b)) {
 		return fmt.Errorf("waits because of %s, with %d running and %d waiting", s.Reason, s.Running, s.Waiting)

@@ -417,6 +417,7 @@ func (w *world) restart() error {
 		was, _ := w.e.Status(id)
 		got, ok := fresh.Status(id)
 		for _, st := range []*engine.Status{&was, &got} {
+			st.Here = 0                             // who is on duty in an open pool is not kept
 			if st.Reason == crowd.OtherBatchFirst { // whose turn it is among equals is not kept
 				st.Reason = crowd.NoWorkerReady
 			}

@@ -17,6 +17,7 @@ type Status struct {
 	Reason  crowd.Reason
 	Stops   Stops
 	Crowd   Crowd
+	Here    int // people on duty who may do it, those at work among them
 }
 
 // Stops are the emergency stops under which a batch is. Each is lifted by itself.
@@ -50,9 +51,19 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 		return Status{}, false
 	}
 	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest),
-		Stops: e.stopsOf(b)}
+		Stops: e.stopsOf(b), Here: e.here(b)}
 	b.progress(&s.Progress)
 	return s, true
+}
+
+// here counts the people on duty who may do what is asked in b.
+func (e *Engine) here(b *batch) (n int) {
+	for w := range e.members() {
+		if w.on && e.mayEver(w, b) == crowd.Eligible {
+			n++
+		}
+	}
+	return n
 }
 
 // whyWaiting says why nobody takes what waits in b, or Eligible when somebody

@@ -76,6 +76,8 @@ type BatchStatus struct {
 type Forecast struct {
 	Low, Median, High time.Time // zero: after Horizon
 	Horizon           time.Time // nothing was looked at beyond; zero: there is no forecast
+	At                time.Time // when it was made; zero: there is none
+	Since             int       // answers that came after At
 	Why               string    // why there is no forecast; "": there is one, or nothing is left to do
 	Nobody            bool      // since nobody is there, and nobody came lately
 }

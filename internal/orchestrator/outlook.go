@@ -88,6 +88,8 @@ const FieldSmallCrowd = "allow_small_crowd"
 type Outlook struct {
 	Low, Median, High time.Time // zero: not known, or after Horizon
 	Horizon           time.Time // nothing was looked at beyond; zero: no forecast is in it
+	At                time.Time // when the oldest of the forecasts in it was made
+	Since             int       // answers that came after the forecasts were made
 	Then              []string  // crowd steps to which more tasks are to come: those are done after it
 	Why               string    // why it is not known; "" if it is, or nothing is on its way
 }
@@ -95,17 +97,17 @@ type Outlook struct {
 // None reports whether nothing is on its way.
 func (o *Outlook) None() bool { return o.Why == "" && o.Median.IsZero() && o.Horizon.IsZero() }
 
-// Words says when a run is done, and on what that rests, for people: clock writes a time.
+// Words says when a run is done, and on what that rests, for people at now: clock writes a time.
 // open are the inputs that take rows: a run is not done before they are sealed. Both are ""
 // if there is nothing to say.
-func (o *Outlook) Words(clock func(time.Time) string, open []string) (done, by string) {
+func (o *Outlook) Words(now time.Time, clock func(time.Time) string, open []string) (done, by string) {
 	switch {
 	case len(open) > 0:
 		done = "once the input " + open[0] + " is sealed"
 		if len(open) > 1 {
 			done = "once these inputs are sealed: " + strings.Join(open, ", ")
 		}
-		switch there, rests := o.Words(clock, nil); {
+		switch there, rests := o.Words(now, clock, nil); {
 		case o.Why != "":
 			by = "what is there: " + there + ": " + rests
 		case !o.Horizon.IsZero(): // else what waits for the rest of the rows would seem done
@@ -135,12 +137,24 @@ func (o *Outlook) Words(clock func(time.Time) string, open []string) (done, by s
 	if o.Horizon.IsZero() {
 		by = "if nothing has to queue"
 	} else {
-		by = "80 %: " + at(o.Low) + " to " + at(o.High)
+		by = "80 %: " + at(o.Low) + " to " + at(o.High) + o.age(now)
 	}
 	if len(o.Then) > 0 {
 		by += "; further tasks come to " + strings.Join(o.Then, ", ")
 	}
 	return done, by
+}
+
+// age says how old the forecasts are; "" if that is not known.
+func (o *Outlook) age(now time.Time) string {
+	if o.At.IsZero() {
+		return ""
+	}
+	said := "; estimated " + format.Duration(max(now.Sub(o.At), 0)) + " ago"
+	if o.Since > 0 {
+		said += ", " + format.Grouped(int64(o.Since), "answer") + " came since"
+	}
+	return said
 }
 
 // standstill says which step keeps items from their end if nothing is done about it, and
@@ -207,6 +221,12 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		}
 		if !done.Horizon.IsZero() && (o.Horizon.IsZero() || done.Horizon.Before(o.Horizon)) {
 			o.Horizon = done.Horizon
+		}
+		if !done.At.IsZero() {
+			if o.At.IsZero() || done.At.Before(o.At) {
+				o.At = done.At
+			}
+			o.Since += done.Since
 		}
 	}
 	for k, at := range []*time.Time{&o.Low, &o.Median, &o.High} {

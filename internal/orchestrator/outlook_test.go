@@ -182,7 +182,7 @@ func TestDoneWithOpenInputs(t *testing.T) {
 		}
 		words := func() string {
 			v := w.view(id)
-			done, by := v.Outlook.Words(func(t time.Time) string { return t.UTC().Format(clock) }, v.OpenInputs())
+			done, by := v.Outlook.Words(w.now, func(t time.Time) string { return t.UTC().Format(clock) }, v.OpenInputs())
 			return done + ", by " + by
 		}
 		must(t, w.o.Pause(w.ctx, id))

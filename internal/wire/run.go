@@ -74,6 +74,8 @@ type RunOutlook struct {
 	Median  time.Time `json:"median,omitzero" doc:"as low"`
 	High    time.Time `json:"high,omitzero" doc:"as low"`
 	Horizon time.Time `json:"horizon,omitzero" doc:"until when the forecasts look; not there: no people are waited for"`
+	At      time.Time `json:"computed_at,omitzero" doc:"when the oldest of the forecasts was made: of the state at that time"`
+	Since   int       `json:"answers_since,omitempty" doc:"answers of people that came after the forecasts were made, and are not in them"`
 	Then    []string  `json:"then,omitempty" doc:"crowd steps to which further tasks are to come: those are done after it"`
 	Why     string    `json:"why,omitempty" doc:"why it is not known"`
 }

@@ -248,18 +248,44 @@ steps:
 			synctest.Wait() // it is computed when somebody asks
 			return must(w.Runs.Get(w.ctx, w.ann, id))(t).Outlook
 		}
-		if o := outlook(); o.Why == "" || !o.Median.IsZero() {
-			t.Errorf("before any answer: %+v", o)
+		nobody := "ask: nobody is there to work on it, and nobody came lately: there is nothing to forecast from"
+		if o := outlook(); o.Why != nobody || !o.Median.IsZero() {
+			t.Errorf("before anybody comes: %+v", o)
+		}
+		// Whoever came after the forecast is there now, and it is made anew at once.
+		w.next(w.workers[0])
+		if v := must(w.Runs.Get(w.ctx, w.ann, id))(t); v.Outlook.Why != "ask: too little is known yet: a forecast needs a few answers" || v.Blocked(1) != "" {
+			t.Errorf("somebody has come: %+v, blocked: %q", v.Outlook, v.Blocked(1))
+		}
+		synctest.Wait()
+		if o := outlook(); o.Why != "ask: too little is known yet: a forecast needs a few answers" {
+			t.Errorf("with somebody who came: %+v", o)
 		}
 		w.answer(10)
 		w.clock.advance(time.Minute)
 		synctest.Wait()
 		o := outlook()
+		if !o.At.Equal(w.clock.now()) || o.Since != 0 {
+			t.Errorf("it was made at %s, with %d answers since", o.At, o.Since)
+		}
 		batch := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch
 		f := must(w.Batches.Forecast(w.ctx, w.ann, batch))(t)
 		if f.Status != batches.ForecastReady || o.Why != "" || !o.Median.Equal(f.Finish.Median) || !o.Low.Equal(f.Finish.Low) || !o.High.Equal(f.Finish.High) ||
 			!o.Median.After(w.clock.now()) || len(o.Then) > 0 {
 			t.Errorf("%+v, and not as its batch: %+v", o, f)
+		}
+		// Of an old one it is said how old it is, and what came since.
+		made := o.At
+		w.answer(1)
+		v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
+		_, by := v.Outlook.Words(w.clock.now(), time.Time.String, nil)
+		if !v.Outlook.At.Equal(made) || v.Outlook.Since != 3 || !strings.HasSuffix(by, "; estimated 20 s ago, 3 answers came since") {
+			t.Errorf("20 s later: %+v, %q", v.Outlook, by)
+		}
+		// One whose time has passed is not said again.
+		w.clock.advance(3 * time.Hour)
+		if v := must(w.Runs.Get(w.ctx, w.ann, id))(t); v.Outlook.Why != "ask: the forecast is being computed" {
+			t.Errorf("hours later: %+v", v.Outlook)
 		}
 	})
 }

@@ -364,6 +364,7 @@ type BatchView struct {
 	Stops   engine.Stops    // that it is under
 	Gate    engine.GateView // its pool's
 	Crowd   engine.Crowd    // if it is launched and has not ended
+	Here    int             // people on duty who may do it
 	Place   engine.Place    // in the pool's queue; only Get and what watches a batch tell it
 
 	PoolName string // if it is launched and has not ended, and the pool is still granted
@@ -447,7 +448,7 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 func (v *BatchView) read(e *engine.Engine) bool {
 	st, ok := e.Status(v.Spec.ID)
 	if ok {
-		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Gate, v.Crowd = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, e.Gate(), st.Crowd
+		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Gate, v.Crowd, v.Here = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, e.Gate(), st.Crowd, st.Here
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
 		v.Waiting += v.untold() * v.Spec.Rule.Fewest()
 	}

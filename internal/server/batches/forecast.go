@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -134,6 +135,7 @@ type BatchForecast struct {
 	Deadline time.Time
 	// Only of ForecastReady:
 	At      time.Time // of the state that it starts from
+	Since   int       // answers that came after At
 	Horizon time.Time
 	Reps    int
 	Left    int // answers, at that time
@@ -182,7 +184,8 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		f.Text = "It cannot finish: " + b.Crowd.String() + "."
 		return ForecastTooFew
 	}
-	result, err := s.forecasts.ask(b.Pool)
+	known := s.forecasts.ask(b.Pool)
+	result, err := known.result, known.err
 	switch {
 	case crowd.CodeOf(err) == crowd.TooLarge:
 		return ForecastTooBig
@@ -196,13 +199,25 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		return ForecastPending // the forecast is of before it was launched, or resumed
 	}
 	x, basis := &result.Batches[i], &result.Basis
+	since := max(b.Progress.Completed-known.completed[b.Spec.ID], 0)
+	nobody := basis.Present == 0 && basis.Arrivals == 0
+	unknown := basis.RecentHandOuts < enoughSeen && x.Answers < enoughSeen
+	now, due := s.clock(), x.Finish[0].Median
 	switch {
-	case basis.Present == 0 && basis.Arrivals == 0:
+	case nobody && b.Here > 0: // they came after it was made, or have done nothing so far
+		s.forecasts.renew(b.Pool)
+		return ForecastUnknown
+	case !nobody && unknown && since >= enoughSeen,
+		!due.IsZero() && due.Before(now) && now.After(known.until):
+		s.forecasts.renew(b.Pool)
+		return ForecastPending
+	case nobody:
 		return ForecastNobody
-	case basis.RecentHandOuts < enoughSeen && x.Answers < enoughSeen:
+	case unknown:
 		return ForecastUnknown
 	}
 	f.At, f.Horizon, f.Reps, f.Left, f.Finish, f.Basis = result.At, result.Horizon, result.Reps, x.Left, x.Finish[0], result.Words(x)
+	f.Since = since
 	if !x.Deadline.Equal(b.Progress.Deadline) {
 		f.Finish.Chance = nil // it was of another deadline
 	}
@@ -215,12 +230,13 @@ func (s *Batches) forecastOfStep(pool crowd.PoolID, id crowd.BatchID, st *engine
 	if st.Progress.Open && st.Progress.Wanted() == st.Progress.Labelled {
 		return f // nothing is left to do
 	}
-	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd}
+	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd, Here: st.Here}
 	b.Spec.ID = id
 	x := s.forecast(&b)
 	f.Why, f.Nobody = x.Text, x.Status == ForecastNobody
 	if x.Status == ForecastReady {
 		f.Low, f.Median, f.High, f.Horizon = x.Finish.Low, x.Finish.Median, x.Finish.High, x.Horizon
+		f.At, f.Since = x.At, x.Since
 	}
 	return f
 }
@@ -238,15 +254,18 @@ type forecasts struct {
 }
 
 type poolForecast struct {
-	result *forecast.Result // nil: none yet
-	err    error            // why the last one failed
-	until  time.Time        // it is good for so long
-	wanted bool             // in the queue, or being computed
+	result    *forecast.Result      // nil: none yet
+	completed map[crowd.BatchID]int // answers that its batches had when it was made
+	err       error                 // why the last one failed
+	until     time.Time             // it is good for so long
+	rest      time.Time             // until when none is made, so that they do not cost too much
+	wanted    bool                  // in the queue, or being computed
+	renewed   bool                  // before it had to be
 }
 
 // ask returns a pool's last forecast, if there is one, and queues a new one when
 // that is too old.
-func (f *forecasts) ask(pool crowd.PoolID) (*forecast.Result, error) {
+func (f *forecasts) ask(pool crowd.PoolID) poolForecast {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	x := f.list[pool]
@@ -255,14 +274,31 @@ func (f *forecasts) ask(pool crowd.PoolID) (*forecast.Result, error) {
 		f.list[pool] = x
 	}
 	if !x.wanted && f.batches.clock().After(x.until) {
-		x.wanted = true
-		f.queue = append(f.queue, pool)
-		select {
-		case f.wake <- struct{}{}:
-		default: // it will look anyway
-		}
+		x.renewed = false
+		f.want(pool, x)
 	}
-	return x.result, x.err
+	return *x
+}
+
+// renew queues a new forecast of a pool, whose last one is known to be wrong by now; not
+// twice in a row, as the new one may be as wrong.
+func (f *forecasts) renew(pool crowd.PoolID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if x := f.list[pool]; x != nil && !x.renewed && !x.wanted && !f.batches.clock().Before(x.rest) {
+		x.renewed = true
+		f.want(pool, x)
+	}
+}
+
+// want queues a forecast of a pool. f.mu is held.
+func (f *forecasts) want(pool crowd.PoolID, x *poolForecast) {
+	x.wanted = true
+	f.queue = append(f.queue, pool)
+	select {
+	case f.wake <- struct{}{}:
+	default: // it will look anyway
+	}
 }
 
 // run computes what is queued until ctx is done.
@@ -309,8 +345,9 @@ func (f *forecasts) compute(ctx context.Context, pool crowd.PoolID) {
 	}
 	f.mu.Lock()
 	x := f.list[pool]
-	x.result, x.err, x.wanted = result, err, false
-	x.until = now.Add(max(forecastEvery, forecastShare*cost))
+	x.result, x.completed, x.err, x.wanted = result, completed(state), err, false
+	x.rest = now.Add(forecastShare * cost)
+	x.until = instant.Later(x.rest, now.Add(forecastEvery))
 	f.mu.Unlock()
 	// Also when it has failed: the page says that it is pending.
 	if state == nil {
@@ -318,4 +355,17 @@ func (f *forecasts) compute(ctx context.Context, pool crowd.PoolID) {
 	} else {
 		f.batches.watched.Changed(slices.Collect(maps.Keys(state.Batches))...)
 	}
+}
+
+// completed is how many answers each batch of a state has; nil of none.
+func completed(state *forecast.State) map[crowd.BatchID]int {
+	if state == nil {
+		return nil
+	}
+	out := make(map[crowd.BatchID]int, len(state.Snapshot.Batches))
+	for i := range state.Snapshot.Batches {
+		b := &state.Snapshot.Batches[i]
+		out[b.Spec.ID] = b.Progress.Completed
+	}
+	return out
 }

@@ -152,7 +152,7 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 			l.Came += n.Last
 		}
 	}
-	l.Done, l.DoneBy = v.Outlook.Words(func(t time.Time) string { return format.Clock(l.Now, t) }, v.OpenInputs())
+	l.Done, l.DoneBy = v.Outlook.Words(l.Now, func(t time.Time) string { return format.Clock(l.Now, t) }, v.OpenInputs())
 	for _, f := range d.Faults {
 		l.Held = append(l.Held, heldItem{f, v.Flow.NodeName(f.Node)})
 	}
