@@ -110,3 +110,28 @@ func TestPremiumGoesFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestClassesOfSeveralRuns: the figures of the classes are those of all runs together.
+func TestClassesOfSeveralRuns(t *testing.T) {
+	p := tiersPlan(t, classes("penalty: constant, after: 30m, cost: 3.00", "penalty: constant, after: 20m, cost: 1.00"))
+	p.Load.Runs, p.Load.Rows, p.Load.For = true, 10, 4*time.Hour
+	p.Load.Arrivals = sim.Arrivals{Times: []time.Duration{0, 20 * time.Minute, 3 * time.Hour}}
+	o := p.must(t).Variants[0].Runs[0]
+	var sum ClassOutcome
+	for i, c := range o.Classes {
+		over := 0 // by the ages of the items
+		after := []time.Duration{30 * time.Minute, 20 * time.Minute}[i]
+		for _, age := range c.Latency {
+			if age > after.Seconds() {
+				over++
+			}
+		}
+		if cost := crowd.Money([]int64{3, 1}[i]) * crowd.Unit; c.Late != over || c.Penalty != cost*crowd.Money(over) || over == 0 {
+			t.Errorf("%s: %d late, penalty %s; %d of its items are over %s", c.Name, c.Late, c.Penalty, over, after)
+		}
+		sum.Ended, sum.Late, sum.Penalty = sum.Ended+c.Ended, sum.Late+c.Late, sum.Penalty+c.Penalty
+	}
+	if len(o.Classes) != 2 || sum.Ended != 30 || sum.Late != o.Late || sum.Penalty != o.Penalty {
+		t.Errorf("%d classes have %d items, %d late, penalty %s; the runs %d late, %s", len(o.Classes), sum.Ended, sum.Late, sum.Penalty, o.Late, o.Penalty)
+	}
+}
