@@ -35,7 +35,6 @@ var notRun = map[string]string{
 	"docs/paper.md: throng paper list":                                                                                                                                                                    "takes minutes; package repro runs them",
 	"docs/workflow-simulation.md: throng workflow simulate workflows/insurance-claims/workflow.yaml --model workflows/insurance-claims/model.yaml --out report":                                           "takes half a minute; package workflows runs the file",
 	"docs/simulation.md: throng sim run scenarios/paper-table-2.yaml --reps 100 --out report":                                                                                                             "takes a minute; package scenario runs the file",
-	"docs/workflows.md: throng workflow run complaints.yaml --detach                        # r3":                                                                                                         "follows a file until it is interrupted; the scripts of the command line run it",
 	`docs/api.md: curl -X POST "$SERVER/v1/runs/r3/inputs/ours/rows?feed=orders&after=0" -H "Authorization: Bearer $TOKEN" --data-binary @new.csv   # {"input":"ours","added":2,"known":0,"feed_rows":2}`: "adds to an open input of a run, which this page does not make; package api's tests do",
 	"docs/pool-simulation.md: throng pool simulate scenarios/pools/three-applications.yaml --out report":                                                                                                  "takes half a minute; package report runs the files",
 }
@@ -44,6 +43,7 @@ var notRun = map[string]string{
 // that has a tenant, an admin who is signed in, and people who answer.
 var prepared = []string{
 	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/people-data.md", "docs/quotas.md", "docs/service-steps.md", "docs/templates.md", "docs/using.md",
+	"docs/workflows.md",
 	"workflows/entity-matching/README.md", "workflows/insurance-claims/README.md", "workflows/moderation/README.md",
 }
 
@@ -53,6 +53,28 @@ var first = map[string]string{
 	"docs/service-steps.md": "throng tenant add acme && throng tenant add globex",
 	"docs/forecast.md": `throng batch create --tenant north --name later --file examples/pets.csv --question 'Is ${name} a cat?' --option yes --option no \
   --reward 0.05 --qualification 'expertise>=99' --allow-small-crowd --launch`,
+	// All workflows of the page are run, the one with a service that does not exist in a simulation.
+	"docs/workflows.md": `printf 'id,title,price\n1,Red ball,3\n2,Blue kite,4\n' > ours.csv
+printf 'id,title,known\n7,Red bell,yes\n8,Blue kita,no\n' > theirs.csv
+printf 'model: a quick score\nsteps: {score: {time: 2s}}\n' > quick.yaml
+throng workflow simulate match-products.yaml --each run --input ours=ours.csv --input theirs=theirs.csv --arrivals 6/h --for 1h --model quick.yaml --workers 4 --reps 1
+printf 'kind,price\na,11\na,12\nb,13\nb,9\n' > rows.csv
+throng workflow run count.yaml --input rows=rows.csv --every 200ms
+throng workflow results r1 kinds --format csv | grep -x a,2
+printf 'text,tier,declared\nhail,premium,10\nflood,regular,9000\nfire,regular,10\n' > claims.csv
+throng workflow run claims-of-two-tiers.yaml --input claims=claims.csv --detach
+throng workflow rows seal r2
+until throng workflow show r2 | grep -E '^state +done'; do sleep 0.2; done
+throng workflow show r2 | grep -E '^premium +2 +0 '
+printf 'id,text\n1,late\n2,broken\n' > monday.csv
+printf '{"id": "3", "text": "lost"}\n{"id": "4", "text": "dear"}\n' > complaints.jsonl`,
+}
+
+// last is what holds after a page.
+var last = map[string]string{
+	"docs/workflows.md": `wait
+until throng workflow show r3 | grep -E '^state +done'; do sleep 0.2; done
+[ $(throng workflow results r3 complaints --format csv | wc -l) -ge 3 ]`,
 }
 
 // program builds the command once.
@@ -183,6 +205,7 @@ func runPage(t *testing.T, bin string, list []block) {
 	defer r.stop()
 	if slices.Contains(prepared, list[0].page) {
 		r.prepare(t)
+		r.files(t, list[0].page)
 		r.run(t, block{page: "prepare", text: first[list[0].page]})
 	}
 	for _, b := range list {
@@ -192,7 +215,25 @@ func runPage(t *testing.T, bin string, list []block) {
 		}
 		r.run(t, b)
 	}
+	r.run(t, block{page: "after " + list[0].page, text: last[list[0].page]})
 }
+
+// files saves the workflows that stand whole on a page, under their names.
+func (r *reader) files(t *testing.T, page string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range wholeFlow.FindAllSubmatch(data, -1) {
+		name := strings.ReplaceAll(strings.ToLower(string(found[2])), " ", "-") + ".yaml"
+		if err := os.WriteFile(filepath.Join(r.dir, name), found[1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var wholeFlow = regexp.MustCompile("(?ms)^```yaml\n(workflow: ([^\n]*)\n.*?)^```$")
 
 // freeAddress returns an address of this machine that nobody listens on.
 func freeAddress(t *testing.T) string {
