@@ -219,12 +219,17 @@ func showRun(w io.Writer, r *wire.Run) {
 			state = "open"
 		case n.Blocked != "" && state == "running":
 			state = "blocked"
+		case n.Enough != "" && state == "running":
+			state = "had enough"
 		}
 		return []any{n.Name, n.Kind, state, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
 	})
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Reused > 0 {
 			say(w, "%s: %s taken over from %s (--ask-again has people asked again)\n", clean(n.Name), format.Count(int(n.Reused), "label"), r.Parent)
+		}
+		if n := &r.Nodes[i]; n.Enough != "" {
+			say(w, "%s: had enough, %s: it asks nobody, and what comes is skipped\n", clean(n.Name), n.Enough)
 		}
 		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))

@@ -142,12 +142,16 @@ func (r *run) assemble(n *node, i int, row *store.JoinedRow) arrival {
 			ok++
 		case store.RowFailed:
 			a.state, a.err = store.RowFailed, "it failed before, at "+r.nodes[n.step.From[j].Node].Name
+		case store.RowSkipped:
+			if a.state == store.RowSkipped {
+				a.err = "it was skipped before, at " + r.nodes[n.step.From[j].Node].Name
+			}
 		}
 	}
 	if a.state == store.RowFailed || ok == 0 || ok < len(n.joined) && n.step.Join == workflow.JoinAll {
 		return a
 	}
-	a.state = store.RowOK
+	a.state, a.err = store.RowOK, ""
 	a.cells = cellsOf(n.inputs, row)
 	if n.mayMultiply() {
 		for _, j := range n.joined {
@@ -211,14 +215,14 @@ func (n *node) filter(list []arrival, c *change) (items []arrival) {
 			c.fail(n, x, x.err)
 			continue
 		case store.RowSkipped:
-			c.add(n, x, store.RowSkipped, nil)
+			c.skip(n, x, x.err)
 			continue
 		}
 		switch holds, err := n.conditionHolds(x.cells); {
 		case err != nil:
 			c.reject(n, x, 1, "when: "+err.Error())
 		case !holds:
-			c.add(n, x, store.RowSkipped, nil)
+			c.skip(n, x, "its condition did not hold")
 		default:
 			items = append(items, *x)
 		}

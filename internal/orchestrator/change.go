@@ -34,6 +34,12 @@ func (c *change) fail(n *node, x *arrival, why string) {
 	c.Rows[len(c.Rows)-1].Error = why
 }
 
+// skip adds an item's row at a node that it passes by.
+func (c *change) skip(n *node, x *arrival, why string) {
+	c.add(n, x, store.RowSkipped, nil)
+	c.Rows[len(c.Rows)-1].Error = why
+}
+
 // reject holds an item that the step cannot deal with, or lets it go on as failed,
 // as the step says.
 func (c *change) reject(n *node, x *arrival, tries int, why string) {

@@ -350,7 +350,7 @@ func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bo
 	c := r.newChange()
 	out := func(c *change, a *arrival, why string) {
 		if batch.Progress.HadEnough {
-			c.add(n, a, store.RowSkipped, nil)
+			c.skip(n, a, "the step had enough: "+batch.Spec.HadEnough(&batch.Progress))
 		} else {
 			c.fail(n, a, why)
 		}

@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,56 @@ func TestLabelsTakenOverCountForRowsThatCome(t *testing.T) {
 		}
 		if n := w.node(id, "ask"); w.answers != before+1 || n.OK != 3 || n.Skipped != 2 {
 			t.Errorf("from %s: %d answers, want 1; %d items with labels, %d passed by", from, w.answers-before, n.OK, n.Skipped)
+		}
+	}
+}
+
+// TestAStepThatHasHadEnoughSaysSo: it does not look as if it ran, nobody waits for tasks of
+// it, and each item that is skipped says why.
+func TestAStepThatHasHadEnoughSaysSo(t *testing.T) {
+	w := newWorld(t)
+	text := strings.Replace(askedOf("items", "enough: {labels: 2}, "), "from: {items: stream}, ", "from: {items: stream}, when: id != \"x\", ", 1) +
+		"  copy: {from: {ask: stream}, sql: select id from ask where id <> 'a'}\n  judge: {from: {copy: stream}, " + choose + "}\n"
+	id := w.load(orchestrator.NewRun{Text: text, Open: []string{"items"}}, nil)
+	must(t, w.o.Start(w.ctx, id))
+	add := func(rows string) {
+		t.Helper()
+		_, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", File: csv(t, "id\n"+rows)})
+		must(t, err)
+	}
+	add("x\na\n")
+	w.play()
+	if v := w.view(id); v.Nodes[1].HadEnough() != "" {
+		t.Errorf("after one label it had %q", v.Nodes[1].HadEnough())
+	}
+	add("b\n")
+	w.play()
+	add("c\n")
+	w.settle()
+	v := w.view(id)
+	if got := v.Nodes[1].HadEnough(); got != "2 labels" || v.Nodes[1].State != store.NodeRunning {
+		t.Errorf("it is %s, and had enough: %q", v.Nodes[1].State, got)
+	}
+	if len(v.Outlook.Then) > 0 {
+		t.Errorf("further tasks come to %v", v.Outlook.Then)
+	}
+	why := func(step string) (list []string) {
+		rows, err := w.o.Items(w.ctx, id, step, 0, 100)
+		must(t, err)
+		for _, r := range rows {
+			if r.State == store.RowSkipped {
+				list = append(list, r.Error)
+			}
+		}
+		return list
+	}
+	for step, want := range map[string][]string{
+		"ask":   {"its condition did not hold", "the step had enough: 2 labels"},
+		"copy":  {"it was skipped before, at ask", "the query gave no row", "it was skipped before, at ask"},
+		"judge": {"it was skipped before, at copy", "it was skipped before, at copy", "it was skipped before, at copy"},
+	} {
+		if got := why(step); !slices.Equal(got, want) {
+			t.Errorf("%s skipped them because %q, want %q", step, got, want)
 		}
 	}
 }

@@ -45,6 +45,18 @@ func (v *View) Blocked(node int) string {
 	return ""
 }
 
+// HadEnough says what a crowd step had enough of, so that what comes to it is skipped; "":
+// it asks people, or was ended.
+func (n *NodeView) HadEnough() string {
+	if n.Batch == nil {
+		return ""
+	}
+	return n.Batch.Spec.HadEnough(&n.Batch.Progress)
+}
+
+// asksNobody reports whether no task of a step is handed out any more.
+func (n *NodeView) asksNobody() bool { return n.Batch != nil && n.Batch.Progress.State.Ended() }
+
 // clause is a sentence as it stands after a colon.
 func clause(s string) string {
 	if s == "" {
@@ -202,7 +214,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.State == store.NodeDone {
 			continue
 		}
-		if n.isCrowd() && to[first+i] {
+		if n.isCrowd() && to[first+i] && !n.asksNobody() {
 			o.Then = append(o.Then, n.Name)
 		}
 		if n.Waiting+n.Working() == 0 {
@@ -245,7 +257,7 @@ func (v *View) reached() []bool {
 	to := make([]bool, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil {
+		if n.Step == nil || n.asksNobody() { // what comes to it then goes no further
 			continue
 		}
 		for _, from := range n.Step.From {
@@ -263,6 +275,8 @@ func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Foreca
 	switch {
 	case n.isCrowd() && n.Batch == nil:
 		return Forecast{Why: "its tasks are not handed out yet"}
+	case n.asksNobody(): // what is there goes on at once
+		return Forecast{Low: now, Median: now, High: now}
 	case n.isCrowd() && n.Ahead == Forecast{}:
 		return Forecast{Why: "the first forecast of its batch takes some seconds"}
 	case n.isCrowd():

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
@@ -238,8 +239,10 @@ func (s *rowQueryRunner) saveResults(ctx context.Context, items []arrival, resul
 		case len(got.rows) == 1:
 			c.add(n, x, store.RowOK, got.rows[0])
 			n.Text += int64(store.TextBytes(got.rows[0]))
+		case len(got.rows) == 0:
+			c.skip(n, x, "the query gave no row")
 		default:
-			c.add(n, x, store.RowSkipped, nil)
+			c.skip(n, x, "it became "+format.Count(len(got.rows), "item"))
 			for _, cells := range got.rows {
 				c.addMade(n, x, cells)
 				n.Text += int64(store.TextBytes(cells))

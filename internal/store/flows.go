@@ -142,7 +142,7 @@ type Row struct {
 	At     time.Time
 	State  RowState
 	Cells  []string // of the node's own columns; nil unless ok
-	Error  string   // of a failed one
+	Error  string   // why it failed or was skipped
 
 	By []crowd.WorkerID // who answered, of a row that people made; it is read by Flows.Answerers and Answered alone
 }

@@ -98,9 +98,10 @@ type RunNode struct {
 	Remedy          string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
 	Lift            string        `json:"stopped_remedy,omitempty" doc:"of a crowd step that an emergency stop holds: what lifts it"`
 	AddBudget       string        `json:"budget_remedy,omitempty" doc:"of a crowd step whose budget, or the run's, does not pay for one more task: what adds to it"`
+	Enough          string        `json:"had_enough,omitempty" doc:"of a crowd step: what it had enough of, so that it ended by itself and what comes to it is skipped"`
 	In              int64         `json:"in" doc:"items that it has taken; of an input, rows read"`
 	OK              int64         `json:"ok"`
-	Skipped         int64         `json:"skipped" doc:"whose condition did not hold, or for which a query gave nothing"`
+	Skipped         int64         `json:"skipped" doc:"whose condition did not hold, for which a query gave nothing, which came when the step had enough, or were skipped before; each row says why"`
 	Failed          int64         `json:"failed" doc:"given up; an input's are rows that could not be read"`
 	Held            int64         `json:"held" doc:"that stay after an error, until somebody says retry or skip"`
 	Waiting         int64         `json:"waiting" doc:"that have come, and were not taken yet"`
@@ -181,7 +182,7 @@ type ItemStop struct {
 	State  string            `json:"state" enum:"ok,skipped,failed,held"`
 	At     time.Time         `json:"at"`
 	Values map[string]string `json:"values,omitempty" doc:"what the step has added"`
-	Error  string            `json:"error,omitempty"`
+	Error  string            `json:"error,omitempty" doc:"why it failed, is held or was skipped"`
 	Tries  int               `json:"tries,omitempty" doc:"of one that is held"`
 }
 
@@ -193,7 +194,7 @@ type Item struct {
 	State  string    `json:"state" enum:"ok,skipped,failed"`
 	Born   time.Time `json:"born"`
 	At     time.Time `json:"at"`
-	Error  string    `json:"error,omitempty"`
+	Error  string    `json:"error,omitempty" doc:"why it failed or was skipped; of one that was skipped, not there if that was before this was kept"`
 	Values []string  `json:"values" doc:"what the step has added"`
 }
 

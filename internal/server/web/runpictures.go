@@ -28,7 +28,7 @@ var nodeSigns = map[store.NodeState]sign{
 
 var rowSigns = map[store.RowState]sign{store.RowOK: {"●", "ok"}, store.RowSkipped: {"◇", "skipped"}, store.RowFailed: {"✕", "failed"}}
 
-var heldSign, blockedSign = sign{"▲", "held"}, sign{"▲", "blocked"}
+var heldSign, blockedSign, enoughSign = sign{"▲", "held"}, sign{"▲", "blocked"}, sign{"●", "had enough"}
 
 // signOf is the state of a node as it is shown: a run that does not run has no
 // node that does.
@@ -47,6 +47,8 @@ func signOf(v *orchestrator.View, node int) sign {
 		is = heldSign
 	case v.Blocked(node) != "":
 		is = blockedSign
+	case n.HadEnough() != "":
+		is = enoughSign
 	}
 	return is
 }

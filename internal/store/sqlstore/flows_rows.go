@@ -95,10 +95,8 @@ func rowBody(r *store.Row) (string, error) {
 	switch r.State {
 	case store.RowOK:
 		return encode(r.Cells, r.Cells == nil)
-	case store.RowFailed:
+	case store.RowFailed, store.RowSkipped:
 		return r.Error, nil
-	case store.RowSkipped:
-		return "", nil
 	}
 	return "", fmt.Errorf("%q is not the state of a row", r.State)
 }
@@ -114,7 +112,7 @@ func scanRow(r row, x *store.Row) error {
 	switch x.State {
 	case store.RowOK:
 		return encoded{&x.Cells}.Scan(body)
-	case store.RowFailed:
+	case store.RowFailed, store.RowSkipped:
 		x.Error = body
 	}
 	return nil

@@ -201,7 +201,7 @@ func testAdvance(t *testing.T, w *world) {
 		w.fresh("d"),
 		{Node: ask, Item: 1, At: w.now, State: store.RowFailed, Error: "it said <no>", Cells: []string{"not kept"}},
 		{Node: query, Origin: 2, Born: w.now.Add(-time.Hour), At: w.now, State: store.RowOK, Cells: []string{}},
-		{Node: ask, Item: 3, At: w.now, State: store.RowSkipped, Error: "not kept"},
+		{Node: ask, Item: 3, At: w.now, State: store.RowSkipped, Error: "its condition did not hold", Cells: []string{"not kept"}},
 	}
 	faults := []store.Fault{{Node: query, Item: 1, N: 1, At: w.now, Tries: 1, Error: "a"}, {Node: ask, Item: 1, N: 1, At: w.now, Tries: 3, Error: "b"}}
 	made := w.advance(t, &store.Advance{
@@ -222,7 +222,7 @@ func testAdvance(t *testing.T, w *world) {
 		}
 		return out
 	}
-	rows[0].N, rows[2].N, rows[2].Cells, rows[4].N, rows[4].Error = 1, 2, nil, 3, ""
+	rows[0].N, rows[2].N, rows[2].Cells, rows[4].N, rows[4].Cells = 1, 2, nil, 3, nil
 	rows[1].N, rows[1].Item, rows[3].N, rows[3].Item = 4, 4, 1, 5
 	same(t, "rows of ask", kept(ask), []store.Row{rows[0], rows[2], rows[4]})
 	same(t, "last row of the input", kept(input)[3], rows[1])
