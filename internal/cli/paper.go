@@ -31,6 +31,12 @@ func (p *PaperList) Run(c *Context) error {
 		writeTable(w, made, "name|reps|real crowd|what", func(e experiment.Experiment) []any {
 			return []any{e.Name, e.Reps, when(e.Crowd, "yes"), e.Title}
 		})
+		say(w, "\nleft to do with --small, besides a tenth of the repetitions:\n")
+		for _, e := range made {
+			if e.Ends != "" {
+				say(w, "%s  %s\n", e.Name, e.Ends)
+			}
+		}
 		say(w, "\nnot made again:\n")
 		for _, e := range left {
 			say(w, "%s  %s: %s\n", e.Name, e.Title, e.NotMade)
@@ -44,7 +50,7 @@ type PaperRun struct {
 	Reps  *int     `help:"Repetitions; default: as many as the paper has, or enough." placeholder:"N"`
 	Extra *int     `name:"extra-reps" xor:"extra" help:"Repetitions of what the paper does not have, or not in this form." placeholder:"N"`
 	Bare  bool     `name:"no-extras" xor:"extra" help:"Leave that out."`
-	Small bool     `help:"A quick look: the ends of each grid of settings, and none of the largest worlds."`
+	Small bool     `help:"A quick look: a tenth of the repetitions, at least 2, where --reps and --extra-reps do not say how many; pareto, cioppino-fig4, cioppino-search, cioppino-sensitivity, sla-fig9 and sla-search also leave out a part of their worlds (throng paper list says which)."`
 	Seed  uint64   `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string   `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
 	F0    *float64 `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak; default 10." placeholder:"N"`

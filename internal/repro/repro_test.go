@@ -300,3 +300,27 @@ func TestSameSeedSameRows(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallIsLess: --small does less of every entry of the list, and what it leaves out
+// besides repetitions is said where there is such.
+func TestSmallIsLess(t *testing.T) {
+	t.Parallel()
+	var ends []string
+	for _, e := range Experiments() {
+		reps, extra := e.Repetitions(false)
+		fewer, fewerExtra := e.Repetitions(true)
+		if fewer >= reps || fewer < 2 || fewerExtra > extra || extra > 2 && fewerExtra >= extra {
+			t.Errorf("%s: %d and %d repetitions, small %d and %d", e.Name, reps, extra, fewer, fewerExtra)
+		}
+		if e.Ends != "" {
+			ends = append(ends, e.Name)
+		}
+	}
+	if want := []string{"pareto", "cioppino-fig4", "cioppino-search", "cioppino-sensitivity", "sla-fig9", "sla-search"}; !slices.Equal(ends, want) {
+		t.Errorf("%v say what they leave out, and the help names %v", ends, want)
+	}
+	r, err := Run(context.Background(), "cymphony-events", experiment.Options{Small: true})
+	if err != nil || r.Reps != 30 || r.Command() != "throng paper run cymphony-events --reps 30 --small" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}

@@ -25,7 +25,7 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "cioppino-fig4", Title: "Cioppino, Figure 4: end to end, on a trace",
 			What:   "the paper's baseline (S + RB + NT) against its own choice (CT-t + HR + PB) and against ours, what each part contributes, and for which loads all three gains are had at once",
-			Source: "Haas and Franklin 2017, §6.3, Figure 4 and abstract; the authors' trace is not to be had, see below", Reps: 8, Extra: 5, Trace: true, Opens: experiment.OpenPools, Run: runCioppino4,
+			Source: "Haas and Franklin 2017, §6.3, Figure 4 and abstract; the authors' trace is not to be had, see below", Reps: 8, Extra: 5, Ends: "without the peak of the surge among the other loads", Trace: true, Opens: experiment.OpenPools, Run: runCioppino4,
 		},
 		{
 			Name: "cioppino-headline", Title: "Cioppino, the headline on generated work",
@@ -35,12 +35,12 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "cioppino-search", Title: "Cioppino, a search for a world with the headline",
 			What:   "the three gains of the paper's own combination over its baseline on the trace, for each load of the rush hour, interval of control, horizon and beginning of a grid",
-			Source: "not in the paper", Reps: 5, Trace: true, Run: runCioppinoSearch,
+			Source: "not in the paper", Reps: 5, Ends: "the two lowest peaks, at one interval and one horizon", Trace: true, Run: runCioppinoSearch,
 		},
 		{
 			Name: "cioppino-sensitivity", Title: "Cioppino, where the gain is real",
 			What:   "the three gains of ours over the baseline for abandonment × time to come, at three loads, and for interval of control × load",
-			Source: "not in the paper", Reps: 3, Run: runCioppinoSensitivity,
+			Source: "not in the paper", Reps: 3, Ends: "the ends of each grid", Run: runCioppinoSensitivity,
 		},
 	})
 }

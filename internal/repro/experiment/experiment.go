@@ -24,6 +24,7 @@ type Experiment struct {
 	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
 	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
 	Opens  Opened `json:"open"`       // which part of Options.Open it takes
+	Ends   string `json:"small"`      // what it leaves out if it is to be small, besides repetitions; "": nothing, as its rows are of the whole grid
 
 	// NotMade says why it cannot be made again; "": it can.
 	NotMade string `json:"not_made,omitempty"`
@@ -45,7 +46,7 @@ type Options struct {
 	Reps     int                  // ≥ 2
 	Extra    int                  // ≥ 2, or -1 for none; at most Reps
 	Seed     uint64               // the first of Reps seeds, from 1; 0: 1, as the authors
-	Small    bool                 // the ends of a grid for all of it, shorter worlds, and none of the largest
+	Small    bool                 // a tenth of the repetitions where Reps and Extra do not say; and as Experiment.Ends
 	Progress func(ended, all int) // called after each repetition; may be nil
 
 	// Trace is the user's own, for an experiment that takes one; nil: what the
@@ -139,19 +140,40 @@ func Run(ctx context.Context, list []Experiment, name string, o Options) (*Resul
 // maxReps bounds a run to hours.
 const maxReps = 100_000
 
-func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
+// fill sets the options that are left out.
+func (e *Experiment) fill(o *Options) {
+	reps, extra := e.Repetitions(o.Small)
 	if o.Reps == 0 {
-		o.Reps = e.Reps
+		o.Reps = reps
 	}
 	switch {
 	case e.Extra == 0:
 		o.Extra = -1
 	case o.Extra == 0:
-		o.Extra = e.Extra
+		o.Extra = extra
 	}
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
+}
+
+// Repetitions returns how many it has unless told otherwise, and of what the paper does not
+// have.
+func (e *Experiment) Repetitions(small bool) (reps, extra int) {
+	if !small {
+		return e.Reps, e.Extra
+	}
+	if e.Extra > 0 {
+		extra = max(e.Extra/smallShare, 2)
+	}
+	return max(e.Reps/smallShare, 2), extra
+}
+
+// smallShare is what share of the repetitions a small run has: one of so many.
+const smallShare = 10
+
+func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
+	e.fill(&o)
 	switch {
 	case o.Reps < 2 || o.Reps > maxReps:
 		return nil, crowd.Fieldf("reps", "%d repetitions: from 2, for there is no interval of one, to %d", o.Reps, maxReps)
@@ -174,7 +196,7 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := time.Now()
-	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, open: flags[e.Opens]}
+	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, Small: o.Small, open: flags[e.Opens]}
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}

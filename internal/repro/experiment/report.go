@@ -64,6 +64,9 @@ func (r *Result) Command() string {
 	case r.Extra < 0:
 		c += " --no-extras"
 	}
+	if r.Small {
+		c += " --small"
+	}
 	if r.File != "" {
 		c += " --trace " + r.File
 	}

@@ -91,6 +91,7 @@ type Result struct {
 	Reps     int       `json:"reps"`
 	Extra    int       `json:"extra_reps,omitempty"`
 	File     string    `json:"trace,omitempty"` // the user's own trace
+	Small    bool      `json:"small,omitempty"` // Options.Small
 	WallS    float64   `json:"wall_s"`
 	Rows     []Row     `json:"rows"`
 	Notes    []string  `json:"notes,omitempty"`
