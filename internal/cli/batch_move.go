@@ -58,6 +58,7 @@ type BatchEdit struct {
 	NoEnough bool    `help:"Let it go on to its last task." xor:"enough"`
 
 	AddBudget       bool `help:"Reserve what the budget lacks for the change from the tenant's account."`
+	ReleaseBudget   bool `help:"Give back to the tenant's account what the batch can no longer need of its budget."`
 	AllowSmallCrowd bool `help:"Even if the pool has fewer people than a task then needs answers from."`
 
 	Stop  bool `help:"Emergency stop: hand out nothing more." xor:"stop"`
@@ -88,30 +89,36 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 	case x.NoEnough:
 		e.Enough = new(wire.Enough)
 	}
+	e.ReleaseBudget = x.ReleaseBudget
 	if e == (wire.BatchEdit{}) {
-		return wrong("edit", "say what to change: --reward, --redundancy, --priority, --deadline, --no-deadline, --production, --no-production, --enough, --no-enough, --stop or --start")
+		return wrong("edit", "say what to change: --reward, --redundancy, --priority, --deadline, --no-deadline, --production, --no-production, --enough, --no-enough, --release-budget, --stop or --start")
 	}
 	e.AddBudget, e.AllowSmallCrowd = x.AddBudget, x.AllowSmallCrowd
-	var before wire.Batch
-	if x.AddBudget {
-		var err error
-		if before, err = r.Batch(c.Ctx, x.ID); err != nil {
-			return err
-		}
-	}
 	b, err := r.EditBatch(c.Ctx, x.ID, e)
-	if err = lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)); err != nil || !x.AddBudget {
-		return r.printBatch(b, err)
+	if err = lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)); err != nil {
+		return err
 	}
-	return r.tell(batchView{Batch: b}, nil, "%s %s: %s%s\n", b.ID, clean(b.Name), b.State, reserved(&before, &b))
+	money := when(b.Released > 0, fmt.Sprintf(", %s given back, may spend %s", b.Released, b.BudgetMicros))
+	switch {
+	case x.AddBudget && money == "":
+		money = reserved(b.Reserved, b.BudgetMicros)
+	case x.ReleaseBudget && money == "":
+		money = ", nothing could be given back"
+	}
+	return r.tell(batchView{Batch: b}, nil, "%s %s: %s%s\n%s", b.ID, clean(b.Name), b.State, money, untrained(&b)+spare(&b))
 }
 
-// reserved says what a change with --add-budget reserved.
-func reserved(before, after *wire.Batch) string {
-	if more := after.BudgetMicros - before.BudgetMicros; more > 0 {
-		return fmt.Sprintf(", %s more reserved, may spend %s", more, after.BudgetMicros)
+// reserved says what a change with --add-budget reserved, and what the batch may spend.
+func reserved(more, budget crowd.Money) string {
+	if more > 0 {
+		return fmt.Sprintf(", %s more reserved, may spend %s", more, budget)
 	}
 	return ", nothing more had to be reserved"
+}
+
+// spare is a line for a batch that holds more than it can need; "": it does not.
+func spare(b *wire.Batch) string {
+	return when(b.Spare > 0, fmt.Sprintf("note: its budget is %s more than it can need; to have that back before its end: throng batch edit %s --release-budget\n", b.Spare, b.ID))
 }
 
 // lacking names the command that reserves what a budget lacks for a change.
@@ -157,7 +164,7 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	b, err := r.Batch(c.Ctx, x.ID)
 	money := ""
 	if x.AddBudget {
-		money = reserved(&before, &b)
+		money = reserved(out.Reserved, b.BudgetMicros)
 	}
 	return r.tell(batchView{b, &out}, err, "%s %s: %s added, %d in all%s\n", b.ID, clean(b.Name), format.Count(out.Tasks, "task"), b.Tasks, money)
 }

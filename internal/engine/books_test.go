@@ -45,6 +45,7 @@ type batchBook struct {
 	labelled int
 	early    bool // a label was made that the rule does not give
 	revised  bool // its rule was changed: a task may have enough answers without a new one
+	releases bool // by the last command: it is to give back what is spare
 	growth
 	takenOver engine.TakenOver
 }
@@ -245,7 +246,7 @@ func (k *books) apply(ch *engine.Changes) error {
 		}
 	}
 	for _, x := range ch.Transfers {
-		if err := k.transfer(x); err != nil {
+		if err := k.transfer(x, ch); err != nil {
 			return fmt.Errorf("transfer %v: %w", x, err)
 		}
 	}
@@ -565,7 +566,7 @@ func (k *books) check(e *engine.Engine) error {
 	if c := e.Counts(); c.Waiting != len(k.waiting) || c.Working != len(k.holding) || c.Belong != len(k.workers) || c.Stopped != k.stopped {
 		return fmt.Errorf("counts %+v; the books have %d waiting, %d working, %d workers", c, len(k.waiting), len(k.holding), len(k.workers))
 	}
-	return cmp.Or(k.checkNobodyIdles(), k.checkMoney(), k.checkStays(e))
+	return cmp.Or(k.checkNobodyIdles(), k.checkMoney(), k.released(), k.checkStays(e))
 }
 
 func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {

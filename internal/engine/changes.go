@@ -146,9 +146,9 @@ type TransferKind string
 // The kinds of transfer.
 const (
 	Deposit      TransferKind = "deposit"       // outside → tenant or pool
-	Reserve      TransferKind = "reserve"       // tenant → batch, at launch or top-up
+	Reserve      TransferKind = "reserve"       // tenant → batch, at launch, by a top-up or with an edit
 	Reward       TransferKind = "reward"        // batch → worker, for a counted answer
-	Release      TransferKind = "release"       // batch → tenant, what is left at the end
+	Release      TransferKind = "release"       // batch → tenant, what is left at the end, or spare after an edit
 	Waiting      TransferKind = "waiting"       // pool → worker, for waiting on duty
 	WaitingShare TransferKind = "waiting_share" // tenant → pool, its share of that
 	Withdrawal   TransferKind = "withdrawal"    // pool or tenant → outside

@@ -27,6 +27,9 @@ type Edit struct {
 	// the change can cost more than is left. The caller has made sure that the tenant
 	// has it.
 	Reserve crowd.Money
+	// Release gives back to the tenant what the budget then holds beyond the most that
+	// the batch can still cost.
+	Release bool
 }
 
 // of is what a batch is after the edit.
@@ -84,6 +87,9 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)
+	if edit.Release { // tasks may have got their labels by it
+		e.releaseSpare(now, b)
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -69,6 +70,45 @@ func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more 
 	return max(after-k.accounts[b.account()], 0)
 }
 
+// spare is what b's account holds beyond what can still be paid from it: late answers are
+// paid what was promised for them.
+func (k *books) spare(b *batchBook) crowd.Money {
+	late := make(map[crowd.TaskID][]crowd.Money)
+	for _, r := range k.rows {
+		if r.Task.Batch() == b.spec.ID && r.state == crowd.Expired && r.answer == nil && r.Reward > b.spec.Reward {
+			late[r.Task] = append(late[r.Task], r.Reward-b.spec.Reward)
+		}
+	}
+	need := k.most(b, b.spec.Rule, b.spec.Reward, 0)
+	for _, t := range b.tasks {
+		most := b.spec.Rule.Most()
+		if t.invited != nil {
+			most = min(most, len(t.invited))
+		}
+		list := late[t.id]
+		slices.Sort(list)
+		for free := most - len(t.answers) - t.live; free > 0 && len(list) > 0 && t.label == nil && !t.removed; free-- {
+			need += list[len(list)-1]
+			list = list[:len(list)-1]
+			k.seen["spare: but for late answers"]++
+		}
+	}
+	return max(k.accounts[b.account()]-need, 0)
+}
+
+// released checks that an edit that was to give back what is spare has done so.
+func (k *books) released() error {
+	for id, b := range k.batches {
+		if b.releases && b.kept.State.Open() {
+			if spare := k.spare(b); spare != 0 {
+				return fmt.Errorf("%s has %s to spare after it was to give that back", id, spare)
+			}
+		}
+		b.releases = false
+	}
+	return nil
+}
+
 // noteAnswer notes what answers after a change show.
 func (k *books) noteAnswer(b *batchBook, t *taskBook, r *row, counted bool) {
 	switch {
@@ -99,6 +139,7 @@ func (w *world) revise(c command) error {
 	if r.IntN(2) == 0 {
 		edit.Reserve = 100 * crowd.Unit
 	}
+	edit.Release = r.IntN(2) == 0
 	err := w.e.Edit(w.now, id, edit)
 	if b == nil || !b.kept.State.Open() {
 		return wantCode(err, crowd.NotFound)
@@ -133,7 +174,7 @@ func (w *world) revise(c command) error {
 		return err
 	}
 	w.revised(b, rule, reward, missing)
-	b.spec.Production = production
+	b.spec.Production, b.releases = production, edit.Release
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 )
 
-// edit reads "reward=0.20 count=3 enough=labels:3 reserve=1.00 …": what a running batch
+// edit reads "reward=0.20 count=3 enough=labels:3 reserve=1.00 release …": what a running batch
 // is changed to.
 func (s *script) edit(id crowd.BatchID, word []string) engine.Edit {
 	var x engine.Edit
@@ -39,6 +39,8 @@ func (s *script) edit(id crowd.BatchID, word []string) engine.Edit {
 			*x.Production = parse(s, strconv.ParseBool, value)
 		case "reserve":
 			x.Reserve = parse(s, crowd.ParseMoney, value)
+		case "release":
+			x.Release = true
 		case "small-crowd-ok":
 			x.SmallCrowdOK = true
 		default:

@@ -2,12 +2,13 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 )
 
-func (k *books) transfer(x engine.Transfer) error {
+func (k *books) transfer(x engine.Transfer, ch *engine.Changes) error {
 	if x.From.Kind == engine.PoolAccount || x.To.Kind == engine.PoolAccount {
 		return k.poolTransfer(x)
 	}
@@ -31,7 +32,15 @@ func (k *books) transfer(x engine.Transfer) error {
 		want.From, want.To = b.account(), workerAccount(r.Worker)
 	case engine.Release:
 		want.From, want.To, want.Assignment = b.account(), b.tenantAccount(), 0
-		if left := k.accounts[b.account()]; x.Amount != left {
+		left := k.accounts[b.account()]
+		if ends := slices.ContainsFunc(ch.Progress, func(p engine.Progress) bool { return p.Batch == b.spec.ID && p.State.Ended() }); !ends {
+			if left = k.spare(b); !b.releases {
+				return fmt.Errorf("nobody asked for it")
+			}
+			b.funded -= left
+			k.seen["released by an edit"]++
+		}
+		if x.Amount != left {
 			return fmt.Errorf("%s is left", left)
 		}
 	}

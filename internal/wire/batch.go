@@ -79,6 +79,9 @@ type Batch struct {
 	Labelled     int           `json:"labelled" doc:"tasks with a label"`
 	Removed      int           `json:"removed,omitempty" doc:"of the tasks, those that were taken out: they get no label"`
 	SpentMicros  crowd.Money   `json:"spent_micros"`
+	Spare        crowd.Money   `json:"spare_micros,omitempty" doc:"of the budget, what the batch can no longer need, as all that is left cannot cost so much; left out of lists and of what is watched"`
+	Reserved     crowd.Money   `json:"reserved_micros,omitempty" doc:"what the change that this answers reserved from the tenant's account"`
+	Released     crowd.Money   `json:"released_micros,omitempty" doc:"what the change that this answers gave back to it"`
 	Reason       *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
 	ReasonText   string        `json:"reason_text,omitempty"`
 	ReasonRemedy string        `json:"reason_remedy,omitempty" doc:"the commands that let it be taken, where that is known"`
@@ -107,6 +110,7 @@ type BatchEdit struct {
 	Enough          *Enough      `json:"enough,omitempty" doc:"ends the batch by itself; without any condition, it does not any more"`
 	Stopped         *bool        `json:"stopped,omitempty" doc:"emergency stop"`
 	AddBudget       bool         `json:"add_budget,omitempty" doc:"reserve what the budget lacks for the change from the tenant's account; without it such a change is refused"`
+	ReleaseBudget   bool         `json:"release_budget,omitempty" doc:"give back to the tenant's account what the batch can no longer need after the change"`
 	AllowSmallCrowd bool         `json:"allow_small_crowd,omitempty" doc:"even if the pool has fewer people than a task then needs answers from"`
 }
 
@@ -121,6 +125,7 @@ type Uploaded struct {
 	Tasks    int         `json:"tasks" doc:"rows kept"`
 	Bad      int         `json:"bad" doc:"rows that were wrong"`
 	Dropped  int64       `json:"dropped" doc:"rows that were there before"`
+	Reserved crowd.Money `json:"reserved_micros,omitempty" doc:"what was reserved for tasks added to a running batch, from the tenant's account"`
 	Problems []FieldNote `json:"problems" doc:"the first of them"`
 }
 

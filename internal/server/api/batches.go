@@ -52,7 +52,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 		},
 		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled, Removed: p.Removed,
-		SpentMicros: p.Spent, CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
+		SpentMicros: p.Spent, Spare: v.Spare, Reserved: max(v.Added, 0), Released: max(-v.Added, 0), CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 		NotBy: s.NotBy, TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),
 	}
 	if v.Reason != crowd.Eligible {
@@ -84,7 +84,7 @@ func toStored(b store.Batch) wire.Batch {
 func toDraft(b store.Batch) wire.Batch { return toBatch(batches.BatchView{Batch: b}) }
 
 func toUploaded(r batches.UploadReport) wire.Uploaded {
-	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Dropped: r.Dropped, Problems: lists.Map(r.Problems, note)}
+	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Dropped: r.Dropped, Reserved: r.Reserved, Problems: lists.Map(r.Problems, note)}
 }
 
 // Stream gives a handler the body as it comes, for as long as it keeps the pace.
@@ -152,7 +152,7 @@ func (a *api) batches() {
 			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, func(n *batches.NewBatch) error { *n = newBatch(0, &in.Body); return nil }))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, reward, redundancy, production, when it has enough, emergency stop", tag: tag, access: access.BatchesChange,
-		text: "All of it, or nothing. A change that can cost more than is left of the budget is refused with what is missing, unless it asks for `add_budget`."},
+		text: "All of it, or nothing. A change that can cost more than is left of the budget is refused with what is missing, unless it asks for `add_budget`. `release_budget` gives back what can no longer be spent."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchEdit
@@ -168,7 +168,7 @@ func (a *api) batches() {
 				input.Set(&x.Production, in.Body.Production)
 				input.Set(&x.Enough, (*engine.Enough)(in.Body.Enough))
 				input.Set(&x.Stopped, in.Body.Stopped)
-				x.AddBudget, x.AllowSmallCrowd = in.Body.AddBudget, in.Body.AllowSmallCrowd
+				x.AddBudget, x.ReleaseBudget, x.AllowSmallCrowd = in.Body.AddBudget, in.Body.ReleaseBudget, in.Body.AllowSmallCrowd
 				if in.Body.ClearDeadline {
 					x.Deadline = time.Time{}
 				}

@@ -72,6 +72,7 @@ var requests = []written{
 		as: map[string]string{"add_budget": "?budget_too_small", "allow_small_crowd": "?invalid"}},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"enough": {"labels": 600, "share": 1, "confidence": 1, "spent_micros": 7000000}}`, get: "/v1/batches/b2"},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"reward_micros": 20000, "redundancy": {"count": 3}, "production": false}`, get: "/v1/batches/b2"},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"release_budget": true}`, get: "/v1/batches/b2", as: map[string]string{"release_budget": "!spare_micros"}},
 	{op: "POST /v1/invitations", path: "/v1/invitations", body: `{"addresses": ["a@example.org"], "life_seconds": 7200, "note": "Do come.", "pool": "p2", "tenant": "n1", "test": 1}`, get: "/v1/invitations/1",
 		as: map[string]string{"addresses": "[address]", "life_seconds": ""}},
 	{op: "POST /v1/batches", path: "/v1/batches", body: strings.Replace(batchBody, `"agree": 3, "of": 5`, `"count": 7`, 1), get: "/v1/batches/b3"},

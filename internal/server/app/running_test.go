@@ -142,6 +142,66 @@ func TestARunningBatchIsEdited(t *testing.T) {
 	}
 }
 
+// TestWhatAnEditReservedComesBack: what one edit reserved and a later one makes needless
+// is told, and goes back when that is asked for; with the batch's own budget never before.
+func TestWhatAnEditReservedComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	const cent = crowd.Unit / 100
+	id := w.launch(4, times(1)) // 4 answers at 0.01
+	edit := func(change func(*batches.RunningSettings)) batches.BatchView {
+		t.Helper()
+		return must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { change(x); return nil }))(t)
+	}
+	expect := func(what string, v batches.BatchView, added, spare, budget crowd.Money) {
+		t.Helper()
+		if v.Added != added || v.Spare != spare || v.Budget() != budget || w.balance(w.a) != money-budget {
+			t.Errorf("%s: %s added, %s to spare, %s in all, the tenant has %s; want %s, %s, %s, %s", what, v.Added, v.Spare, v.Budget(), w.balance(w.a), added, spare, budget, money-budget)
+		}
+		ok(t, w.store.CheckLedger(w.ctx))
+	}
+	expect("thrice", edit(func(x *batches.RunningSettings) { x.Redundancy, x.AddBudget = label.Count(3), true }), 8*cent, 0, 12*cent)
+	expect("once again", edit(func(x *batches.RunningSettings) { x.Redundancy = label.Count(1) }), 0, 8*cent, 12*cent)
+	if v := must(w.Batches.Get(w.ctx, w.ann, id))(t); v.Spare != 8*cent {
+		t.Errorf("%s is said to be spare", v.Spare)
+	}
+	w.reopen()
+	expect("given back", edit(func(x *batches.RunningSettings) { x.ReleaseBudget = true }), -8*cent, 0, 4*cent)
+	expect("again", edit(func(x *batches.RunningSettings) { x.ReleaseBudget = true }), 0, 0, 4*cent)
+	expect("in one step", edit(func(x *batches.RunningSettings) { x.Reward, x.AddBudget, x.ReleaseBudget = 2*cent, true, true }), 4*cent, 0, 8*cent)
+	report := must(w.Batches.AddTasks(w.ctx, w.ann, id, things(2), batches.Addition{AddBudget: true}))(t)
+	if report.Reserved != 4*cent {
+		t.Errorf("%s is said to be reserved for more tasks", report.Reserved)
+	}
+	must(w.Batches.RemoveTask(w.ctx, w.ann, id.Task(5)))(t)
+	expect("one less", edit(func(x *batches.RunningSettings) { x.ReleaseBudget = true }), -2*cent, 0, 10*cent)
+	w.reopen()
+	ok(t, w.store.CheckLedger(w.ctx))
+}
+
+// TestAStepReservesWhatItNeeds: a step's batch without a budget of its own gives back by
+// itself what an edit makes needless.
+func TestAStepReservesWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	run := w.begin(oneStep, "things", thingsWithID(2))
+	var id crowd.BatchID
+	w.until(func() bool {
+		v := must(w.Runs.Get(w.ctx, w.ann, run))(t).Nodes[1]
+		id = v.Node.Batch
+		return id != 0 && v.Batch != nil && v.Batch.Progress.Tasks == 2
+	})
+	had := w.batch(id).Progress.Escrow
+	rule := w.batch(id).Spec.Rule
+	for _, r := range []label.Rule{label.Count(3), rule} {
+		must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Redundancy = r; return nil }))(t)
+	}
+	if got := w.batch(id).Progress.Escrow; got != had || had == 0 || rule == label.Count(3) {
+		t.Errorf("%s is reserved after two edits that come to nothing, of %s by %s", got, had, rule)
+	}
+	ok(t, w.store.CheckLedger(w.ctx))
+}
+
 // TestAnItemOfARunStays: a task of a step is not taken out, since the next steps wait for
 // its label.
 func TestAnItemOfARunStays(t *testing.T) {

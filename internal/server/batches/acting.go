@@ -39,6 +39,7 @@ func (v *BatchView) tell(act *store.Act, e *engine.Engine, command func() error)
 	if set, is := act.After.(RunningSettings); is {
 		after.RunningSettings = set
 	}
+	v.Added = after.Budget - before.Budget
 	act.Before, act.After = before, after
 	return nil
 }

@@ -51,7 +51,7 @@ func (s *Batches) AddTasks(ctx context.Context, p *access.Principal, id crowd.Ba
 		return UploadReport{}, err
 	}
 	if err = u.all(staging); err == nil && u.report.Tasks > 0 {
-		err = s.addStaged(ctx, p, &b, uint32(u.report.Tasks), how.AddBudget)
+		u.report.Reserved, err = s.addStaged(ctx, p, &b, uint32(u.report.Tasks), how.AddBudget)
 	}
 	if err != nil { // whoever sent the file may have gone
 		err = errors.Join(err, s.store.DropStaged(context.WithoutCancel(staging), b.Spec.Tenant, id))
@@ -116,16 +116,16 @@ func (u *uploading) fit(b *store.Batch) (err error) {
 	return err
 }
 
-// addStaged makes staged tasks tasks of the batch.
-func (s *Batches) addStaged(ctx context.Context, p *access.Principal, b *store.Batch, tasks uint32, addBudget bool) error {
+// addStaged makes staged tasks tasks of the batch, and reports what it reserved for them.
+func (s *Batches) addStaged(ctx context.Context, p *access.Principal, b *store.Batch, tasks uint32, addBudget bool) (reserved crowd.Money, err error) {
 	defer s.funds.Hold()()
 	id, had := b.Spec.ID, b.Spec.Tasks
-	_, err := s.changeReserving(ctx, p, costlyChange{access: access.BatchesAddTasks, batch: b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
+	v, err := s.changeReserving(ctx, p, costlyChange{access: access.BatchesAddTasks, batch: b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
 		err = e.Add(now, id, had, tasks, reserve)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && addBudget {
 			missing, _ = e.MissingFor(id, tasks)
 		}
 		return missing, err
 	}})
-	return err
+	return v.Added, err
 }

@@ -337,7 +337,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 	ctx, act := s.acting(ctx, p, o, &b)
 	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
 		err := v.tell(act, e, func() error { return f(e, now) })
-		running = v.read(e)
+		running, v.Spare = v.read(e), e.Spare(id)
 		return err
 	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile
 		if b, err = s.batch(ctx, p, o, id); err == nil {
@@ -367,6 +367,9 @@ type BatchView struct {
 	Here    int             // people on duty who may do it
 	Place   engine.Place    // in the pool's queue; only Get and what watches a batch tell it
 
+	Spare crowd.Money // of the budget, what the batch can no longer need; only Get and commands tell it
+	Added crowd.Money // to the budget, by the command that this answers; below 0: it was given back
+
 	PoolName string // if it is launched and has not ended, and the pool is still granted
 
 	// Unpaid says which tasks of a run's step wait for money; "" if none do.
@@ -381,27 +384,6 @@ type BatchView struct {
 
 // HadEnough says what there was enough of, if the batch ended by itself; "": it did not.
 func (v BatchView) HadEnough() string { return v.Spec.HadEnough(&v.Progress) }
-
-// Get returns a batch as it stands.
-func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
-	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
-		return BatchView{}, err
-	}
-	return s.placed(ctx, p, id)
-}
-
-// placed is a view with the place in the queue: to find it may hold up the pool.
-func (s *Batches) placed(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
-	v, err := s.view(ctx, p, id)
-	if err != nil || !v.Progress.State.Open() {
-		return v, err
-	}
-	r, err := s.live.Get(v.Pool)
-	if err != nil {
-		return v, err
-	}
-	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Place = e.Place(now, id) })
-}
 
 // Able compares the people whose answers a draft will want with those of its pool who
 // may give them.

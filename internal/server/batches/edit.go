@@ -25,6 +25,10 @@ type RunningSettings struct {
 	// AddBudget has what a change lacks in the batch's budget reserved from the tenant's
 	// account. A step's batch that has no budget of its own does so in any case.
 	AddBudget bool
+	// ReleaseBudget gives back to the tenant's account what the batch can no longer need
+	// of its budget after the change. A step's batch that has no budget of its own does
+	// so in any case.
+	ReleaseBudget bool
 	// AllowSmallCrowd asks for answers of more people than the pool has.
 	AllowSmallCrowd bool
 }
@@ -66,7 +70,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		}
 		rule := kind.Rule(x.Redundancy)
 		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
-			SmallCrowdOK: x.AllowSmallCrowd || b.Run != 0, Reserve: reserve}
+			SmallCrowdOK: x.AllowSmallCrowd || b.Run != 0, Reserve: reserve, Release: x.ReleaseBudget || !b.HasBudget()}
 		err := e.Edit(now, id, edit)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && (x.AddBudget || !b.HasBudget()) {
 			missing, _ := e.Missing(id, &edit)

@@ -36,6 +36,7 @@ type UploadReport struct {
 	Tasks    int            // rows kept
 	Bad      int            // rows that were wrong
 	Dropped  int64          // rows that were there before
+	Reserved crowd.Money    // for tasks added to a running batch, from its tenant's account
 	Problems []*crowd.Error // the first of them, with line and column
 }
 

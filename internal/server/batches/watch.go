@@ -2,8 +2,10 @@ package batches
 
 import (
 	"context"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 )
 
@@ -26,6 +28,35 @@ func (s *Batches) Watched(ctx context.Context, p *access.Principal, id crowd.Bat
 	v, err := s.views.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (BatchView, error) { return s.placed(ctx, p, id) })
 	v.remedies(p)
 	return v, err
+}
+
+// Get returns a batch as it stands.
+func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
+		return BatchView{}, err
+	}
+	v, err := s.placed(ctx, p, id)
+	if err != nil || !v.Progress.State.Open() {
+		return v, err
+	}
+	r, err := s.live.Get(v.Pool)
+	if err != nil {
+		return v, err
+	}
+	return v, r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Spare = e.Spare(id) })
+}
+
+// placed is a view with the place in the queue: to find it may hold up the pool.
+func (s *Batches) placed(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+	v, err := s.view(ctx, p, id)
+	if err != nil || !v.Progress.State.Open() {
+		return v, err
+	}
+	r, err := s.live.Get(v.Pool)
+	if err != nil {
+		return v, err
+	}
+	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Place = e.Place(now, id) })
 }
 
 // holdersShown is how many of those who hold a task are in Details.

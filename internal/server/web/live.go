@@ -116,6 +116,7 @@ func bindRunning(b binding, x *batches.RunningSettings) {
 	b.tick("production", &x.Production)
 	b.enough(&x.Enough)
 	b.tick("add_budget", &x.AddBudget)
+	b.tick("release_budget", &x.ReleaseBudget)
 	b.tick("small_crowd", &x.AllowSmallCrowd)
 }
 

@@ -41,7 +41,7 @@ var edits = map[string]edited{
 	"POST /batches/{batch}/edit": {by: byReq, page: "/batches/b1", values: url.Values{
 		"reward": {"0.01"}, "rule": {"agree"}, "agree": {"1"}, "of": {"2"},
 		"enough.labels": {"60"}, "enough.share": {"1"}, "enough.confidence": {"1"}, "enough.spent": {"9"},
-		"count": nil, "add_budget": nil, "small_crowd": nil, // of the other rule; and of the change
+		"count": nil, "add_budget": nil, "release_budget": nil, "small_crowd": nil, // of the other rule; and of the change
 	}},
 	"POST /admin/tenants/{tenant}":      {by: byBoss, page: "/admin", values: url.Values{"name": {"Acme Sons-2"}}},
 	"POST /admin/pools/{pool}":          {by: byBoss, page: "/admin", values: url.Values{"name": {"daytime"}, "policy": {"wcfs(wfs,k=3)"}}},
