@@ -54,7 +54,7 @@ type BatchCreate struct {
 	Tenant  string `help:"For which tenant; not needed by a requester of one."`
 	Pool    string `help:"By which pool; default: the first."`
 	SkipBad bool   `help:"Leave out rows that are wrong, instead of keeping none."`
-	Twice
+	RowsOfFile
 	Launch          bool `help:"Launch it at once."`
 	AllowSmallCrowd bool `help:"Launch even if the pool has fewer people than a task needs answers from."`
 	Remote
@@ -151,7 +151,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 	bar := c.bar(size, "uploading "+x.File, true)
 	defer bar.Exit()
 	reader := progressbar.NewReader(file, bar)
-	out, err := r.UploadTable(c.Ctx, id, &reader, client.Table{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, Duplicates: x.rule()})
+	out, err := r.UploadTable(c.Ctx, id, &reader, client.Table{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, Delimiter: x.Delimiter, Duplicates: x.rule()})
 	if err != nil {
 		return out, err
 	}
@@ -159,7 +159,7 @@ func (x *BatchCreate) upload(c *Context, r *remote, id crowd.BatchID, file io.Re
 	if out.Bad > 0 {
 		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
 	}
-	c.tellDropped(x.File, out.Dropped)
+	c.tellFile(x.File, out.Delimiter, out.Dropped)
 	return out, nil
 }
 

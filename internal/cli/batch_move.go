@@ -134,7 +134,7 @@ type BatchAddTasks struct {
 	One
 	File    string `arg:"" placeholder:"FILE" help:"The tasks, one a row, with the batch's columns: CSV, TSV or JSON Lines; - for standard input."`
 	SkipBad bool   `help:"Leave out rows that are wrong, instead of adding none."`
-	Twice
+	RowsOfFile
 	AddBudget bool `help:"Reserve what the budget lacks for them from the tenant's account."`
 }
 
@@ -152,7 +152,7 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	bar := c.bar(size, "uploading "+x.File, true)
 	defer bar.Exit()
 	reader := progressbar.NewReader(file, bar)
-	out, err := r.AddTasks(c.Ctx, x.ID, &reader, client.Addition{Table: client.Table{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, Duplicates: x.rule()}, After: before.Tasks, AddBudget: x.AddBudget})
+	out, err := r.AddTasks(c.Ctx, x.ID, &reader, client.Addition{Table: client.Table{Format: string(table.FormatOf(x.File)), SkipBad: x.SkipBad, Delimiter: x.Delimiter, Duplicates: x.rule()}, After: before.Tasks, AddBudget: x.AddBudget})
 	if err != nil {
 		return ofFile(x.File, lacking(err, fmt.Sprintf("throng batch add-tasks %s %s --add-budget", x.ID, x.File)))
 	}
@@ -160,7 +160,7 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	if out.Bad > 0 {
 		say(c.Stderr, "throng: %s: %s left out\n", x.File, format.Count(out.Bad, "bad row"))
 	}
-	c.tellDropped(x.File, out.Dropped)
+	c.tellFile(x.File, out.Delimiter, out.Dropped)
 	b, err := r.Batch(c.Ctx, x.ID)
 	money := ""
 	if x.AddBudget {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -237,8 +238,12 @@ func (c *Context) tellRows(file string, problems []wire.FieldNote) {
 	}
 }
 
-// tellDropped tells of rows of a file that were there before.
-func (c *Context) tellDropped(file string, n int64) {
+// tellFile tells how a file was read, where that is not plain, and of its rows that were
+// there before.
+func (c *Context) tellFile(file, delimiter string, n int64) {
+	if delimiter != "" && delimiter != table.Comma.String() {
+		say(c.Stderr, "throng: %s: read with the delimiter %s\n", clean(file), delimiter)
+	}
 	if n > 0 {
 		say(c.Stderr, "throng: %s: %s dropped, as they were there before\n", clean(file), format.Count(int(n), "row"))
 	}

@@ -38,17 +38,18 @@ func testState(t *wire.GivenTest) string {
 
 // TestCreate is "throng test create".
 type TestCreate struct {
-	Name      string `arg:"" help:"The test's name."`
-	Questions string `required:"" placeholder:"FILE" help:"The questions, one a row, with the right answers in the column _gold: CSV, TSV or JSON Lines."`
-	Template  string `required:"" placeholder:"FILE" help:"How a question is shown and answered, as JSON, as for a batch; not of kind html."`
-	PassMark  int    `default:"80" help:"The score from which on it is passed, 1 to 100."`
-	Draw      int    `placeholder:"N" help:"How many questions, drawn again each time, make a try; default: all."`
-	Tries     int    `default:"1" help:"How often somebody may try, 1 to 100."`
-	Wait      span   `placeholder:"DURATION" help:"Between the end of a try and the next."`
-	TimeLimit span   `placeholder:"DURATION" help:"For a try, such as 20m; default: none."`
-	Grants    string `placeholder:"QUALIFICATION" help:"What it qualifies for; default: the test's name."`
-	Open      bool   `help:"Every worker may take it, not only those invited to it."`
-	Tenant    string `help:"For which tenant; not needed by a requester of one. An admin's without is of the whole installation."`
+	Name      string          `arg:"" help:"The test's name."`
+	Questions string          `required:"" placeholder:"FILE" help:"The questions, one a row, with the right answers in the column _gold: CSV, TSV or JSON Lines."`
+	Delimiter table.Delimiter `placeholder:"SIGN" help:"What stands between the cells of CSV: \",\", \";\", \"|\" or tab; default: found out."`
+	Template  string          `required:"" placeholder:"FILE" help:"How a question is shown and answered, as JSON, as for a batch; not of kind html."`
+	PassMark  int             `default:"80" help:"The score from which on it is passed, 1 to 100."`
+	Draw      int             `placeholder:"N" help:"How many questions, drawn again each time, make a try; default: all."`
+	Tries     int             `default:"1" help:"How often somebody may try, 1 to 100."`
+	Wait      span            `placeholder:"DURATION" help:"Between the end of a try and the next."`
+	TimeLimit span            `placeholder:"DURATION" help:"For a try, such as 20m; default: none."`
+	Grants    string          `placeholder:"QUALIFICATION" help:"What it qualifies for; default: the test's name."`
+	Open      bool            `help:"Every worker may take it, not only those invited to it."`
+	Tenant    string          `help:"For which tenant; not needed by a requester of one. An admin's without is of the whole installation."`
 	Remote
 }
 
@@ -79,7 +80,7 @@ func (x *TestCreate) Run(c *Context, r *remote) error {
 		return err
 	}
 	out, err := r.CreateTest(c.Ctx, wire.NewTest{
-		Name: x.Name, Tenant: tenant, Template: wire.Template(form), Questions: string(text), Format: string(table.FormatOf(x.Questions)),
+		Name: x.Name, Tenant: tenant, Template: wire.Template(form), Questions: string(text), Format: string(table.FormatOf(x.Questions)), Delimiter: x.Delimiter.String(),
 		PassMark: x.PassMark, Draw: x.Draw, Tries: x.Tries, Grants: x.Grants,
 		WaitSeconds: int64(x.Wait.Seconds()), TimeLimitSeconds: int64(x.TimeLimit.Seconds()), Open: x.Open,
 	})

@@ -151,6 +151,8 @@ func (o *objects) Columns() []string { return o.columns }
 
 func (o *objects) Format() table.Format { return table.JSONL }
 
+func (o *objects) Delimiter() table.Delimiter { return 0 }
+
 func (o *objects) Read() (row []string, line int, err error) {
 	if len(o.rows) == 0 {
 		return nil, 0, io.EOF

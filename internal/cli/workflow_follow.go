@@ -21,12 +21,12 @@ import (
 // written when its line has ended.
 type followedFile struct {
 	file   *os.File
-	form   table.Format
-	header []byte // up to the end of the row with the columns; of JSON Lines there is none
-	rest   []byte // what was read, and not consumed
-	lines  int    // consumed, without those of the header
-	at     int64  // bytes that were read
-	told   string // what was last said to be missing
+	opts   table.Options // the delimiter is found out with the header
+	header []byte        // up to the end of the row with the columns; of JSON Lines there is none
+	rest   []byte        // what was read, and not consumed
+	lines  int           // consumed, without those of the header
+	at     int64         // bytes that were read
+	told   string        // what was last said to be missing
 }
 
 // pieceSize is how much is read at a time. A row is shorter.
@@ -47,21 +47,24 @@ func (g *followedFile) next() (text []byte, lines int, err error) {
 	}
 	g.at += int64(n)
 	g.rest = append(g.rest, piece[:n]...)
-	opts := table.Options{Format: g.form}
-	if g.header == nil && g.form != table.JSONL {
+	if g.header == nil && g.opts.Format != table.JSONL {
+		opts := g.opts
+		if opts.Delimiter == 0 && opts.Format != table.TSV {
+			opts.Delimiter = table.DelimiterOf(g.rest, false)
+		}
 		for end := range table.Ends(g.rest, opts) {
-			g.header = g.take(end)
+			g.header, g.opts = g.take(end), opts
 			break
 		}
 		if g.header == nil {
 			return nil, 0, nil
 		}
-		if _, err := table.NewReader(bytes.NewReader(g.header), opts); err != nil {
+		if _, err := table.NewReader(bytes.NewReader(g.header), g.opts); err != nil {
 			return nil, 0, err
 		}
 	}
 	end := 0
-	for end = range table.Ends(g.rest, opts) {
+	for end = range table.Ends(g.rest, g.opts) {
 	}
 	if end == 0 {
 		return nil, 0, nil
@@ -83,7 +86,7 @@ func (g *followedFile) take(n int) []byte {
 // is none.
 func (g *followedFile) missing() (line int, what string) {
 	space := "\r\n"
-	if g.form == table.JSONL {
+	if g.opts.Format == table.JSONL {
 		space = " \t\r\n"
 	}
 	row := bytes.TrimLeft(g.rest, space)
@@ -114,7 +117,7 @@ func followable(name string, form table.Format) error {
 // follow adds the rows of the file as they are written, until ctx is done or, if f watches,
 // the input takes no more. A server that cannot be reached is tried again.
 func (f *feeder) follow(ctx context.Context, often span) error {
-	if err := followable(f.file, f.form); err != nil {
+	if err := followable(f.file, f.opts.Format); err != nil {
 		return err
 	}
 	file, err := os.Open(f.file)
@@ -124,7 +127,7 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 	defer file.Close()
 	f.outage.reached = true // it has shown the run
 	f.piecewise = true
-	g := &followedFile{file: file, form: f.form}
+	g := &followedFile{file: file, opts: f.opts}
 	quiet, over := 0, false // looks without a row; whether the input takes no more
 	err = every(ctx, often, func() (done bool, err error) {
 		for {
@@ -217,7 +220,7 @@ func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines 
 		if err == nil {
 			looked = true
 			var rows *table.Reader
-			if rows, err = table.NewReader(bytes.NewReader(text), table.Options{Format: f.form}); err != nil {
+			if rows, err = table.NewReader(bytes.NewReader(text), g.opts); err != nil {
 				for _, e := range crowd.ErrorsOf(err) {
 					if e.Row > 0 {
 						e.Row += lines

@@ -32,7 +32,7 @@ type WorkflowRowsAdd struct {
 	Format string `enum:"csv,tsv,jsonl,parquet," default:"" help:"csv, tsv, jsonl or parquet; default: by the name of the file, or by its content."`
 	Follow bool   `help:"Go on with what is written to the end of the file, until the input is sealed or an interrupt."`
 	Every  span   `default:"1s" help:"With --follow: how often to look."`
-	Twice
+	RowsOfFile
 	Feed string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`
 }
 
@@ -57,7 +57,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	if form == table.Auto {
 		form = table.FormatOf(x.File)
 	}
-	f := &feeder{c: c, to: r, duplicates: x.rule(), outage: c.outage(), run: run.ID, input: x.Input, file: x.File, form: form, feed: x.Feed}
+	f := &feeder{c: c, to: r, duplicates: x.rule(), outage: c.outage(), run: run.ID, input: x.Input, file: x.File, opts: table.Options{Format: form, Delimiter: x.Delimiter}, feed: x.Feed}
 	if x.Follow {
 		ctx, stop := c.untilFirstSignal()
 		defer stop()
@@ -79,7 +79,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 		sum.Feed = 0 // of a feed that nobody knows
 	}
 	known := when(sum.Known > 0, fmt.Sprintf(", %d had been added before", sum.Known))
-	c.tellDropped(x.File, sum.Dropped)
+	c.tellFile(x.File, sum.Delimiter, sum.Dropped)
 	return r.tell(sum, nil, "%s %s: %s added%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), known)
 }
 
@@ -150,11 +150,12 @@ type feeder struct {
 	run   crowd.RunID
 	input string
 	file  string
-	form  table.Format
+	opts  table.Options
 	feed  string // "": not chosen yet
 
 	duplicates table.Duplicates
 	dropped    int64
+	delimiter  string // that stood between the cells
 
 	added func(n int64) // called after each group, if not nil
 	// piecewise adds the rows before one that is bad; else none of its group is added.
@@ -171,7 +172,7 @@ type feeder struct {
 // sum is what became of the file's rows.
 func (f *feeder) sum() wire.AddedRows {
 	known := min(f.known, f.sent)
-	return wire.AddedRows{Input: f.input, Added: f.sent - known - f.dropped, Known: known, Feed: max(f.known, f.sent), Dropped: f.dropped}
+	return wire.AddedRows{Input: f.input, Added: f.sent - known - f.dropped, Known: known, Feed: max(f.known, f.sent), Dropped: f.dropped, Delimiter: f.delimiter}
 }
 
 // group is rows of a file that are added together.
@@ -198,7 +199,7 @@ func (f *feeder) whole(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	rows, err := openRows(file, size, f.form)
+	rows, err := openRows(file, size, f.opts)
 	if err != nil {
 		return ofFile(f.file, err)
 	}
@@ -222,7 +223,7 @@ func (f *feeder) lookUp(ctx context.Context) error {
 // Of a group with rows that cannot be read those before them are added if f is piecewise,
 // else none.
 func (f *feeder) read(ctx context.Context, rows table.Rows, lines, most int) error {
-	f.group = group{columns: rows.Columns()}
+	f.delimiter, f.group = rows.Delimiter().String(), group{columns: rows.Columns()}
 	var bad crowd.Errors
 	before := 0 // rows of the group before the first bad one
 	for {

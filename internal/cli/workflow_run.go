@@ -29,7 +29,7 @@ import (
 type WorkflowRun struct {
 	File  string      `arg:"" help:"The workflow, a YAML file; - for standard input."`
 	Input []inputFile `sep:"none" placeholder:"NAME=PATH" help:"The file of an input: CSV, TSV, JSON Lines or Parquet; once for each."`
-	Twice
+	RowsOfFile
 	Out   string `placeholder:"DIR" help:"Folder for the outputs; with --simulate-workers, default: one named after the workflow."`
 	Force bool   `help:"Replace outputs that are there."`
 
@@ -328,7 +328,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 		}
 		bar := c.bar(size, "uploading "+in.path, true)
 		body := progressbar.NewReader(file, bar)
-		loaded, err := r.LoadTable(c.Ctx, run.ID, in.name, &body, client.Table{Format: string(table.FormatOf(in.path)), Duplicates: x.rule()})
+		loaded, err := r.LoadTable(c.Ctx, run.ID, in.name, &body, client.Table{Format: string(table.FormatOf(in.path)), Delimiter: x.Delimiter, Duplicates: x.rule()})
 		_, _ = bar.Exit(), file.Close() // it was only read
 		switch {
 		case crowd.CodeOf(err) == crowd.Conflict: // it is about the run
@@ -340,7 +340,7 @@ func (x *WorkflowRun) load(c *Context, r *remote, run wire.Run) error {
 		if loaded.Bad > 0 {
 			say(c.Stderr, "throng: %s: %s of %d; the rest goes on\n", clean(in.path), format.Count(int(loaded.Bad), "bad row"), loaded.Rows)
 		}
-		c.tellDropped(in.path, loaded.Dropped)
+		c.tellFile(in.path, loaded.Delimiter, loaded.Dropped)
 	}
 	return nil
 }
@@ -412,7 +412,7 @@ func (x *WorkflowRun) feed(until context.Context, c *Context, r *remote, id crow
 	ctx, end := context.WithCancelCause(until)
 	var feeding sync.WaitGroup
 	for _, in := range x.Follow {
-		f := &feeder{c: c, to: r, outage: c.outage(), run: id, input: in.name, file: in.path, form: table.FormatOf(in.path)}
+		f := &feeder{c: c, to: r, outage: c.outage(), run: id, input: in.name, file: in.path, opts: table.Options{Format: table.FormatOf(in.path), Delimiter: x.Delimiter}}
 		feeding.Go(func() {
 			if err := f.follow(ctx, x.Every); err != nil {
 				end(err)

@@ -150,11 +150,11 @@ func folderName(name string) string {
 }
 
 // openRows begins to read a file of that size (-1: not known) as a table.
-func openRows(file io.Reader, size int64, form table.Format) (table.Rows, error) {
+func openRows(file io.Reader, size int64, opts table.Options) (table.Rows, error) {
 	if at, ok := file.(io.ReaderAt); ok && size >= 0 {
-		return table.OpenFile(at, size, table.Options{Format: form})
+		return table.OpenFile(at, size, opts)
 	}
-	return table.NewReader(file, table.Options{Format: form})
+	return table.NewReader(file, opts)
 }
 
 // openInputs opens the files of the inputs. closeAll is to be called in any case.
@@ -172,7 +172,7 @@ func (x *WorkflowRun) openInputs(c *Context) (rows map[string]table.Rows, closeA
 			return nil, closeAll, err
 		}
 		opened = append(opened, file)
-		read, err := openRows(file, size, table.FormatOf(in.path))
+		read, err := openRows(file, size, table.Options{Format: table.FormatOf(in.path)})
 		if err == nil {
 			rows[in.name], err = x.rule().Of(read)
 		}

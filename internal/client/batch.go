@@ -23,13 +23,14 @@ func (c *Client) Upload(ctx context.Context, id crowd.BatchID, body io.Reader, f
 
 // Table is how the file of a batch or an input is read.
 type Table struct {
-	Format  string // csv, tsv, jsonl, of inputs also parquet, or "" for what the content shows
-	SkipBad bool   // of a batch: keep the good rows of a file with bad ones
+	Format    string          // csv, tsv, jsonl, of inputs also parquet, or "" for what the content shows
+	Delimiter table.Delimiter // of CSV; 0: found out
+	SkipBad   bool            // of a batch: keep the good rows of a file with bad ones
 	table.Duplicates
 }
 
 func (t *Table) query(more ...any) string {
-	return query(append(more, "format", t.Format, "skip_bad", t.SkipBad, "duplicates", t.Do, "key", t.Key)...)
+	return query(append(more, "format", t.Format, "delimiter", t.Delimiter, "skip_bad", t.SkipBad, "duplicates", t.Do, "key", t.Key)...)
 }
 
 // UploadTable sends a draft's tasks.

@@ -40,6 +40,8 @@ type AddedRows struct {
 	Feed  int64 // rows that the input has of the feed by now
 
 	Dropped int64 // that the input has, or that were the same as others of the file
+
+	Delimiter table.Delimiter // that stood between the cells; 0: none
 }
 
 // AddRows adds rows to an open input of a run that has started: all of them, or none.
@@ -74,6 +76,7 @@ func (o *Orchestrator) AddRows(ctx context.Context, id crowd.RunID, n NewRows) (
 		out, err = r.addRows(ctx, n, rows, had)
 		return err
 	})
+	out.Delimiter = rows.delimiter
 	return out, err
 }
 
@@ -200,6 +203,7 @@ func readNewRows(open table.Open, n *node, input *workflow.Input) (rows newRows,
 		return rows, err
 	}
 	defer closed()
+	rows.delimiter = file.Delimiter()
 	from, err := placesOf(n, input, file.Columns())
 	if err != nil {
 		return rows, err

@@ -53,7 +53,7 @@ func TestOpenInputs(t *testing.T) {
 	if n := w.node(id, "items"); !n.TakesRows() || n.Last != 0 || w.view(id).Stuck {
 		t.Fatalf("without rows, the input is %+v", n.Node)
 	}
-	if got := w.add(id, "", 0, "price,id,more\n2,a,x\n0.5,b,y\n"); got != (orchestrator.AddedRows{Added: 2}) {
+	if got := w.add(id, "", 0, "price,id,more\n2,a,x\n0.5,b,y\n"); got != (orchestrator.AddedRows{Added: 2, Delimiter: table.Comma}) {
 		t.Errorf("added: %+v", got)
 	}
 	w.play()
@@ -234,11 +234,11 @@ func TestWhatHappensWhileRowsAreRead(t *testing.T) {
 	const three = "id,price\na,2\nb,2\nc,2\n"
 	added, err := add(id, three, func() error { w.add(id, "f", 0, three[:len(three)-4]); return nil })
 	must(t, err)
-	if want := (orchestrator.AddedRows{Added: 1, Known: 2, Feed: 3}); added != want {
+	if want := (orchestrator.AddedRows{Added: 1, Known: 2, Feed: 3, Delimiter: table.Comma}); added != want {
 		t.Errorf("two of three had come meanwhile: %+v, want %+v", added, want)
 	}
 	// What comes again does not take back what came after it.
-	if again, want := w.add(id, "f", 0, "id,price\na,2\n"), (orchestrator.AddedRows{Known: 1, Feed: 3}); again != want {
+	if again, want := w.add(id, "f", 0, "id,price\na,2\n"), (orchestrator.AddedRows{Known: 1, Feed: 3, Delimiter: table.Comma}); again != want {
 		t.Errorf("the first again: %+v, want %+v", again, want)
 	}
 	w.want(id, "items", "a,2", "b,2", "c,2")

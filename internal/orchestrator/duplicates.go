@@ -13,10 +13,12 @@ import (
 type newRows struct {
 	cells [][]string
 	lines []int
+
+	delimiter table.Delimiter // that stood between the cells
 }
 
 // after returns the rows after the first n.
-func (x newRows) after(n int64) newRows { return newRows{x.cells[n:], x.lines[n:]} }
+func (x newRows) after(n int64) newRows { return newRows{x.cells[n:], x.lines[n:], x.delimiter} }
 
 // inputRows finds those of new rows that an input has.
 type inputRows struct {

@@ -22,6 +22,8 @@ type LoadResult struct {
 	Some []*crowd.Error // the first of them
 
 	Dropped int64 // rows that were there before; they are no items
+
+	Delimiter table.Delimiter // that stood between the cells; 0: none
 }
 
 // maxExamples is how many bad rows are listed one by one.
@@ -53,6 +55,7 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, o
 	if err != nil {
 		return out, err
 	}
+	out.Delimiter = file.Delimiter()
 	files := make(map[string][]string)
 	for _, n := range nodes {
 		if len(n.Cursors) == 1 {

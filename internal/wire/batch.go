@@ -121,12 +121,13 @@ type TopUp struct {
 
 // Uploaded reports what became of an upload.
 type Uploaded struct {
-	Columns  []string    `json:"columns"`
-	Tasks    int         `json:"tasks" doc:"rows kept"`
-	Bad      int         `json:"bad" doc:"rows that were wrong"`
-	Dropped  int64       `json:"dropped" doc:"rows that were there before"`
-	Reserved crowd.Money `json:"reserved_micros,omitempty" doc:"what was reserved for tasks added to a running batch, from the tenant's account"`
-	Problems []FieldNote `json:"problems" doc:"the first of them"`
+	Columns   []string    `json:"columns"`
+	Tasks     int         `json:"tasks" doc:"rows kept"`
+	Bad       int         `json:"bad" doc:"rows that were wrong"`
+	Dropped   int64       `json:"dropped" doc:"rows that were there before"`
+	Delimiter string      `json:"delimiter,omitempty" doc:"what stood between the cells: , ; | or tab; left out where nothing does"`
+	Reserved  crowd.Money `json:"reserved_micros,omitempty" doc:"what was reserved for tasks added to a running batch, from the tenant's account"`
+	Problems  []FieldNote `json:"problems" doc:"the first of them"`
 }
 
 // Preview is a task of a draft as a worker will see it.

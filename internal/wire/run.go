@@ -125,12 +125,13 @@ type RunFile struct {
 
 // Loaded reports what became of an input's file.
 type Loaded struct {
-	Input    string      `json:"input"`
-	Rows     int64       `json:"rows" doc:"in all, the bad ones among them"`
-	Bad      int64       `json:"bad" doc:"rows that could not be read: items that have failed, and are told at the input's faults"`
-	Dropped  int64       `json:"dropped" doc:"rows that were there before: they are no items"`
-	Problems []FieldNote `json:"problems" doc:"the first hundred of them"`
-	Needs    []string    `json:"needs" doc:"inputs without rows yet"`
+	Input     string      `json:"input"`
+	Rows      int64       `json:"rows" doc:"in all, the bad ones among them"`
+	Bad       int64       `json:"bad" doc:"rows that could not be read: items that have failed, and are told at the input's faults"`
+	Dropped   int64       `json:"dropped" doc:"rows that were there before: they are no items"`
+	Delimiter string      `json:"delimiter,omitempty" doc:"what stood between the cells: , ; | or tab; left out where nothing does"`
+	Problems  []FieldNote `json:"problems" doc:"the first hundred of them"`
+	Needs     []string    `json:"needs" doc:"inputs without rows yet"`
 }
 
 // AddedRows reports what became of rows for an open input.
@@ -140,7 +141,8 @@ type AddedRows struct {
 	Known int64  `json:"known" doc:"rows that had been added before, as they are of the same feed"`
 	Feed  int64  `json:"feed_rows,omitempty" doc:"rows that the input has of the feed by now; left out without a feed"`
 
-	Dropped int64 `json:"dropped" doc:"rows that the input has, or that were there before among these"`
+	Dropped   int64  `json:"dropped" doc:"rows that the input has, or that were there before among these"`
+	Delimiter string `json:"delimiter,omitempty" doc:"what stood between the cells: , ; | or tab; left out where nothing does"`
 }
 
 // Feed is how far an input has got the rows of a feed.

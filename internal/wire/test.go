@@ -38,6 +38,7 @@ type NewTest struct {
 	Template         Template       `json:"template" doc:"as for a batch, but not of kind html"`
 	Questions        string         `json:"questions" doc:"a file as for a batch, as text, with the right answers in the column _gold"`
 	Format           string         `json:"format,omitempty" enum:"csv,tsv,jsonl" doc:"of the file; default: from the content"`
+	Delimiter        string         `json:"delimiter,omitempty" doc:"what stands between the cells of the file: , ; | or tab; default: found out"`
 	Draw             int            `json:"draw,omitempty" minimum:"0" maximum:"100" doc:"how many questions make a try; default: all"`
 	PassMark         int            `json:"pass_mark" doc:"the score from which on it is passed, 1 to 100"`
 	Tries            int            `json:"tries,omitempty" doc:"at most; default: 1"`

@@ -50,10 +50,7 @@ func (t *Reader) readRecord() ([]string, int, error) {
 // It returns the number of cells, of which those beyond the columns are only
 // counted. wrong is an error about this row; err is one of the source.
 func (t *Reader) splitRecord(begin, line int) (found int, wrong *crowd.Error, err error) {
-	comma := byte(',')
-	if t.opts.Format == TSV {
-		comma = '\t'
-	}
+	comma := byte(t.opts.Delimiter)
 	keep := t.opts.MaxColumns
 	if len(t.columns) > 0 {
 		keep = len(t.columns)

@@ -8,7 +8,8 @@ import (
 
 // Ends gives where each row ends, the header included, of text to which more may be
 // written: the rows are those that a Reader would find, good and bad ones. The text begins
-// where a row does, or is a table from its beginning. opts names the format.
+// where a row does, or is a table from its beginning. opts names the format, and the
+// delimiter of CSV, which is the comma otherwise.
 //
 // The last row is left out while what is written next could change it: its line has not
 // ended, or is within quotes. If it is too long already, it ends with the text, so that a
@@ -16,6 +17,9 @@ import (
 func Ends(text []byte, opts Options) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		t := &Reader{buf: text, srcErr: io.EOF, opts: opts.withDefaults()}
+		if t.opts.Format != JSONL {
+			t.opts.delimit(nil, true)
+		}
 		if bytes.HasPrefix(text, []byte(byteOrderMark)) {
 			t.off = len(byteOrderMark)
 		}

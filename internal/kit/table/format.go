@@ -14,7 +14,7 @@ type Format string
 // Writer takes it as CSV.
 const (
 	Auto  Format = ""
-	CSV   Format = "csv"   // RFC 4180 with a header row
+	CSV   Format = "csv"   // RFC 4180 with a header row; a Reader takes other delimiters, too
 	TSV   Format = "tsv"   // the same with a tab in place of the comma, quotes included
 	JSONL Format = "jsonl" // one JSON object a line
 
@@ -97,16 +97,12 @@ func FormatOfType(mediaType string) Format {
 }
 
 // sniff tells the format from the first bytes of a file (after a byte order
-// mark): an opening brace or bracket is JSON; a first line with a tab and no
-// comma is TSV; everything else is CSV.
+// mark): an opening brace or bracket is JSON; everything else is CSV, of which the
+// delimiter is to be found out.
 func sniff(head []byte) Format {
 	text := strings.TrimLeft(string(head), " \t\r\n")
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{") || strings.HasPrefix(text, "[\n") {
 		return JSONL
-	}
-	line, _, _ := strings.Cut(strings.TrimLeft(string(head), "\r\n"), "\n")
-	if strings.Contains(line, "\t") && !strings.Contains(line, ",") {
-		return TSV
 	}
 	return CSV
 }

@@ -21,6 +21,8 @@ type Rows interface {
 	Columns() []string
 	// Format returns the format that is being read, never Auto.
 	Format() Format
+	// Delimiter returns what stands between cells, or 0 where nothing does.
+	Delimiter() Delimiter
 	// Read returns the next row and where it is: see Reader.Read. In a Parquet
 	// file that is the number of the row, from 1.
 	Read() (row []string, line int, err error)
@@ -56,6 +58,9 @@ func OpenFile(r io.ReaderAt, size int64, opts Options) (Rows, error) {
 	}
 	if string(head) != parquetMagic {
 		return nil, crowd.Errorf(crowd.Invalid, "this is not a Parquet file: it does not begin with %s", parquetMagic)
+	}
+	if err := opts.Delimiter.fits(Parquet); err != nil {
+		return nil, err
 	}
 	t := &parquetReader{file: r, size: size, opts: opts.withDefaults()}
 	if err := recovered(t.open); err != nil {
@@ -252,6 +257,9 @@ func (t *parquetReader) addLeaves(c *parquet.Column, name string) {
 func (t *parquetReader) Columns() []string { return t.columns }
 
 func (t *parquetReader) Format() Format { return Parquet }
+
+// Delimiter implements Rows.
+func (t *parquetReader) Delimiter() Delimiter { return 0 }
 
 func (t *parquetReader) Read() (row []string, line int, err error) {
 	if t.err != nil {

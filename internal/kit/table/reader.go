@@ -23,9 +23,10 @@ const (
 // Options say how a table is read. The zero value reads any format within the
 // default limits.
 type Options struct {
-	Format      Format // Auto: from the content
-	MaxRowBytes int    // bytes of one row as it stands in the file; 0 means DefaultMaxRowBytes
-	MaxColumns  int    // 0 means DefaultMaxColumns
+	Format      Format    // Auto: from the content
+	Delimiter   Delimiter // of CSV; 0: from the content, but for TSV, which has tabs
+	MaxRowBytes int       // bytes of one row as it stands in the file; 0 means DefaultMaxRowBytes
+	MaxColumns  int       // 0 means DefaultMaxColumns
 }
 
 // withDefaults returns the options with the limits that they leave out.
@@ -85,15 +86,19 @@ type Reader struct {
 // byteOrderMark is what some programs write before text.
 const byteOrderMark = "\uFEFF"
 
+// peeked is how much of a file is looked at to find out what it is.
+const peeked = 4096
+
 // NewReader reads the beginning of a table up to its column names. An error
 // from it is about the file as a whole (empty, not text, no usable header) and
 // nothing can be read.
 func NewReader(r io.Reader, opts Options) (*Reader, error) {
 	t := &Reader{src: bufio.NewReaderSize(r, 64<<10), opts: opts.withDefaults()}
-	head, err := t.src.Peek(4096)
+	head, err := t.src.Peek(peeked)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read table: %w", err)
 	}
+	whole := err != nil
 	if what := foreign(string(head)); what != "" {
 		return nil, crowd.Errorf(crowd.Invalid, "%s", what)
 	}
@@ -106,8 +111,14 @@ func NewReader(r io.Reader, opts Options) (*Reader, error) {
 	if t.opts.Format == Parquet {
 		return nil, crowd.Errorf(crowd.Invalid, "this is not a Parquet file: it does not begin with %s", parquetMagic)
 	}
-	if t.opts.Format == Auto {
+	if t.opts.Format == Auto && t.opts.Delimiter == 0 {
 		t.opts.Format = sniff(head)
+	}
+	if err := t.opts.Delimiter.fits(t.opts.Format); err != nil {
+		return nil, err
+	}
+	if t.opts.Format != JSONL {
+		t.opts.delimit(head, whole)
 	}
 	if t.opts.Format == JSONL {
 		err = t.readObjectHeader()
@@ -127,8 +138,26 @@ func NewReader(r io.Reader, opts Options) (*Reader, error) {
 // all different. The caller must not change the slice.
 func (t *Reader) Columns() []string { return t.columns }
 
-// Format returns the format that is being read, never Auto.
+// Format returns the format that is being read, never Auto. CSV with tabs is TSV.
 func (t *Reader) Format() Format { return t.opts.Format }
+
+// Delimiter returns what stands between cells; 0: it is JSON Lines.
+func (t *Reader) Delimiter() Delimiter { return t.opts.Delimiter }
+
+// delimit finds out what stands between the cells of a table that begins with head, if that
+// was not said, and names the format by it.
+func (o *Options) delimit(head []byte, whole bool) {
+	switch {
+	case o.Delimiter != 0:
+	case o.Format == TSV:
+		o.Delimiter = Tab
+	default:
+		o.Delimiter = DelimiterOf(head, whole)
+	}
+	if o.Format = CSV; o.Delimiter == Tab {
+		o.Format = TSV
+	}
+}
 
 // Read returns the next row, one cell for each column, and the line of the
 // file (from 1) on which it begins. The row is the caller's to keep.

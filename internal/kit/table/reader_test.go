@@ -337,16 +337,17 @@ func TestFormats(t *testing.T) {
 // Read, and rows that encoding/csv reads otherwise.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
-		"a,b\n1,2\n", "a,b\n1,\"2\n3,4\n", "a\n\"x\"y\n", "a\tb\n\xff\t1\n", "\uFEFFa\n\"\"\n", "a,b\r\n\"\r\n\",\r",
+		"a,b\n1,2\n", "a,b\n1,\"2\n3,4\n", "a\n\"x\"y\n", "a\tb\n\xff\t1\n", "\uFEFFa\n\"\"\n", "a,b\r\n\"\r\n\",\r", "a;b,c\n1;2\n", "a|\"b;\"\n",
 		`{"a":1,"b":[{}]}` + "\n" + `{"b":"\u00e9","a":null}`, `{"a":"\"}"}` + "\n{", "{}", "[{}]",
 	} {
-		for i := byte(0); i < 4; i++ {
+		for i := byte(0); i < 20; i++ {
 			f.Add(i, []byte(s))
 		}
 	}
 	formats := []table.Format{table.Auto, table.CSV, table.TSV, table.JSONL}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
-		opts := table.Options{Format: formats[int(which)%len(formats)], MaxRowBytes: 200, MaxColumns: 10}
+		delimiters := []table.Delimiter{0, table.Comma, table.Semicolon, table.Tab, table.Pipe}
+		opts := table.Options{Format: formats[int(which)%len(formats)], Delimiter: delimiters[int(which>>2)%len(delimiters)], MaxRowBytes: 200, MaxColumns: 10}
 		outline(t, bytes.NewReader(data), opts) // checks width and line numbers
 		rd, err := table.NewReader(bytes.NewReader(data), opts)
 		if err != nil {
@@ -368,10 +369,11 @@ func FuzzReader(f *testing.F) {
 				}
 			}
 		}
-		if opts.Format != table.CSV || bytes.ContainsAny(data, "\r\x00") || len(data) > 200 {
+		if rd.Format() == table.JSONL || bytes.ContainsAny(data, "\r\x00") || len(data) > 200 {
 			return
 		}
 		std := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\uFEFF"))))
+		std.Comma = rune(rd.Delimiter())
 		all, err := std.ReadAll()
 		if ok := err == nil && utf8.Valid(data); ok != clean {
 			t.Fatalf("encoding/csv says %v, we read it clean: %v", err, clean)

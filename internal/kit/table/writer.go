@@ -51,6 +51,7 @@ type Writer struct {
 	columns int
 	comma   byte
 	eol     string
+	headed  bool     // CSV, TSV: the header is written
 	keys    [][]byte // JSON Lines: what stands before each value
 	isJSON  []bool
 	row     bytes.Buffer // JSON Lines: the row so far
@@ -167,6 +168,7 @@ func (t *Writer) writeRecord(row []string) error {
 		}
 		t.out.WriteByte('"')
 	}
+	t.headed = true
 	_, err := t.out.WriteString(t.eol)
 	return err
 }
@@ -174,12 +176,13 @@ func (t *Writer) writeRecord(row []string) error {
 // needsQuotes is generous: quotes never hurt. A cell that stands alone and is
 // empty needs them, for an empty line is no row; a byte order mark, since at
 // the start of the file it would be taken for one; white space at an end,
-// since other programs trim it.
+// since other programs trim it; any delimiter in the header, since readers guess by it.
 func (t *Writer) needsQuotes(cell string, alone bool) bool {
 	if cell == "" {
 		return alone
 	}
 	return strings.ContainsAny(cell, "\"\r\n\uFEFF") || strings.IndexByte(cell, t.comma) >= 0 ||
+		!t.headed && strings.ContainsAny(cell, everyDelimiter) ||
 		cell[0] == ' ' || cell[len(cell)-1] == ' '
 }
 

@@ -57,6 +57,7 @@ type NewTest struct {
 	Template  json.RawMessage
 	Questions io.Reader // a file as for a batch, with the right answers in the column _gold
 	Format    table.Format
+	Delimiter table.Delimiter
 	Draw      int           // questions in a try; 0: all, at most MaxDrawn
 	PassMark  int           // score from which on it is passed, 1 to 100
 	Tries     int           // at most; 0: 1
@@ -93,7 +94,7 @@ func (s *Tests) Create(ctx context.Context, p *access.Principal, n NewTest) (sto
 	}
 	defer end()
 	s.quotas.Uploads(ctx, tenant)
-	questions, err := readQuestions(&t, n.Questions, n.Format)
+	questions, err := readQuestions(&t, n.Questions, table.Options{Format: n.Format, Delimiter: n.Delimiter})
 	if err != nil {
 		return t, err
 	}
@@ -154,11 +155,14 @@ var errTooLarge = errors.New("the file is too large")
 
 // readQuestions reads the file of a test, sets t.Columns, and checks that the
 // template fits it and each right answer the template.
-func readQuestions(t *store.Test, file io.Reader, format table.Format) ([]store.Question, error) {
+func readQuestions(t *store.Test, file io.Reader, how table.Options) ([]store.Question, error) {
 	if err := questionTemplate(t.Template); err != nil {
 		return nil, err
 	}
-	rows, err := table.NewReader(file, table.Options{Format: format})
+	rows, err := table.NewReader(file, how)
+	if err == nil {
+		err = input.CheckColumns(rows)
+	}
 	if err != nil {
 		return nil, err
 	}

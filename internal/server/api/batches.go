@@ -84,7 +84,7 @@ func toStored(b store.Batch) wire.Batch {
 func toDraft(b store.Batch) wire.Batch { return toBatch(batches.BatchView{Batch: b}) }
 
 func toUploaded(r batches.UploadReport) wire.Uploaded {
-	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Dropped: r.Dropped, Reserved: r.Reserved, Problems: lists.Map(r.Problems, note)}
+	return wire.Uploaded{Columns: r.Columns, Tasks: r.Tasks, Bad: r.Bad, Dropped: r.Dropped, Reserved: r.Reserved, Delimiter: r.Delimiter.String(), Problems: lists.Map(r.Problems, note)}
 }
 
 // Stream gives a handler the body as it comes, for as long as it keeps the pace.
@@ -93,17 +93,34 @@ type Stream struct {
 	sentAs table.Format // by its content type
 }
 
-// format returns the format of a table: what the query says, or the content type.
-func (s *Stream) format(query string) table.Format {
-	return cmp.Or(table.Format(query), s.sentAs)
-}
-
 // Resolve implements huma.Resolver.
 func (s *Stream) Resolve(ctx huma.Context) []error {
 	r, w := humago.Unwrap(ctx)
 	httpkit.Receiving(w, r)
 	s.reader, s.sentAs = r.Body, table.FormatOfType(ctx.Header("Content-Type"))
 	return nil
+}
+
+// TableStream is a Stream that has a table.
+type TableStream struct {
+	Stream
+	Delimiter string `query:"delimiter" doc:"what stands between the cells of CSV: , ; | or tab, or comma, semicolon and pipe, which need no escapes; default: found out from the content, whose header and most rows have as many cells by it"`
+	by        table.Delimiter
+}
+
+// Resolve implements huma.Resolver.
+func (s *TableStream) Resolve(ctx huma.Context) (wrong []error) {
+	by, err := table.ParseDelimiter(s.Delimiter)
+	if err != nil {
+		return []error{problemOf(err)}
+	}
+	s.by = by
+	return s.Stream.Resolve(ctx)
+}
+
+// options say how the table is read: by what the query says, or the content type.
+func (s *TableStream) options(format string) table.Options {
+	return table.Options{Format: cmp.Or(table.Format(format), s.sentAs), Delimiter: s.by}
 }
 
 // Duplicates says what becomes of rows of a file that are there twice.
@@ -188,12 +205,13 @@ func (a *api) batchTasks() {
 		uploads: tables},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			Stream
+			TableStream
 			Duplicates
 			Format  string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad bool   `query:"skip_bad"`
 		}) (out wire.Uploaded, err error) {
-			return as(toUploaded)(a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad, Duplicates: in.rule()}))
+			opts := in.options(in.Format)
+			return as(toUploaded)(a.app.Batches.Upload(ctx, p, in.id, in.reader, batches.Upload{Format: opts.Format, Delimiter: opts.Delimiter, SkipBad: in.SkipBad, Duplicates: in.rule()}))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/tasks", summary: "Add tasks to a running batch, one a row", tag: batchTag, access: access.BatchesAddTasks,
 		text: "A file as that of a draft, with the columns of the batch in any order, and without `_workers`: they are for everybody. All of its tasks are added, or none. " +
@@ -201,14 +219,15 @@ func (a *api) batchTasks() {
 		uploads: tables},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			Stream
+			TableStream
 			Duplicates
 			Format    string `query:"format" enum:"csv,tsv,jsonl" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			SkipBad   bool   `query:"skip_bad"`
 			After     uint32 `query:"after" minimum:"1" maximum:"4294967295" doc:"how many tasks the batch has now: if it has others, nothing is added. With it, what is sent again is not added twice."`
 			AddBudget bool   `query:"add_budget"`
 		}) (out wire.Uploaded, err error) {
-			how := batches.Addition{Upload: batches.Upload{Format: in.format(in.Format), SkipBad: in.SkipBad, Duplicates: in.rule()}, After: in.After, AddBudget: in.AddBudget}
+			opts := in.options(in.Format)
+			how := batches.Addition{Upload: batches.Upload{Format: opts.Format, Delimiter: opts.Delimiter, SkipBad: in.SkipBad, Duplicates: in.rule()}, After: in.After, AddBudget: in.AddBudget}
 			return as(toUploaded)(a.app.Batches.AddTasks(ctx, p, in.id, in.reader, how))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/batches/{id}/tasks/{n}", summary: "Take a task out of a running batch", tag: batchTag, access: access.BatchesRemoveTask,

@@ -78,11 +78,11 @@ func TestRowsThatAreThereTwice(t *testing.T) {
 		}
 		byID := table.Duplicates{Do: table.Drop, Key: "id"}
 		got := must(add("thing,id\nnew,7\nold,1\nnew,7\nnewer,8\n", "", 0, byID))(t)
-		if got != (wire.AddedRows{Input: "things", Added: 2, Dropped: 2}) {
+		if got != (wire.AddedRows{Input: "things", Added: 2, Dropped: 2, Delimiter: ","}) {
 			t.Errorf("added: %+v", got)
 		}
 		got = must(add("thing,id\na dog,1\nnew,7\n", "", 0, table.Duplicates{Do: table.Drop}))(t)
-		if got != (wire.AddedRows{Input: "things", Dropped: 2}) {
+		if got != (wire.AddedRows{Input: "things", Dropped: 2, Delimiter: ","}) {
 			t.Errorf("added, when all are there: %+v", got)
 		}
 		got = must(add("thing,id\na dog,1\n", "", 0, table.Duplicates{}))(t)
@@ -91,11 +91,11 @@ func TestRowsThatAreThereTwice(t *testing.T) {
 		}
 		// Rows of a feed are counted, whatever becomes of them.
 		got = must(add("thing,id\nx,20\nold,1\n", "f", 0, byID))(t)
-		if got != (wire.AddedRows{Input: "things", Added: 1, Dropped: 1, Feed: 2}) {
+		if got != (wire.AddedRows{Input: "things", Added: 1, Dropped: 1, Feed: 2, Delimiter: ","}) {
 			t.Errorf("a feed: %+v", got)
 		}
 		got = must(add("thing,id\nold,1\nx,21\nx,20\n", "f", 1, byID))(t)
-		if got != (wire.AddedRows{Input: "things", Added: 1, Known: 1, Dropped: 1, Feed: 4}) {
+		if got != (wire.AddedRows{Input: "things", Added: 1, Known: 1, Dropped: 1, Feed: 4, Delimiter: ","}) {
 			t.Errorf("a feed goes on: %+v", got)
 		}
 		got = must(add("thing,id\nx,20\n", "f", 4, byID))(t)

@@ -37,7 +37,7 @@ func TestRowsOfOpenInputs(t *testing.T) {
 		if !slices.Equal(lines, []int{3, 4}) {
 			t.Errorf("the bad lines are %v of %v", lines, err)
 		}
-		if got := must(add("things", "id\n1\n2\n", "f", 0))(t); got != (wire.AddedRows{Input: "things", Added: 2, Feed: 2}) {
+		if got := must(add("things", "id\n1\n2\n", "f", 0))(t); got != (wire.AddedRows{Input: "things", Added: 2, Feed: 2, Delimiter: ","}) {
 			t.Errorf("added: %+v", got)
 		}
 		if got := must(add("things", "{\"id\": 2}\n{\"id\": 3}\n", "f", 1))(t); got != (wire.AddedRows{Input: "things", Added: 1, Known: 1, Feed: 3}) {

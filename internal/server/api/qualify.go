@@ -38,9 +38,13 @@ func (a *api) tests() {
 			if err != nil {
 				return out, err
 			}
+			by, err := table.ParseDelimiter(b.Delimiter)
+			if err != nil {
+				return out, err
+			}
 			return named(ctx, a, toGivenTest)(a.app.Tests.Create(ctx, p, accounts.NewTest{
 				Tenant: b.Tenant, Name: b.Name, Template: json.RawMessage(b.Template), Questions: strings.NewReader(b.Questions),
-				Format: format, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
+				Format: format, Delimiter: by, Draw: b.Draw, PassMark: b.PassMark, Tries: b.Tries, Wait: time.Duration(b.WaitSeconds) * time.Second,
 				TimeLimit: time.Duration(b.TimeLimitSeconds) * time.Second, Grants: b.Grants, Open: b.Open,
 			}))
 		})

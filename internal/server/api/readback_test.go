@@ -98,8 +98,8 @@ var requests = []written{
 var testBody = written{
 	op: "POST /v1/tests", path: "/v1/tests", get: "/v1/tests/1",
 	body: `{"name": "birds", "tenant": "n1", "grants": "ants/ornithology", "draw": 2, "pass_mark": 60, "tries": 4, "wait_seconds": 5400, "time_limit_seconds": 420, "open": true,
-		"template": {"kind": "choose_one", "question": "A bird?", "options": ["yes", "no"]}, "questions": "x\t_gold\na\tyes\nb\tno\nc\tno\n", "format": "tsv"}`,
-	as: map[string]string{"draw": "questions", "questions": "", "format": ""}, // that it reads three
+		"template": {"kind": "choose_one", "question": "A bird?", "options": ["yes", "no"]}, "questions": "x|_gold\na|yes\nb|no\nc|no\n", "format": "csv", "delimiter": "|"}`,
+	as: map[string]string{"draw": "questions", "questions": "", "format": "", "delimiter": ""}, // that it reads three
 }
 
 // elsewhere are fields that other tests read back, which it names, or that

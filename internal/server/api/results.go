@@ -128,7 +128,11 @@ func (a *api) results() {
 				return nil, err
 			}
 			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, inputColumns(b)...)
-			return a.stream(b.Spec.ID.String()+"-labels", in.options("confidence", "answers", "tie", "undecided"), columns, labelRows(list)), nil
+			name := b.Spec.ID.String() + "-labels"
+			if in.Method != "live" { // those of each method are another file
+				name += "-" + in.Method
+			}
+			return a.stream(name, in.options("confidence", "answers", "tie", "undecided"), columns, labelRows(list)), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn,
 		text: "Without `method`, by the one that fits the kind of question: `median` for ratings and numbers, `central` for short texts, `per-option` for several options, `ds-map` for all else."},

@@ -58,12 +58,12 @@ func (a *api) runData() {
 		uploads: append(slices.Clone(tables), parquetType)},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
-			Stream
+			TableStream
 			Duplicates
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 		}) (out wire.Loaded, err error) {
-			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, in.rule().Opening(a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)})))
+			r, err := a.app.Runs.Load(ctx, p, in.id, in.Input, in.rule().Opening(a.scratch.Table(in.reader, in.options(in.Format))))
 			if err != nil {
 				return out, err
 			}
@@ -71,7 +71,7 @@ func (a *api) runData() {
 			if err != nil {
 				return out, err
 			}
-			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Dropped: r.Dropped, Problems: lists.Map(r.Some, note), Needs: runFor(p, v).Needs}, nil
+			return wire.Loaded{Input: in.Input, Rows: r.Rows, Bad: r.Bad, Dropped: r.Dropped, Delimiter: r.Delimiter.String(), Problems: lists.Map(r.Some, note), Needs: runFor(p, v).Needs}, nil
 		})
 	a.openInputs()
 	a.runResults()
@@ -102,16 +102,16 @@ func (a *api) openInputs() {
 		uploads: append(slices.Clone(tables), parquetType)},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			RunPath
-			Stream
+			TableStream
 			Duplicates
 			Input  string `path:"input" doc:"its name"`
 			Format string `query:"format" enum:"csv,tsv,jsonl,parquet" doc:"default: from the content type, if it is that of TSV or JSON Lines, or else from the content"`
 			RowsBefore
 		}) (wire.AddedRows, error) {
 			r, err := a.app.Runs.AddRows(ctx, p, in.id, orchestrator.NewRows{
-				Input: in.Input, File: a.scratch.Table(in.reader, table.Options{Format: in.format(in.Format)}), Feed: in.Feed, After: in.After, Duplicates: in.rule(),
+				Input: in.Input, File: a.scratch.Table(in.reader, in.options(in.Format)), Feed: in.Feed, After: in.After, Duplicates: in.rule(),
 			})
-			return wire.AddedRows{Input: in.Input, Added: r.Added, Known: r.Known, Feed: r.Feed, Dropped: r.Dropped}, err
+			return wire.AddedRows{Input: in.Input, Added: r.Added, Known: r.Known, Feed: r.Feed, Dropped: r.Dropped, Delimiter: r.Delimiter.String()}, err
 		})
 	add(a, op{method: http.MethodGet, path: rows, summary: "Say how many rows of a feed an input has", tag: runTag, access: access.RunsFeedRows,
 		text: "For a program that goes on where it, or its last request, broke off."},

@@ -163,6 +163,8 @@ type counted struct{ at, n int }
 func (*counted) Columns() []string    { return []string{"id", "text"} }
 func (*counted) Format() table.Format { return table.CSV }
 
+func (*counted) Delimiter() table.Delimiter { return table.Comma }
+
 // Read returns the next row.
 func (t *counted) Read() ([]string, int, error) {
 	if t.at == t.n {

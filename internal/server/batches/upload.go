@@ -18,14 +18,15 @@ import (
 // Columns of an upload with a meaning of their own. They are not shown to
 // workers.
 const (
-	GoldColumn    = input.GoldColumn // the known answer, to measure accuracy
-	WorkersColumn = "_workers"       // names of the only people who may do the task, separated by ; or spaces; empty: anybody
+	GoldColumn    = input.GoldColumn    // the known answer, to measure accuracy
+	WorkersColumn = input.WorkersColumn // names of the only people who may do the task, separated by ; or spaces; empty: anybody
 )
 
 // Upload is how a file of tasks is read.
 type Upload struct {
-	Format  table.Format // "": from the content
-	SkipBad bool         // keep the good rows of a file with bad ones
+	Format    table.Format    // "": from the content
+	Delimiter table.Delimiter // of CSV; 0: from the content
+	SkipBad   bool            // keep the good rows of a file with bad ones
 	// Duplicates is what becomes of rows of the file that are the same.
 	Duplicates table.Duplicates
 }
@@ -38,6 +39,8 @@ type UploadReport struct {
 	Dropped  int64          // rows that were there before
 	Reserved crowd.Money    // for tasks added to a running batch, from its tenant's account
 	Problems []*crowd.Error // the first of them, with line and column
+
+	Delimiter table.Delimiter // that stood between the cells; 0: none
 }
 
 // Upload reads a draft's tasks from a file: CSV with a header, TSV, or JSON
@@ -141,7 +144,10 @@ func (u *uploading) open(ctx context.Context, p *access.Principal, b *store.Batc
 		return nil, err
 	}
 	u.batches.quotas.Uploads(ctx, b.Spec.Tenant)
-	rows, err := table.NewReader(body, table.Options{Format: u.how.Format})
+	rows, err := table.NewReader(body, table.Options{Format: u.how.Format, Delimiter: u.how.Delimiter})
+	if err == nil {
+		err = input.CheckColumns(rows)
+	}
 	if err == nil {
 		u.rows, err = u.how.Duplicates.Of(rows)
 	}
@@ -149,7 +155,7 @@ func (u *uploading) open(ctx context.Context, p *access.Principal, b *store.Batc
 		end()
 		return nil, err
 	}
-	u.pool, u.columns = b.Pool, u.rows.Columns()
+	u.pool, u.columns, u.report.Delimiter = b.Pool, u.rows.Columns(), u.rows.Delimiter()
 	u.names = make(map[string]crowd.WorkerID)
 	return end, nil
 }

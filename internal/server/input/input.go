@@ -12,9 +12,11 @@ import (
 	"github.com/throng-dev/throng/internal/task"
 )
 
-// GoldColumn is the column of a file with the known answers. It is not shown to
-// workers.
-const GoldColumn = "_gold"
+// The columns of a file with a meaning of their own. They are not shown to workers.
+const (
+	GoldColumn    = "_gold"    // the known answers
+	WorkersColumn = "_workers" // who may do a task
+)
 
 // MaxProblems is how many bad rows are reported one by one.
 const MaxProblems = 100

@@ -164,7 +164,7 @@ func aboutRun(rq *request, id crowd.RunID, step string) (subject, error) {
 func (rq *request) actRun(id crowd.RunID) error {
 	switch rq.r.PostForm.Get("do") {
 	case "start":
-		return rq.startRun(id, rq.r.PostForm.Get("small_crowd") != "", 0)
+		return rq.startRun(id, rq.r.PostForm.Get("small_crowd") != "", "")
 	case "again":
 		made, err := rq.App.Runs.MakeAgain(rq.ctx(), rq.p, id)
 		return rq.done(err, "/runs/"+made.Run.ID.String(), "remade")

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -156,8 +155,11 @@ func (rq *request) upload(id crowd.BatchID) error {
 // receive reads the file of a draft. What is wrong with it is shown on the
 // draft's page, row by row.
 func (rq *request) receive(id crowd.BatchID, file *multipart.Part) error {
-	format := table.FormatOf(file.FileName())
-	report, err := rq.App.Batches.Upload(rq.ctx(), rq.p, id, file, batches.Upload{Format: format, SkipBad: rq.r.PostForm.Get("skip_bad") != "", Duplicates: rq.sent().duplicates()})
+	how, err := rq.sent().reading(file.FileName())
+	if err != nil {
+		return err
+	}
+	report, err := rq.App.Batches.Upload(rq.ctx(), rq.p, id, file, batches.Upload{Format: how.Format, Delimiter: how.Delimiter, SkipBad: rq.r.PostForm.Get("skip_bad") != "", Duplicates: rq.sent().duplicates()})
 	f := refused("upload", rq.r.PostForm, err)
 	switch {
 	case f != nil:
@@ -168,7 +170,7 @@ func (rq *request) receive(id crowd.BatchID, file *multipart.Part) error {
 	case err != nil:
 		return err
 	case report.Bad == 0:
-		return rq.seeOther("/batches/"+id.String(), "uploaded"+dropped(report.Dropped))
+		return rq.seeOther("/batches/"+id.String(), "uploaded"+readAs(report.Dropped, report.Delimiter))
 	}
 	rq.form, rq.made = f, &report
 	return rq.batch(id)

@@ -243,4 +243,10 @@ func (f *fields) duplicates() table.Duplicates {
 	return d
 }
 
+// reading says how a file of this name is read.
+func (f *fields) reading(filename string) (table.Options, error) {
+	by, err := table.ParseDelimiter(f.text("delimiter"))
+	return table.Options{Format: table.FormatOf(filename), Delimiter: by}, err
+}
+
 func (f *fields) err() error { return crowd.Errors(f.errs).Err() }

@@ -49,6 +49,9 @@ func funcs(a assets) template.FuncMap {
 		"join":     strings.Join,
 		"budget":   func(b batches.BatchView) crowd.Money { return b.Budget() },
 		"tickedIf": ticked,
+		"delimiters": func() []choice {
+			return []choice{{"auto", "find it out"}, {",", "comma: ,"}, {";", "semicolon: ;"}, {"tab", "tab"}, {"|", "bar: |"}}
+		},
 		"onDuplicates": func() []choice {
 			return []choice{{string(table.Keep), "keep all of them"}, {string(table.Drop), "keep the first of them"}, {string(table.Refuse), "refuse them as wrong"}}
 		},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -131,10 +130,14 @@ func (rq *request) addTasks(id crowd.BatchID) error {
 	if err != nil {
 		return err
 	}
+	how, err := f.reading(file.FileName())
+	if err != nil {
+		return err
+	}
 	report, err := rq.App.Batches.AddTasks(rq.ctx(), rq.p, id, file, batches.Addition{
-		Upload: batches.Upload{Format: table.FormatOf(file.FileName()), SkipBad: f.text("skip_bad") != "", Duplicates: f.duplicates()}, AddBudget: f.text("add_budget") != "",
+		Upload: batches.Upload{Format: how.Format, Delimiter: how.Delimiter, SkipBad: f.text("skip_bad") != "", Duplicates: f.duplicates()}, AddBudget: f.text("add_budget") != "",
 	})
-	return rq.done(err, "/batches/"+id.String(), "added"+dropped(report.Dropped))
+	return rq.done(err, "/batches/"+id.String(), "added"+readAs(report.Dropped, report.Delimiter))
 }
 
 // takeOut takes a task out of a running batch, by its number or its id.

@@ -8,13 +8,16 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -180,6 +183,11 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 		if n, err := strconv.Atoi(query.Get(droppedName)); err == nil && n > 0 {
 			pg.Notice += " " + plural(n, "row") + " of the file dropped: the same were there before."
 		}
+		for _, text := range query[delimiterName] {
+			if d, err := table.ParseDelimiter(text); err == nil && d != 0 && pg.Notice != "" {
+				pg.Notice += " Between the cells of the file stood: " + d.String()
+			}
+		}
 	}
 	var out bytes.Buffer
 	if err := t.ExecuteTemplate(&out, "layout", &pg); err != nil {
@@ -259,12 +267,22 @@ func (rq *request) showError(err error) {
 // droppedName is the part of an address that says how many rows of a file were dropped.
 const droppedName = "dropped"
 
-// dropped is what a notice is followed by, if rows of a file were dropped.
-func dropped(n int64) string {
-	if n == 0 {
-		return ""
+// delimiterName is the part of an address that says what stood between the cells of a file.
+const delimiterName = "by"
+
+// readAs is what a notice about files is followed by: how many rows of them were dropped, and
+// what stood between the cells.
+func readAs(dropped int64, by ...table.Delimiter) string {
+	text := ""
+	if dropped != 0 {
+		text = "&" + droppedName + "=" + strconv.FormatInt(dropped, 10)
 	}
-	return "&" + droppedName + "=" + strconv.FormatInt(n, 10)
+	for i, d := range by {
+		if d != 0 && !slices.Contains(by[:i], d) {
+			text += "&" + delimiterName + "=" + url.QueryEscape(d.String())
+		}
+	}
+	return text
 }
 
 // done ends an action that may have failed, as seeOther does.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -48,7 +47,11 @@ func (rq *request) createTest() error {
 	if err != nil {
 		return err
 	}
-	n.Questions, n.Format = file, table.FormatOf(file.FileName())
+	how, err := f.reading(file.FileName())
+	if err != nil {
+		return err
+	}
+	n.Questions, n.Format, n.Delimiter = file, how.Format, how.Delimiter
 	t, err := rq.App.Tests.Create(rq.ctx(), rq.p, n)
 	return rq.done(err, "/tests/"+strconv.FormatInt(t.ID, 10), "saved")
 }

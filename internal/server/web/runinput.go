@@ -48,7 +48,7 @@ func (rq *request) loadRun(id crowd.RunID) error {
 		rq.form, rq.made = f, loading{Files: files}
 		return rq.run(id)
 	}
-	twice := lists.Sum(files, func(f loadedFile) int64 { return f.Dropped })
+	read := readAs(lists.Sum(files, func(f loadedFile) int64 { return f.Dropped }), lists.Map(files, func(f loadedFile) table.Delimiter { return f.Delimiter })...)
 	switch {
 	case err != nil:
 		return err
@@ -56,22 +56,22 @@ func (rq *request) loadRun(id crowd.RunID) error {
 		rq.made = loading{Files: files}
 		return rq.run(id)
 	case start:
-		return rq.startRun(id, false, twice)
+		return rq.startRun(id, false, read)
 	}
-	return rq.seeOther("/runs/"+id.String(), "loaded"+dropped(twice))
+	return rq.seeOther("/runs/"+id.String(), "loaded"+read)
 }
 
 // readInputs reads the form of the inputs. What was read before something went
 // wrong is returned, too.
 func (rq *request) readInputs(id crowd.RunID) (files []loadedFile, start bool, err error) {
 	sent := &fields{values: make(url.Values)}
-	err = rq.eachInput(func(input, name string, file table.Open) error {
+	err = rq.eachInput(sent, func(input, name string, file table.Open) error {
 		loaded, err := rq.App.Runs.Load(rq.ctx(), rq.p, id, input, sent.duplicates().Opening(file))
 		if err == nil {
 			files = append(files, loadedFile{input, name, loaded})
 		}
 		return err
-	}, sent.addPart)
+	})
 	return files, sent.text("then") == "start" && err == nil, err
 }
 
@@ -81,19 +81,21 @@ func (rq *request) addRows(id crowd.RunID) error {
 	httpkit.Receiving(rq.w, rq.r)
 	defer drain(rq.r)
 	files, twice, did := 0, int64(0), "rowsadded"
+	var by []table.Delimiter
 	sent := &fields{values: make(url.Values)}
-	err := rq.eachInput(func(input, name string, file table.Open) error {
+	err := rq.eachInput(sent, func(input, name string, file table.Open) error {
 		files++
 		rows := orchestrator.NewRows{Input: input, File: file, Duplicates: sent.duplicates()}
 		if feed := sent.text("feed"); feed != "" {
 			rows.Feed = fmt.Sprintf("page-%s-%x", feed, sha256.Sum256([]byte(name)))
 		}
 		added, err := rq.App.Runs.AddRows(rq.ctx(), rq.p, id, rows)
+		by = append(by, added.Delimiter)
 		if twice += added.Dropped; added.Known > 0 {
 			did = "rowsknown"
 		}
 		return err
-	}, sent.addPart)
+	})
 	if err == nil && files == 0 {
 		err = errFileless
 	}
@@ -101,7 +103,7 @@ func (rq *request) addRows(id crowd.RunID) error {
 		rq.form = f
 		return rq.run(id)
 	}
-	return rq.done(err, "/runs/"+id.String(), did+dropped(twice))
+	return rq.done(err, "/runs/"+id.String(), did+readAs(twice, by...))
 }
 
 // addPart adds a field of a form in parts that is no file.
@@ -117,9 +119,9 @@ func (f *fields) addPart(part *multipart.Part) error {
 // maxPartText is how much of such a field is read: it is a name, or a choice.
 const maxPartText = 1000
 
-// eachInput reads a form: it calls file with each file that it has for an input, and other
-// with every other field.
-func (rq *request) eachInput(file func(input, name string, open table.Open) error, other func(*multipart.Part) error) error {
+// eachInput reads a form: it calls file with each file that it has for an input, and adds
+// every other field to sent.
+func (rq *request) eachInput(sent *fields, file func(input, name string, open table.Open) error) error {
 	parts, err := rq.r.MultipartReader()
 	if err != nil {
 		return &crowd.Error{Code: crowd.Invalid, Message: errNoForm.Message, Cause: err}
@@ -134,14 +136,23 @@ func (rq *request) eachInput(file func(input, name string, open table.Open) erro
 		}
 		input, is := strings.CutPrefix(part.FormName(), inputField)
 		if !is || part.FileName() == "" {
-			err = other(part)
-		} else if err = file(input, part.FileName(), rq.Scratch.Table(partReader{part}, table.Options{Format: table.FormatOf(part.FileName())})); err != nil {
+			err = sent.addPart(part)
+		} else if err = rq.readInput(sent, part, input, file); err != nil {
 			err = inputError(input, err)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// readInput calls file with the file of an input.
+func (rq *request) readInput(sent *fields, part *multipart.Part, input string, file func(input, name string, open table.Open) error) error {
+	how, err := sent.reading(part.FileName())
+	if err != nil {
+		return err
+	}
+	return file(input, part.FileName(), rq.Scratch.Table(partReader{part}, how))
 }
 
 // inputError says of which input's file an error is.
@@ -169,7 +180,7 @@ func (x partReader) Read(p []byte) (int, error) {
 
 // startRun begins a run; files that do not fit its workflow, and qualifications that nobody
 // holds, are told on its page.
-func (rq *request) startRun(id crowd.RunID, smallCrowd bool, twice int64) error {
+func (rq *request) startRun(id crowd.RunID, smallCrowd bool, read string) error {
 	_, err := rq.App.Runs.Start(rq.ctx(), rq.p, id, smallCrowd)
 	var wrong orchestrator.Problems
 	if errors.As(err, &wrong) {
@@ -180,5 +191,5 @@ func (rq *request) startRun(id crowd.RunID, smallCrowd bool, twice int64) error 
 	if errors.As(err, &e) && e.Field == orchestrator.FieldSmallCrowd {
 		return rq.run(id)
 	}
-	return rq.done(err, "/runs/"+id.String(), "started"+dropped(twice))
+	return rq.done(err, "/runs/"+id.String(), "started"+read)
 }

@@ -17,6 +17,8 @@ type numbers struct{ at, n int }
 
 func (t *numbers) Columns() []string    { return []string{"id", "text"} }
 func (t *numbers) Format() table.Format { return table.CSV }
+
+func (t *numbers) Delimiter() table.Delimiter { return table.Comma }
 func (t *numbers) Read() ([]string, int, error) {
 	if t.at == t.n {
 		return nil, 0, io.EOF

@@ -138,6 +138,8 @@ type memory struct {
 
 func (m *memory) Columns() []string    { return m.columns }
 func (m *memory) Format() table.Format { return table.CSV }
+
+func (m *memory) Delimiter() table.Delimiter { return 0 }
 func (m *memory) Read() ([]string, int, error) {
 	if len(m.rows) == 0 {
 		return nil, 0, io.EOF
