@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -73,7 +74,7 @@ type PaperRun struct {
 func readTrace(name string) (*pools.Trace, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, wrong("trace", "%v", err)
+		return nil, wrong("trace", "%v; throng pool trace --out %s writes one of the form that it must have", err, filepath.Base(name))
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	t, err := pools.ReadTrace(f)

@@ -36,7 +36,7 @@ type WorkflowRun struct {
 	Budget amount `placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
 
 	Name    string      `group:"served" help:"The run's name; default: the workflow's."`
-	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one."`
+	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one, nor with --from-run."`
 	FromRun crowd.RunID `group:"served" placeholder:"RUN" help:"Take over the inputs of a run that has ended, such as r3."`
 	From    string      `group:"served" placeholder:"STEP" help:"With --from-run: do this step and what comes after it again, and take over the rest."`
 
@@ -285,8 +285,17 @@ func (x *WorkflowRun) saveOutputs(c *Context, r *remote, run *wire.Run, places m
 	return nil
 }
 
+// owner is the tenant of the run: as that of the run that it goes on from, if it is not said.
+func (x *WorkflowRun) owner(c *Context, r *remote) (crowd.TenantID, error) {
+	if x.Tenant != "" || x.FromRun == 0 {
+		return r.ownerTenant(x.Tenant)
+	}
+	parent, err := r.Run(c.Ctx, x.FromRun)
+	return parent.Tenant, err
+}
+
 func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error) {
-	tenant, err := r.ownerTenant(x.Tenant)
+	tenant, err := x.owner(c, r)
 	if err != nil {
 		return wire.Run{}, err
 	}

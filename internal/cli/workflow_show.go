@@ -205,7 +205,7 @@ func showRun(w io.Writer, r *wire.Run) {
 	if len(r.Classes) > 0 {
 		say(w, "\n")
 		writeTable(w, r.Classes, "CLASS|ENDED|LATE|IN TIME|PENALTY|GOING|PREDICTED", func(x wire.RunClass) []any {
-			return []any{x.Class, x.Ended, x.Late, when(x.Ended > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, x.PredictedMicros}
+			return []any{x.Class, x.Ended, x.Late, when(max(x.Ended-x.Unread, x.Late) > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, x.PredictedMicros}
 		})
 	}
 	say(w, "\n")

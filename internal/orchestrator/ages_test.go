@@ -52,6 +52,11 @@ func TestRenewedAges(t *testing.T) {
 		w.now = w.now.Add(time.Minute) // it is made now, and starts later
 		w.restart()
 		must(t, w.o.Start(w.ctx, last))
+		slow, err := w.o.SlowestItems(w.ctx, 0, last, 9)
+		must(t, err)
+		if len(slow) == 0 || slices.ContainsFunc(slow, func(s orchestrator.SlowItem) bool { return !s.Since.Equal(w.now) }) {
+			t.Errorf("%+v: in a run that has just begun, they have been at their steps since: %+v", run, slow)
+		}
 		w.play()
 		w.wantState(last, store.RunDone)
 		want := slices.Repeat([]time.Time{begun.Truncate(time.Hour).Add(run.after)}, 10)

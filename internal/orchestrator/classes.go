@@ -123,25 +123,25 @@ func (r *run) count(kept *store.Run, x *EndedItem) {
 type ClassView struct {
 	Name string
 	store.ClassCount
+	Unread    int64       // items that are of the class only because their rows could not be read
 	Going     int64       // items on their way, as View.Going
 	Predicted crowd.Money // as View.Predicted
 }
 
-// Kept counts the items that ended in time.
-func (c ClassView) Kept() int64 { return c.Ended - c.Late }
+// Judged counts the items that ended in time or late: of rows that could not be read, and
+// were not late, neither is said.
+func (c ClassView) Judged() int64 { return max(c.Ended-c.Unread, c.Late) }
 
-// unreadNote tells of the rows that are of the last class since nothing is known of them, so
-// that its share of items in time is not taken for that of customers served; "": none are.
+// Kept counts the items that ended in time.
+func (c ClassView) Kept() int64 { return c.Judged() - c.Late }
+
+// unreadNote tells of the rows that are of the last class since nothing is known of them, which
+// its share of items in time is without; "": none are.
 func (v *View) unreadNote() string {
 	if len(v.Classes) == 0 {
 		return ""
 	}
-	unread := int64(0)
-	for i := range v.Nodes {
-		if v.Nodes[i].Step == nil {
-			unread += v.Nodes[i].Failed
-		}
-	}
+	unread := v.Classes[len(v.Classes)-1].Unread
 	if unread == 0 {
 		return ""
 	}
@@ -157,6 +157,11 @@ func (r *run) classViews() []ClassView {
 	for i := range list {
 		if i < len(r.kept.Classes) {
 			list[i].ClassCount = r.kept.Classes[i]
+		}
+	}
+	for i := range r.nodes {
+		if n := r.nodes[i]; n.step == nil && len(list) > 0 {
+			list[len(list)-1].Unread += n.Failed
 		}
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -94,7 +95,7 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 			}
 			found++
 			seen[row.Item] = true
-			s := SlowItem{Item: row.Item, Class: r.flow.SLA.ClassName(row.Class), Step: n.Name, Since: row.At, Born: row.Born}
+			s := SlowItem{Item: row.Item, Class: r.flow.SLA.ClassName(row.Class), Step: n.Name, Since: instant.Later(row.At, r.kept.StartedAt), Born: row.Born}
 			if why, isHeld := held[row.Item]; isHeld {
 				s.Why = "held after an error: " + why
 			} else {

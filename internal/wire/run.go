@@ -61,7 +61,8 @@ type RunClass struct {
 	Class           string      `json:"class"`
 	Ended           int64       `json:"items_ended"`
 	Late            int64       `json:"items_late"`
-	InTime          float64     `json:"in_time" doc:"share of the items that have ended that ended in time; 0: none has ended"`
+	Unread          int64       `json:"items_unread,omitempty" doc:"items whose rows could not be read, which are of the last class for that alone"`
+	InTime          float64     `json:"in_time" doc:"share of the items that have ended that ended in time, without those that could not be read; 0: none has ended"`
 	PenaltyMicros   crowd.Money `json:"penalty_micros" doc:"so far"`
 	Going           int64       `json:"going" doc:"items in the workflow, as going of the run"`
 	PredictedMicros crowd.Money `json:"predicted_micros" doc:"as predicted_micros of the run"`

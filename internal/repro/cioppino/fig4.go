@@ -257,7 +257,7 @@ func (w *poolWorld) atPeaks(runs [][]*poolRun, at map[float64]int) []experiment.
 func (w *poolWorld) traceNote(runs [][]*poolRun) string {
 	text := "The trace is generated from the published moments."
 	if w.own {
-		text = "The trace is your own."
+		text = "The trace is that of the file."
 	}
 	for _, s := range []struct {
 		name string

@@ -37,7 +37,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	for i := range v.Classes {
 		c := &v.Classes[i]
 		out.Classes = append(out.Classes, wire.RunClass{
-			Class: c.Name, Ended: c.Ended, Late: c.Late, InTime: float64(c.Kept()) / float64(max(c.Ended, 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: c.Predicted,
+			Class: c.Name, Ended: c.Ended, Late: c.Late, Unread: c.Unread, InTime: float64(c.Kept()) / float64(max(c.Judged(), 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: c.Predicted,
 		})
 	}
 	if o := &v.Outlook; !o.None() {

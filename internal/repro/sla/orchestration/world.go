@@ -89,7 +89,7 @@ func (w *World) Validate() error {
 	case l.PeakSpan < 0 || l.Span < l.PeakSpan:
 		return crowd.Fieldf("load", "the peak of %s does not lie in %s", l.PeakSpan, l.Span)
 	case !(w.Inaccuracy >= 0 && w.Inaccuracy <= 1):
-		return crowd.Fieldf("inaccuracy", "%g is not between 0 and 1", w.Inaccuracy)
+		return crowd.Fieldf("k", "the inaccuracy of service times, %g, is not between 0 and 1", w.Inaccuracy)
 	case !(w.Delay.Share >= 0 && w.Delay.Share <= 1) || w.Delay.By < 0:
 		return crowd.Fieldf("delay", "%s in a share of %g: from 0 to 1, and not back in time", w.Delay.By, w.Delay.Share)
 	}
