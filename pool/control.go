@@ -225,7 +225,12 @@ func (s *step) move(x located, to int) bool {
 		m.Home = m.To
 		s.exchanged(home, to)
 	}
-	f.d.Moves = append(f.d.Moves, m)
+	if f.d.Moves = append(f.d.Moves, m); !f.settings.Advise { // as they will be when they are read next, or have left
+		delete(s.loans, m.Worker)
+		if m.Home != m.To {
+			s.loans[m.Worker] = loan{m.Home, m.To}
+		}
+	}
 	return true
 }
 

@@ -86,6 +86,11 @@ func (s *step) count() {
 		for k := range r.Working {
 			s.countFree(i, &r.Working[k])
 		}
+		for k := range r.Leaving { // their pool is to replace them when they are gone
+			if p := &r.Leaving[k]; p.Home != 0 && p.Home != r.Pool {
+				s.loans[p.ID] = loan{p.Home, r.Pool}
+			}
+		}
 		for k := range r.Going {
 			if home, ok := s.place[r.Going[k].Home]; ok {
 				s.pools[home].staff.own++
@@ -279,6 +284,9 @@ func (s *step) exchange(home int) {
 		s.moved[x.ID] = true
 		s.exchanged(home, x.host)
 		at := s.readings[x.host].Pool
+		if !p.settings.Advise {
+			delete(s.loans, x.ID)
+		}
 		host.d.Moves = append(host.d.Moves, Move{Worker: x.ID, From: at, To: at, Home: at})
 	}
 }
@@ -316,6 +324,9 @@ func (s *step) letGo(home, n int) {
 	people = people[:min(n, len(people))]
 	p.d.Release += min(n-len(people), max(0, s.readings[home].Workers-s.readings[home].listed()))
 	for _, x := range people {
+		if !p.settings.Advise {
+			delete(s.loans, x.ID) // they do not leave by themselves
+		}
 		host := &s.pools[x.host].d
 		host.Release++
 		host.Go = append(host.Go, x.ID)

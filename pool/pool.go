@@ -64,6 +64,9 @@ type Reading struct {
 	// Going lists those who move to another pool as soon as they have finished what
 	// they hold. They are not of Workers.
 	Going []Person
+	// Leaving lists those who go off duty by themselves as soon as they have finished what
+	// they hold. They are not of Workers, and not yet of Counters.Abandoned.
+	Leaving []Person
 }
 
 // listed is how many of Workers the lists name.

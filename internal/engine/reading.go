@@ -112,6 +112,8 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 		switch {
 		case w.on && w.departure() == Moved:
 			r.Going = append(r.Going, pool.Person{ID: w.id})
+		case w.on && w.departure() == Left:
+			r.Leaving = append(r.Leaving, pool.Person{ID: w.id})
 		case !w.on || w.departure() != "":
 		case w.outside && !e.retainer.Called: // an open pool neither called them nor pays them
 			r.Outside = append(r.Outside, pool.Person{ID: w.id})
@@ -129,7 +131,7 @@ func (e *Engine) Reading(now time.Time) pool.Reading {
 	slices.SortFunc(r.Working, func(x, y pool.Person) int {
 		return cmp.Or(e.workers[x.ID].since.Compare(e.workers[y.ID].since), cmp.Compare(x.ID, y.ID))
 	})
-	for _, list := range [...][]pool.Person{r.Learning, r.Going, r.Outside} {
+	for _, list := range [...][]pool.Person{r.Learning, r.Going, r.Leaving, r.Outside} {
 		slices.SortFunc(list, func(x, y pool.Person) int { return cmp.Compare(x.ID, y.ID) })
 	}
 	r.Idle = make([]pool.Person, len(idle))

@@ -17,12 +17,14 @@ import (
 // The part of the books that is about what a pool reads of itself.
 
 func (k *books) checkReading(got pool.Reading, present int) error {
-	var idle, working, learning, going []crowd.WorkerID
+	var idle, working, learning, going, leaving []crowd.WorkerID
 	want := pool.Reading{Pool: poolID, Counters: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
 	for id, p := range k.people {
 		switch {
 		case p.on && k.departure(id) == engine.Moved:
 			going = append(going, id)
+		case p.on && k.departure(id) == engine.Left:
+			leaving = append(leaving, id)
 		case !p.on || k.departure(id) != "":
 		case p.training > 0:
 			want.Training++
@@ -63,14 +65,14 @@ func (k *books) checkReading(got pool.Reading, present int) error {
 			want.WaitP95 = waited[i]
 		}
 	}
-	for i, list := range [...][]crowd.WorkerID{working, learning, going} {
+	for i, list := range [...][]crowd.WorkerID{working, learning, going, leaving} {
 		slices.Sort(list)
-		if of := slices.Sorted(slices.Values(idsOf([...][]pool.Person{got.Working, got.Learning, got.Going}[i]))); !slices.Equal(of, list) {
+		if of := slices.Sorted(slices.Values(idsOf([...][]pool.Person{got.Working, got.Learning, got.Going, got.Leaving}[i]))); !slices.Equal(of, list) {
 			return fmt.Errorf("list %d of the reading: %v, want %v", i, of, list)
 		}
 	}
 	ids := idsOf(got.Idle)
-	got.Idle, got.Working, got.Learning, got.Going = nil, nil, nil, nil
+	got.Idle, got.Working, got.Learning, got.Going, got.Leaving = nil, nil, nil, nil, nil
 	if !reflect.DeepEqual(got, want) || !slices.Equal(ids, idle) {
 		return fmt.Errorf("reading:\n got %+v %v\nwant %+v %v", got, ids, want, idle)
 	}

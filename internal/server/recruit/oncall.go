@@ -274,7 +274,7 @@ func (o *OnCall) Describe(readings []pool.Reading, pools []store.Pool) {
 	}
 	for i := range readings {
 		r := &readings[i]
-		for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going, r.Outside} {
+		for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going, r.Leaving, r.Outside} {
 			for k := range list {
 				x := &list[k]
 				p := o.of(x.ID)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/queueing"
 )
 
 // audit keeps books of its own from what the engines say has changed, and holds
@@ -20,12 +21,20 @@ type looked struct {
 	chosen                           int // people who were not called home when others were
 	releases, returned               int // returned: of people who had moved before
 	quits                            int // of people who were lent
+	replaced                         int // steps at which a pool is told that somebody whom it had lent has left
+	leaving                          int // people who at the end hold the task after which they leave
+	short                            int // steps at which a pool has fewer than its Min, and people elsewhere
 }
 
 type poolAudit struct {
 	balance map[engine.Account]crowd.Money
 	on      map[crowd.WorkerID]bool
 	holds   map[crowd.WorkerID]crowd.AssignmentID
+
+	left     int              // people who belong to the pool and left by themselves since the last step, wherever they were
+	leftLent int              // of them, those who were lent
+	leaving  *queueing.Window // of left, by steps
+	decided  int64            // when the last step was
 }
 
 func newAudit(n int) *audit {
@@ -34,6 +43,16 @@ func newAudit(n int) *audit {
 		a.pools[i] = poolAudit{balance: map[engine.Account]crowd.Money{}, on: map[crowd.WorkerID]bool{}, holds: map[crowd.WorkerID]crowd.AssignmentID{}}
 	}
 	return a
+}
+
+// leaves books that somebody leaves by themselves: for the pool that they belong to.
+func (a *audit) leaves(w *world, x *person) {
+	p := &a.pools[x.home]
+	p.left++
+	if x.home != x.pool {
+		p.leftLent++
+		a.looked.quits++
+	}
 }
 
 // read books what an engine has changed.

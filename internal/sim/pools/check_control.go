@@ -3,11 +3,13 @@ package pools
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/pool"
+	"github.com/throng-dev/throng/queueing"
 )
 
 // decided holds what the control wants to be done against the world: elasticity
@@ -26,6 +28,14 @@ func (a *audit) decided(w *world, decisions []pool.Decision) error {
 			for _, id := range d.Go {
 				going[id] = true
 			}
+		}
+	}
+	for i := range decisions {
+		if err := a.whoLeft(w, i, &decisions[i]); err != nil {
+			return fmt.Errorf("%s: %w", w.pools[i].Name, err)
+		}
+		if err := a.minimum(w, i, decisions, going); err != nil {
+			return fmt.Errorf("%s: %w", w.pools[i].Name, err)
 		}
 	}
 	if err := a.recalls(w, decisions, going); err != nil {
@@ -161,6 +171,53 @@ func (a *audit) recalls(w *world, decisions []pool.Decision, going map[crowd.Wor
 			if gain(y) > gain(x) {
 				return fmt.Errorf("%s is called home to %s, and not %s, who likes it better by more", x.id, w.pools[i].Name, y.id)
 			}
+		}
+	}
+	return nil
+}
+
+// whoLeft checks that a pool is told of those who belong to it and left, and of nobody
+// else: who leaves while they are lent is to be replaced where they belong, and only there.
+func (a *audit) whoLeft(w *world, i int, d *pool.Decision) error {
+	p := &a.pools[i]
+	if p.leaving == nil {
+		p.leaving = queueing.NewWindow(cmp.Or(w.run.Pools[i].Settings.Window, pool.DefaultWindow))
+	} else if length := time.Duration(w.now - p.decided).Seconds(); length > 0 {
+		p.leaving.Add(w.time(), float64(p.left), length)
+	}
+	if p.leftLent > 0 {
+		a.looked.replaced++
+	}
+	p.left, p.leftLent, p.decided = 0, 0, w.now
+	if want := p.leaving.Rate(w.time()).Value; math.Abs(d.Saw.Abandonment-want) > 1e-9 {
+		return fmt.Errorf("it counts %.6g people a second who leave, where %.6g of its own do", d.Saw.Abandonment, want)
+	}
+	return nil
+}
+
+// minimum checks that who is idle elsewhere comes home to a pool that has fewer people than
+// its Min, as long as it takes people at all.
+func (a *audit) minimum(w *world, i int, decisions []pool.Decision, going map[crowd.WorkerID]bool) error {
+	r, s, d := &w.control.readings[i], &w.pools[i].Settings, &decisions[i]
+	short := s.Min - r.Workers
+	if short <= 0 || d.Advice || s.Max > 0 || d.Release > 0 || d.Withdraw > 0 {
+		return nil
+	}
+	for _, from := range decisions {
+		for _, m := range from.Moves {
+			if m.From != m.To && int(m.To) == i+1 {
+				short--
+			}
+		}
+	}
+	for _, who := range w.people.at {
+		x := &w.people.list[who]
+		if int(x.home) != i || x.pool == x.home {
+			continue
+		}
+		a.looked.short++
+		if idle := x.holds == 0 && !x.leaving; idle && short > 0 && !going[x.id] && w.pools[x.pool].Settings.Advise == s.Advise {
+			return fmt.Errorf("%d on duty of at least %d, and %s, who belongs here, is left idle elsewhere", r.Workers, s.Min, x.id)
 		}
 	}
 	return nil

@@ -90,7 +90,7 @@ func (w *world) reading(i int) {
 			r.Preference += x.prefers[i]
 		}
 	}
-	for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going, r.Outside} {
+	for _, list := range [...][]pool.Person{r.Idle, r.Working, r.Learning, r.Going, r.Leaving, r.Outside} {
 		for k := range list {
 			w.describe(&list[k])
 		}

@@ -11,19 +11,20 @@ import (
 )
 
 // lending is a world of pools that are sized in different ways, of unequal load
-// and with balance, so that people move.
-func lending(seed uint64, controllers ...string) Run {
+// and with balance, so that people move. People leave after a task or from among the idle;
+// in the worlds of calls they are replaced by a stability.
+func lending(seed uint64, stabilities []string, controllers ...string) Run {
 	d := &draw{sim.NewStream(seed, 0, "lending").At(0)}
 	setup := Setup{
 		Horizon: 20 * time.Minute, Step: pick(d, time.Second, 5*time.Second), Salary: 50_000,
 		Balance: pick(d, "search", "search", "paper", "paper(omega=0)", "random(cap=2)"),
-		People:  People{Recruitment: d.maybe(0.8, 30), Abandon: pick(d, 0, 0, 0.02), Recruiting: Each},
+		People:  People{Recruitment: d.maybe(0.8, 30), Abandon: pick(d, 0, 0, 0.02), Stay: d.maybe(0.5, 300), Recruiting: Each},
 	}
 	for i := range d.between(2, 5) {
 		size := d.between(2, 12)
 		s := pool.Settings{
-			Elasticity: pick(d, controllers...), Stability: "none", Balance: true, Balancer: pick(d, "", "", "search(omega=0.9)", "random(cap=1)"), Window: 2 * time.Minute,
-			Cooldown: pick(d, 0, 30*time.Second, 2*time.Minute), Min: pick(d, 0, 1), Target: pool.Target{Wait: 10 * time.Second},
+			Elasticity: pick(d, controllers...), Stability: pick(d, stabilities...), Balance: true, Balancer: pick(d, "", "", "search(omega=0.9)", "random(cap=1)"), Window: 2 * time.Minute,
+			Cooldown: pick(d, 0, 30*time.Second, 2*time.Minute), Min: pick(d, 0, 1, d.between(0, size), size), Target: pool.Target{Wait: 10 * time.Second},
 			Expect: pool.Expect{TaskTime: 20 * time.Second},
 		}
 		switch s.Elasticity {
@@ -58,17 +59,24 @@ func watched(t *testing.T, run Run) (*Outcome, looked) {
 	if w.err != nil {
 		t.Fatalf("seed %d, at %s: %v\n%+v", run.Seed, time.Duration(w.now), w.err, run.Setup)
 	}
+	for _, who := range w.people.at {
+		if w.people.list[who].leaving {
+			w.audit.looked.leaving++
+		}
+	}
 	return o, w.audit.looked
 }
 
 func (l *looked) add(m looked) {
 	l.calls, l.loans, l.recalls, l.exchanges = l.calls+m.calls, l.loans+m.loans, l.recalls+m.recalls, l.exchanges+m.exchanges
 	l.releases, l.returned, l.quits, l.chosen = l.releases+m.releases, l.returned+m.returned, l.quits+m.quits, l.chosen+m.chosen
+	l.replaced, l.short = l.replaced+m.replaced, l.short+m.short
 }
 
 // TestElasticityAndBalanceDoNotFight: in no world is anybody let go who moved
 // within the cool-down or is in training, nor called in place of somebody lent,
-// and whoever likes a pool best leaves it last and is called home first. The audit checks it at every step.
+// whoever likes a pool best leaves it last and is called home first, who has left is replaced
+// where they belonged, and who is idle elsewhere comes home to a pool below its Min. The audit checks it at every step.
 func TestElasticityAndBalanceDoNotFight(t *testing.T) {
 	t.Parallel()
 	n := uint64(60)
@@ -77,18 +85,18 @@ func TestElasticityAndBalanceDoNotFight(t *testing.T) {
 	}
 	var all looked
 	for seed := range n {
-		_, l := watched(t, lending(seed, "static", "rules", "ct-p", "ct-t", "feed-forward", "reserve", "ct-t-paper", "rules-paper"))
+		_, l := watched(t, lending(seed, []string{"none", "average-rate", "hybrid", "rule", "rule(least=4)", "average-rate(window=1m)"}, "static", "rules", "ct-p", "ct-t", "feed-forward", "reserve", "ct-t-paper", "rules-paper"))
 		all.add(l)
 	}
 	t.Logf("%+v", all)
-	if least := int(n); all.calls < least || all.loans < least || all.recalls < least || all.releases < least || all.returned < least/10 || all.exchanges == 0 || all.quits == 0 || all.chosen < least {
+	if least := int(n); all.calls < least || all.loans < least || all.recalls < least || all.releases < least || all.returned < least/10 || all.exchanges == 0 || all.quits == 0 || all.chosen < least || all.replaced < least || all.short < least {
 		t.Errorf("too little was looked at: %+v", all)
 	}
 }
 
 // TestConstantTargetsComeToRest: where the targets do not change, each call and
 // each release brings a pool nearer to its own, so there are no more of them than
-// people were too many or too few at the start, and than left since.
+// people were too many or too few at the start, and than left since or are about to.
 func TestConstantTargetsComeToRest(t *testing.T) {
 	t.Parallel()
 	n := uint64(40)
@@ -97,7 +105,7 @@ func TestConstantTargetsComeToRest(t *testing.T) {
 	}
 	var all looked
 	for seed := range n {
-		run := lending(seed, "static", "rules")
+		run := lending(seed, []string{"none"}, "static", "rules")
 		off := 0
 		for i := range run.Pools {
 			p := &run.Pools[i]
@@ -112,7 +120,7 @@ func TestConstantTargetsComeToRest(t *testing.T) {
 		}
 		o, l := watched(t, run)
 		all.add(l)
-		if sum := &o.Total; sum.Asked-sum.Withdrawn+sum.Released+int64(l.exchanges) > int64(off)+sum.Abandoned {
+		if sum := &o.Total; sum.Asked-sum.Withdrawn+sum.Released+int64(l.exchanges) > int64(off+l.leaving)+sum.Abandoned {
 			t.Errorf("seed %d: %d called, %d let go and %d exchanged, %d off at the start, %d left: %+v", seed, sum.Asked, sum.Released, l.exchanges, off, sum.Abandoned, run.Setup)
 		}
 	}

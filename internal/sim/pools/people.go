@@ -157,8 +157,8 @@ func (w *world) gone(pool int32, g engine.Shift) (who int32, moves bool) {
 		return who, true
 	case g.Why == engine.Left:
 		p.books.out.Abandoned++
-		if w.audit != nil && x.home != pool {
-			w.audit.looked.quits++
+		if w.audit != nil {
+			w.audit.leaves(w, x)
 		}
 	case g.Why == engine.Released:
 		p.books.out.Released++
