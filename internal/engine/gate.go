@@ -58,8 +58,24 @@ type gate struct {
 // closed reports whether work has not begun yet.
 func (g *gate) closed() bool { return g.On && !g.open }
 
-// holdsBack reports whether nothing of b is handed out before work begins.
-func (g *gate) holdsBack(b *batch) bool { return g.closed() && !b.spec.Training }
+// handsOut decides whether work is for somebody: that of training batches is for those in
+// training, or for everybody while the gate is closed, and other work is for the others
+// once the gate has opened.
+func (g *gate) handsOut(training, inTraining bool) crowd.Reason {
+	switch closed := g.closed(); {
+	case training != inTraining && !(training && closed):
+		return crowd.NotInTraining
+	case closed && !training:
+		return crowd.GateClosed
+	}
+	return crowd.Eligible
+}
+
+// holdsBack reports whether nothing of b is handed out before work begins, to whomever it
+// is for.
+func (g *gate) holdsBack(b *batch) bool {
+	return g.handsOut(b.spec.Training, b.spec.Training) == crowd.GateClosed
+}
 
 // inside is how many people on duty are not outside.
 func (e *Engine) inside() int { return e.present - len(e.gate.outside) }

@@ -117,8 +117,8 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 			return crowd.NotInvited
 		}
 	}
-	if b.spec.Training != (w.training > 0) && !(b.spec.Training && e.gate.closed()) {
-		return crowd.NotInTraining
+	if r := e.gate.handsOut(b.spec.Training, w.training > 0); r != crowd.GateClosed { // which opens
+		return r
 	}
 	return crowd.Eligible
 }

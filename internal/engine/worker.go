@@ -38,20 +38,24 @@ func (w *worker) LastBatch() crowd.BatchID { return w.last }
 
 // MayClass implements sched.Worker.
 func (w *worker) MayClass(c sched.Class) bool {
-	if w.engine.gate.closed() { // a warm-up task is for everybody
-		k := &w.engine.classes.list[c]
-		return k.training && w.meets(k.tenant, k.requires)
+	if w.engine.gate.closed() { // not kept, as it opens
+		return w.may(&w.engine.classes.list[c])
 	}
 	for int(c) >= len(w.classes) {
 		w.classes = append(w.classes, 0)
 	}
 	if w.classes[c] == 0 {
 		w.classes[c] = -1
-		if k := &w.engine.classes.list[c]; k.training == (w.training > 0) && w.meets(k.tenant, k.requires) {
+		if w.may(&w.engine.classes.list[c]) {
 			w.classes[c] = 1
 		}
 	}
 	return w.classes[c] > 0
+}
+
+// may reports whether batches of the class are for w now.
+func (w *worker) may(k *class) bool {
+	return w.engine.gate.handsOut(k.training, w.training > 0) == crowd.Eligible && w.meets(k.tenant, k.requires)
 }
 
 // MayBatch implements sched.Worker.
