@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,6 +114,56 @@ func testSnapshotOnCall(t *testing.T, w *world) {
 	}
 	ok(t, w.CheckLedger(w.ctx))
 	same(t, "the pool itself", must(w.ListPools(w.ctx))(t)[1], in)
+}
+
+// testSnapshotLoans: each pool has the people who are there, those of other pools marked,
+// and its own who are elsewhere, and nobody else.
+func testSnapshotLoans(t *testing.T, w *world) {
+	pools := []crowd.PoolID{w.pool, must(w.CreatePool(w.ctx, store.Pool{Name: "second"}))(t), must(w.CreatePool(w.ctx, store.Pool{Name: "third"}))(t)}
+	want := make(map[crowd.PoolID][]engine.Worker)
+	for _, id := range w.workers {
+		want[w.pool] = append(want[w.pool], engine.Worker{ID: id})
+	}
+	var first store.User
+	for at := range pools {
+		for home := -1; home < len(pools); home++ { // -1: none is kept for them
+			for n := range 2 {
+				u := store.User{Name: fmt.Sprintf("at%d-home%d-%d", at, home+1, n), Pool: pools[at]}
+				if home >= 0 {
+					u.Home = pools[home]
+				}
+				u.ID = must(w.CreateUser(w.ctx, u))(t)
+				lent := home >= 0 && home != at
+				want[pools[at]] = append(want[pools[at]], engine.Worker{ID: u.ID, Borrowed: lent})
+				if lent {
+					want[pools[home]] = append(want[pools[home]], engine.Worker{ID: u.ID, Lent: true})
+				}
+				if lent && first.ID == 0 {
+					first = u
+				}
+			}
+		}
+	}
+	check := func(what string) {
+		t.Helper()
+		for _, id := range pools {
+			same(t, fmt.Sprintf("%s: people of %s", what, id), must(w.Snapshot(w.ctx, id))(t).Workers, want[id])
+		}
+	}
+	check("on loan")
+
+	lender := first.Home
+	first.Pool, first.Home = lender, 0 // comes home
+	ok(t, w.UpdateUser(w.ctx, first))
+	for id, list := range want {
+		want[id] = slices.DeleteFunc(list, func(x engine.Worker) bool { return x.ID == first.ID && id != lender })
+		for i := range list {
+			if id == lender && list[i].ID == first.ID {
+				list[i].Lent = false
+			}
+		}
+	}
+	check("one came home")
 }
 
 // testSnapshotEarned: what those on duty were paid for waiting in this pool since

@@ -107,6 +107,7 @@ var together = map[string]func(*testing.T, *world){
 	"commits and creations at the same time":        testConcurrency,
 	"a snapshot has who is on call, and the funds":  testSnapshotOnCall,
 	"a snapshot has what was earned by waiting":     testSnapshotEarned,
+	"a snapshot has who is lent and borrowed":       testSnapshotLoans,
 	"notices and messages are kept all or none":     testNoticesAtomicity,
 	"the last of many notices":                      testManyNotices,
 	"a move leaves nothing when a part is bad":      testAdvanceAtomicity,
