@@ -20,6 +20,7 @@ type Worker struct {
 	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`
 	List    WorkerList    `cmd:"" help:"List the workers."`
 	Factor  WorkerFactor  `cmd:"" name:"second-factor" help:"Show the second factors of somebody, or take them away."`
+	Email   WorkerEmail   `cmd:"" help:"Show or enter somebody's e-mail address, and whether it is known to be theirs."`
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
 	Open    WorkerOpen    `cmd:"" help:"Let a worker get the tasks of every tenant, or of some."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
@@ -107,6 +108,41 @@ func (l *WorkerLink) Run(c *Context, r *remote, id crowd.WorkerID) error {
 	made, err := r.SetupLink(c.Ctx, id)
 	link := r.setupLink(made.Link, made.Token)
 	return r.tell(map[string]string{"id": id.String(), "setup_link": link, "setup_token": made.Token}, err, "one-time link, good for seven days: %s\n", link)
+}
+
+// WorkerEmail is "throng worker email".
+type WorkerEmail struct {
+	aWorker
+	Address  string `arg:"" optional:"" placeholder:"ADDRESS" help:"The address; it counts as verified."`
+	Verified string `enum:"yes,no," default:"" placeholder:"yes|no" help:"Whether the address is known to be theirs."`
+	Remote
+}
+
+// Run changes the address, or shows it.
+func (x *WorkerEmail) Run(r *remote, id crowd.WorkerID) error {
+	var edit wire.UserEdit
+	if x.Address != "" {
+		edit.Email = &x.Address
+	}
+	if x.Verified != "" {
+		yes := x.Verified == "yes"
+		edit.EmailVerified = &yes
+	}
+	var u wire.User
+	var err error
+	if edit == (wire.UserEdit{}) {
+		u, err = r.User(r.c.Ctx, id)
+	} else {
+		u, err = r.EditUser(r.c.Ctx, id, edit)
+	}
+	known := "verified"
+	switch {
+	case u.Email == "":
+		known = "no address"
+	case !u.EmailVerified:
+		known = "not verified: nothing is sent there"
+	}
+	return r.tell(u, err, "%s %s: %s\n", u.ID, clean(u.Name), strings.TrimSpace(clean(u.Email)+" "+known))
 }
 
 // WorkerOpen is "throng worker open".

@@ -72,7 +72,7 @@ type Invitations interface {
 	// AcceptedInvitations returns the invitations that a person has accepted,
 	// newest first.
 	AcceptedInvitations(ctx context.Context, worker crowd.WorkerID) ([]Invitation, error)
-	// UsersByEmail returns the users with an address, compared without case, in
+	// UsersByEmail returns the users whose verified address it is, compared without case, in
 	// order of id.
 	UsersByEmail(ctx context.Context, address string) ([]User, error)
 }

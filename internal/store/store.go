@@ -106,6 +106,7 @@ type User struct {
 	Name           string // to sign in with; unique, compared without case
 	FullName       string
 	Email          string
+	EmailVerified  bool   // is known to be theirs: else it reserves nothing, and gets no mail of calls
 	PasswordHash   string `audit:"-"` // empty: cannot sign in with a password
 	Admin          bool
 	Pool           crowd.PoolID // 0: not a worker

@@ -103,6 +103,7 @@ type User struct {
 	Name           string             `json:"name"`
 	FullName       string             `json:"full_name,omitempty"`
 	Email          string             `json:"email,omitempty"`
+	EmailVerified  bool               `json:"email_verified" doc:"the address is known to be theirs: else it reserves nothing, links no account elsewhere, and gets no mail of calls"`
 	Admin          bool               `json:"admin"`
 	Tenants        []crowd.TenantID   `json:"tenants" doc:"requester of these"`
 	Roles          []string           `json:"roles" doc:"held besides: viewer for the installation, n1/viewer for the tenant n1"`
@@ -143,7 +144,8 @@ type SetupLink struct {
 // UserEdit changes a person; what is left out stays.
 type UserEdit struct {
 	FullName       *string           `json:"full_name,omitempty"`
-	Email          *string           `json:"email,omitempty"`
+	Email          *string           `json:"email,omitempty" doc:"counts as verified, unless email_verified says otherwise"`
+	EmailVerified  *bool             `json:"email_verified,omitempty" doc:"whether the address is known to be theirs"`
 	Admin          *bool             `json:"admin,omitempty"`
 	Tenants        *[]crowd.TenantID `json:"tenants,omitempty"`
 	Roles          *[]string         `json:"roles,omitempty" doc:"all that are held besides admin, requester and worker, such as n1/viewer"`

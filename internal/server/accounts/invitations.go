@@ -285,7 +285,7 @@ func (l *letter) write(i store.Invitation) store.Message {
 	l.n++
 	return store.Message{
 		Worker: i.InvitedBy, Invitation: i.ID, Channel: store.Mail, Target: i.Address, Subject: "An invitation to work: " + l.pool.Name, Body: body,
-		Link: "/invitation?token=" + tokenOf(l.secret, &i), State: store.MessageQueued, CreatedAt: l.now, NextAt: next, UselessAt: i.ExpiresAt,
+		Link: "/invitation?token=" + tokenOf(l.secret, mailed, &i), State: store.MessageQueued, CreatedAt: l.now, NextAt: next, UselessAt: i.ExpiresAt,
 	}
 }
 
@@ -294,7 +294,7 @@ func (l *letter) write(i store.Invitation) store.Message {
 func (s *Invitations) invited(secret string, i store.Invitation) InvitationView {
 	out := s.viewOf(i)
 	if !s.outbox.CanMail() {
-		out.Token = tokenOf(secret, &i)
+		out.Token = tokenOf(secret, handedOut, &i)
 	}
 	return out
 }

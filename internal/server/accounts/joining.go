@@ -17,11 +17,19 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+// How an invitation's link reaches who is invited, which its signature is for. Who has one
+// that was mailed has shown that the address is theirs; one that the inviter hands out may
+// be anybody's, and so may one that an earlier version made.
+const (
+	handedOut = "invitation"
+	mailed    = "mailed invitation"
+)
+
 // tokenOf is the token in an invitation's link: "inv", its id and the second
-// when it expires, and the signature of these and of the address.
-func tokenOf(secret string, i *store.Invitation) string {
+// when it expires, and the signature of these, of the address, and of how it goes out.
+func tokenOf(secret, how string, i *store.Invitation) string {
 	id, ends := strconv.FormatInt(i.ID, 10), strconv.FormatInt(i.ExpiresAt.Unix(), 10)
-	return "inv." + id + "." + ends + "." + auth.Sign(secret, "invitation", id, ends, strings.ToLower(i.Address))
+	return "inv." + id + "." + ends + "." + auth.Sign(secret, how, id, ends, strings.ToLower(i.Address))
 }
 
 // The errors about links. The first is for everybody; the others are only seen
@@ -38,43 +46,55 @@ var (
 
 // linked returns the open invitation of a link.
 func (s *Invitations) linked(ctx context.Context, token string) (store.Invitation, error) {
+	i, _, err := s.linkedHow(ctx, token)
+	return i, err
+}
+
+// linkedHow is linked, and says how the link went out.
+func (s *Invitations) linkedHow(ctx context.Context, token string) (i store.Invitation, how string, err error) {
 	parts := strings.Split(token, ".")
 	if len(token) > 200 || len(parts) != 4 || parts[0] != "inv" {
-		return store.Invitation{}, errForged
+		return i, "", errForged
 	}
 	id, err1 := strconv.ParseInt(parts[1], 10, 64)
 	ends, err2 := strconv.ParseInt(parts[2], 10, 64)
 	if err1 != nil || err2 != nil {
-		return store.Invitation{}, errForged
+		return i, "", errForged
 	}
 	secret, err := s.inviteSecret(ctx)
 	if err != nil {
-		return store.Invitation{}, err
+		return i, "", err
 	}
-	i, err := s.store.Invitation(ctx, 0, id)
+	found, err := s.store.Invitation(ctx, 0, id)
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
-		return store.Invitation{}, err
+		return i, "", err
 	}
 	// Of an invitation that is not there the signature is checked all the same.
-	if signed := auth.Signed(secret, parts[3], "invitation", parts[1], parts[2], strings.ToLower(i.Address)); !signed || err != nil {
-		return store.Invitation{}, errForged
+	for _, way := range []string{handedOut, mailed} {
+		if auth.Signed(secret, parts[3], way, parts[1], parts[2], strings.ToLower(found.Address)) {
+			how = way
+		}
 	}
+	if how == "" || err != nil {
+		return i, "", errForged
+	}
+	i = found
 	switch i.State {
 	case store.InvitationAccepted:
-		return i, errUsed
+		return i, how, errUsed
 	case store.InvitationDeclined:
-		return i, errRefuse
+		return i, how, errRefuse
 	case store.InvitationWithdrawn:
-		return i, errGone
+		return i, how, errGone
 	}
 	if !s.clock.Time().Before(time.Unix(ends, 0)) || !s.clock.Time().Before(i.ExpiresAt) {
-		return i, errEnded
+		return i, how, errEnded
 	}
 	closed, err := s.accounts.closed(ctx, &i)
 	if err == nil && closed {
 		err = errClosed
 	}
-	return i, err
+	return i, how, err
 }
 
 // Offer is an invitation as the invited person sees it.
@@ -144,18 +164,18 @@ type NewAccount struct {
 // Join accepts an invitation with a new account, and signs in. Who has to pass
 // a test first works in the pool from then on; everybody else at once.
 func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (session string, err error) {
-	i, err := s.linked(ctx, token)
+	i, how, err := s.linkedHow(ctx, token)
 	if err != nil {
 		return "", err
 	}
 	if ok, _ := s.trials.Take(s.clock.Time(), limits.Portion[int64]{Key: i.ID, N: 1, Limit: limits.Limit{Burst: attemptBurst, Every: attemptEvery}}); !ok {
 		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
 	}
-	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, CreatedAt: s.clock.Time()}
+	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, EmailVerified: how == mailed, CreatedAt: s.clock.Time()}
 	u.Serves = serving(&u, &i)
 	var wrong crowd.Errors
-	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), s.accounts.validPrefers(nil, &store.User{Pool: i.Pool, Prefers: n.Prefers, Serves: u.Serves}), auth.ValidPassword(n.Password)} {
-		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those three make it
+	for _, err := range []error{s.accounts.validUser(ctx, store.User{}, &u), ownName(&u), s.accounts.validPrefers(nil, &store.User{Pool: i.Pool, Prefers: n.Prefers, Serves: u.Serves}), auth.ValidPassword(n.Password)} {
+		if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as those make it
 			wrong = append(wrong, e)
 		} else if err != nil {
 			return "", err
@@ -185,7 +205,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 // Accept accepts an invitation with the account that p has. What they say of the
 // pools that they prefer is added to what they have said.
 func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token string, prefers map[crowd.PoolID]float64) (store.User, error) {
-	i, err := s.linked(ctx, token)
+	i, how, err := s.linkedHow(ctx, token)
 	if err != nil {
 		return store.User{}, err
 	}
@@ -203,6 +223,7 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 		return u, crowd.Errorf(crowd.Conflict, "you work in another pool, %s, and can be in one only; ask an administrator to move you first", at.Name)
 	}
 	u.Serves = serving(&u, &i)
+	u.EmailVerified = u.EmailVerified || how == mailed && strings.EqualFold(u.Email, i.Address)
 	if len(prefers) > 0 {
 		said := u.Prefers
 		u.Prefers = maps.Clone(prefers)

@@ -242,7 +242,13 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants, Roles: access.SortRoles(n.Roles),
 		Qualifications: n.Qualifications, Prefers: n.Prefers, CreatedAt: s.clock.Time()}
-	if p.May(access.AccountsCreateAnybody) != nil && (u.RunsInstallation() || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || !u.IsStaff()) {
+	vouched := p.May(access.AccountsCreateAnybody) == nil
+	if u.EmailVerified = vouched; !vouched {
+		if err := ownName(&u); err != nil {
+			return store.User{}, "", err
+		}
+	}
+	if !vouched && (u.RunsInstallation() || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || !u.IsStaff()) {
 		return store.User{}, "", crowd.Errorf(crowd.Forbidden, "you can add people with roles for your tenants only")
 	}
 	if len(n.Prefers) > 0 && n.Pool == 0 {
@@ -262,7 +268,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 		return store.User{}, "", err
 	}
 	about := store.AuditEntry{At: u.CreatedAt, Kind: "user"}
-	if own := u.StaffOf(); len(own) == 1 && (!u.RunsInstallation() && u.Pool == 0 || p.May(access.AccountsCreateAnybody) != nil) {
+	if own := u.StaffOf(); len(own) == 1 && (!u.RunsInstallation() && u.Pool == 0 || !vouched) {
 		about.Tenant = own[0]
 	}
 	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)
@@ -277,6 +283,18 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	link, err := s.setupLink(ctx, u)
 	return u, link, err
+}
+
+// SetEmail enters an address that administrators vouch for.
+func SetEmail(u *store.User, address string) { u.Email, u.EmailVerified = address, true }
+
+// ownName checks the name of somebody for whom no administrator vouches: one that is an
+// address would keep its owner from it.
+func ownName(u *store.User) error {
+	if strings.Contains(u.Name, "@") && (!u.EmailVerified || !strings.EqualFold(u.Name, u.Email)) {
+		return crowd.Fieldf("name", "%q is an address, which can be the name only of somebody whose verified address it is: take another name", u.Name)
+	}
+	return nil
 }
 
 // validUser checks a person, who was before. A full name or a qualification that stays is
@@ -296,6 +314,7 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return crowd.Fieldf("email", "%q is not an address", u.Email)
 		}
 	}
+	u.EmailVerified = u.EmailVerified && u.Email != ""
 	if u.Pool != 0 {
 		if _, err := s.live.Get(u.Pool); err != nil {
 			return crowd.Fieldf("pool", "no such pool")

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -148,11 +149,11 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 	if g := p.Groups.Of(who.Groups); g.Nothing() {
 		return u, errNoGroup
 	}
-	u = store.User{Name: "", FullName: who.FullName, Email: who.Email, CreatedAt: now}
+	u = store.User{Name: "", FullName: who.FullName, Email: who.Email, EmailVerified: who.Email != "", CreatedAt: now}
 	if format.ValidLine("full_name", u.FullName, 200) != nil {
 		u.FullName = ""
 	}
-	if u.Name, err = s.freeName(ctx, cmp.Or(who.Name, who.Email, p.Name)); err != nil {
+	if u.Name, err = s.freeName(ctx, cmp.Or(nameOf(who), p.Name)); err != nil {
 		return u, err
 	}
 	if err := s.validUser(ctx, store.User{}, &u); err != nil {
@@ -267,6 +268,15 @@ func (s *Accounts) joined(ctx context.Context, p *oidc.Provider, who *oidc.Ident
 		return nil
 	})
 	return err
+}
+
+// nameOf returns the name that somebody has at a provider: an address only if it is
+// verified, since that would keep its owner from the name.
+func nameOf(who *oidc.Identity) string {
+	if name, _, address := strings.Cut(who.Name, "@"); address && !strings.EqualFold(who.Name, who.Email) {
+		return name
+	}
+	return cmp.Or(who.Name, who.Email)
 }
 
 var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._@+-]+`)

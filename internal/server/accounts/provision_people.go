@@ -284,7 +284,9 @@ func profile(u *store.User, r *store.Provisioned) {
 	if _, err := mail.ParseAddress(r.UserName); email == "" && err == nil {
 		email = r.UserName
 	}
-	u.Email = cmp.Or(email, u.Email)
+	if email != "" { // who keeps people here vouches for their addresses
+		u.Email, u.EmailVerified = email, true
+	}
 }
 
 // about is the audit entry of a change of x.

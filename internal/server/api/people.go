@@ -14,7 +14,7 @@ import (
 )
 
 func toUser(names accounts.Names, u store.User) wire.User {
-	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, Admin: u.Admin, Tenants: some(u.Tenants),
+	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, EmailVerified: u.EmailVerified, Admin: u.Admin, Tenants: some(u.Tenants),
 		Roles: some(lists.Map(u.Roles, store.HeldRole.String)),
 		Pool:  u.Pool, Suspended: u.Suspended, Qualifications: names.Held(u), Prefers: toPrefers(u.Prefers),
 		Serves: some(u.Serves), CreatedAt: u.CreatedAt}
@@ -63,7 +63,10 @@ func (a *api) people() {
 			b := &in.Body
 			return named(ctx, a, toUser)(a.app.Accounts.ChangeUser(ctx, p, in.id, func(u *store.User) (err error) {
 				input.Set(&u.FullName, b.FullName)
-				input.Set(&u.Email, b.Email)
+				if b.Email != nil {
+					accounts.SetEmail(u, *b.Email)
+				}
+				input.Set(&u.EmailVerified, b.EmailVerified)
 				input.Set(&u.Admin, b.Admin)
 				input.Set(&u.Tenants, b.Tenants)
 				if b.Roles != nil {

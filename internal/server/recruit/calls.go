@@ -375,7 +375,7 @@ func (c *Calls) messages(ctx context.Context, now time.Time, p store.Pool, o *op
 		base.Body += fmt.Sprintf(" Waiting for tasks is paid with %s a minute.", p.Retainer.Rate)
 	}
 	var list []store.Message
-	if c.cfg.Outbox.CanMail() && u.Email != "" && !u.NoMail {
+	if c.cfg.Outbox.CanMail() && u.EmailVerified && !u.NoMail {
 		m := base
 		m.Channel, m.Target = store.Mail, u.Email
 		list = append(list, m)

@@ -171,6 +171,7 @@ func (rq *request) bindPerson() func(binding, *store.User) {
 func bindPerson(b binding, u *store.User, names accounts.Names) {
 	b.words("full_name", &u.FullName)
 	b.words("email", &u.Email)
+	b.tick("email_verified", &u.EmailVerified)
 	b.tick("admin", &u.Admin)
 	bound(b, "roles", &u.Roles, b.heldRoles, heldText)
 	several(b, "tenants", &u.Tenants, crowd.ParseTenantID, crowd.TenantID.String)

@@ -42,7 +42,7 @@ var departures = map[engine.Departure]string{
 func (rq *request) offDuty(v recruit.DutyView) *offDuty {
 	past, subs := ask(rq, rq.App.Duty.WhyOff), ask(rq, rq.App.Duty.Subscriptions)
 	d := &offDuty{DutyView: v, Now: rq.Now().UTC(), Because: departures[past.Why], Since: past.At, Away: rq.p.User.Away, Pushes: len(subs)}
-	if !rq.p.User.NoMail {
+	if !rq.p.User.NoMail && rq.p.User.EmailVerified {
 		d.Mail = rq.p.User.Email
 	}
 	if c := past.Call; c != nil {

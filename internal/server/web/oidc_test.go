@@ -165,10 +165,11 @@ func TestSignInByAProvider(t *testing.T) {
 // TestSignInLinksByEmail only where the administrator and the provider say so.
 func TestSignInLinksByEmail(t *testing.T) {
 	t.Parallel()
-	for _, link := range []bool{false, true} {
+	for _, how := range []struct{ link, known bool }{{false, true}, {true, false}, {true, true}} {
+		link := how.link
 		c, p := withProvider(t, link)
 		rita := c.personNamed(t, "rita")
-		if _, err := c.app.Accounts.ChangeUser(t.Context(), c.boss.principal(), rita.ID, func(u *store.User) error { u.Email = "rita@example.org"; return nil }); err != nil {
+		if _, err := c.app.Accounts.ChangeUser(t.Context(), c.boss.principal(), rita.ID, func(u *store.User) error { u.Email, u.EmailVerified = "rita@example.org", how.known; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for i, verified := range []any{false, nil, true} {
@@ -177,8 +178,8 @@ func TestSignInLinksByEmail(t *testing.T) {
 			})
 			b := c.browser(t, "rita")
 			b.get("/signin/corp").want(200)
-			if got := b.principal().User.ID == rita.ID; got != (link && verified == true) {
-				t.Errorf("link %t, verified %v: is rita: %t", link, verified, got)
+			if got := b.principal().User.ID == rita.ID; got != (link && how.known && verified == true) {
+				t.Errorf("link %t, the address is known to be theirs %t, verified %v: is rita: %t", link, how.known, verified, got)
 			}
 		}
 	}

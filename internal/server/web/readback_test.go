@@ -45,7 +45,7 @@ var edits = map[string]edited{
 	}},
 	"POST /admin/tenants/{tenant}":      {by: byBoss, page: "/admin", values: url.Values{"name": {"Acme Sons-2"}}},
 	"POST /admin/pools/{pool}":          {by: byBoss, page: "/admin", values: url.Values{"name": {"daytime"}, "policy": {"wcfs(wfs,k=3)"}}},
-	"POST /admin/people/{user}":         {by: byBoss, page: "/admin/people/u2", values: url.Values{"email": {"rita@example.org"}, "pool": {"p2"}, "tenants": {"n1", "n2"}, "qualifications": {"french 70\nlatin 100\n"}}},
+	"POST /admin/people/{user}":         {by: byBoss, page: "/admin/people/u2", values: url.Values{"email": {"rita@example.org"}, "email_verified": {"1"}, "pool": {"p2"}, "tenants": {"n1", "n2"}, "qualifications": {"french 70\nlatin 100\n"}}},
 	"POST /admin/pools/{pool}/settings": {by: byBoss, page: "/admin/pools/p1/settings", values: poolValues},
 	"POST /admin/services/{service}":    {by: byBoss, page: "/admin/services", values: url.Values{"url": {"https://s.example/v2"}, "rate": {"30/h"}, "tenants": {"n1", "n2"}}},
 }

@@ -101,7 +101,7 @@ func TestOldDatabase(t *testing.T) {
 	users, err := s.PoolUsers(ctx, 1)
 	check(err)
 	same("users", users, []store.User{
-		{ID: 1, Name: "Ada", FullName: "Ada L", Email: "ada@example.org", PasswordHash: "$argon2$", Admin: true, Pool: 1, CreatedAt: start,
+		{ID: 1, Name: "Ada", FullName: "Ada L", Email: "ada@example.org", EmailVerified: true, PasswordHash: "$argon2$", Admin: true, Pool: 1, CreatedAt: start,
 			Tenants: []crowd.TenantID{1, 2}, Qualifications: map[string]int{"birds": 90}},
 		{ID: 2, Name: "bob", Pool: 1, CreatedAt: start, BlockedBy: []crowd.TenantID{2}},
 		{ID: 3, Name: "cid", Pool: 1, Suspended: true, CreatedAt: start},

@@ -143,6 +143,6 @@ func (s *Store) AcceptedInvitations(ctx context.Context, worker crowd.WorkerID) 
 
 // UsersByEmail implements store.Invitations.
 func (s *Store) UsersByEmail(ctx context.Context, address string) ([]store.User, error) {
-	all, err := s.users(ctx, `where lower(u.email) = $1 and u.email <> '' order by u.id`, addressKey(address))
+	all, err := s.users(ctx, `where lower(u.email) = $1 and u.email <> '' and u.email_verified order by u.id`, addressKey(address))
 	return all, s.failed("list users", err)
 }

@@ -67,7 +67,7 @@ var personal = []personalTable{
 	{name: "pool_actions", about: `(worker = $1 or acted_by = $1)`, columns: `pool, acted_at, kind, why`,
 		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1`}},
 	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
-		`update users set name = '(erased u' || $1 || ')', name_key = '(erased u' || $1 || ')', full_name = '', email = '', password_hash = '', admin = false, pool = 0,
+		`update users set name = '(erased u' || $1 || ')', name_key = '(erased u' || $1 || ')', full_name = '', email = '', email_verified = false, password_hash = '', admin = false, pool = 0,
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
 	stays("task_workers", ofWorker, `task`),

@@ -176,12 +176,16 @@ func testAcceptedInvitations(t *testing.T, w *world) {
 func testUsersByEmail(t *testing.T, w *world) {
 	for i, address := range []string{"Ann@Example.org", "ann@example.org", "bob@example.org"} {
 		u := must(w.User(w.ctx, w.workers[i]))(t)
-		u.Email = address
+		u.Email, u.EmailVerified = address, true
 		ok(t, w.UpdateUser(w.ctx, u))
 	}
 	same(t, "two of one address", must(w.UsersByEmail(w.ctx, "ANN@example.org"))(t),
 		[]store.User{must(w.User(w.ctx, w.workers[0]))(t), must(w.User(w.ctx, w.workers[1]))(t)})
 	same(t, "nobody", must(w.UsersByEmail(w.ctx, "ann@example"))(t), nil)
+	u := must(w.User(w.ctx, w.workers[2]))(t)
+	u.EmailVerified = false
+	ok(t, w.UpdateUser(w.ctx, u))
+	same(t, "nobody who has shown it", must(w.UsersByEmail(w.ctx, u.Email))(t), nil)
 	same(t, "no address", must(w.UsersByEmail(w.ctx, ""))(t), nil)
 }
 
