@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
@@ -12,7 +13,8 @@ import (
 //
 //	label = argmax over the answers a of Σ over the answers b of sim(Fold(a), Fold(b))
 //
-// with sim one less the share of characters that an edit must change (Levenshtein). Texts
+// with sim one less the share of characters that an edit must change (Levenshtein), of the
+// first thousand of each. Texts
 // that are equal but for capitals and spaces are one answer, which is written as most who
 // gave it wrote it. A label is always an answer that somebody gave. Its confidence is its
 // mean likeness to the answers, itself included: 1 where all are alike. Gold is not used.
@@ -33,7 +35,12 @@ func (Central) Takes() Answers { return Texts }
 // one space between words.
 func Fold(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// Fit compares the answers to each task. O(Σ n_i² · length²).
+// comparedLength is how many characters of two texts are compared: the time grows with its
+// square.
+const comparedLength = 1000
+
+// Fit compares the answers to each task. O(Σ n_i² · length²), length at most
+// comparedLength.
 func (m Central) Fit(d *Dataset, gold Truth) (*Result, error) {
 	if err := gold.validFor(d); err != nil {
 		return nil, err
@@ -48,10 +55,11 @@ func (m Central) Fit(d *Dataset, gold Truth) (*Result, error) {
 
 // spelling is a folded answer to a task.
 type spelling struct {
-	text  string
-	best  Class // the way in which it was written most often
-	most  int   // how often that
-	votes int   // of all ways
+	text     string
+	compared string // its first comparedLength characters
+	best     Class  // the way in which it was written most often
+	most     int    // how often that
+	votes    int    // of all ways
 }
 
 // of returns the most central answer to a task, and a second one that is as central, or
@@ -65,8 +73,9 @@ func (Central) of(d *Dataset, task int) (central [2]Class, likeness float64) {
 	best := -1.0
 	for _, a := range list {
 		sum := 0.0
-		for _, b := range list {
-			sum += float64(b.votes) * similarity.Levenshtein(a.text, b.text)
+		for n, b := range list {
+			d.poll(n * pollEvery) // two long texts take a millisecond
+			sum += float64(b.votes) * similarity.Levenshtein(a.compared, b.compared)
 		}
 		switch sum /= float64(total); {
 		case sum > best+tieWithin:
@@ -93,7 +102,7 @@ func spellings(d *Dataset, task int) (list []spelling) {
 		if !there {
 			x = len(list)
 			at[text] = x
-			list = append(list, spelling{text: text})
+			list = append(list, spelling{text: text, compared: format.Clip(text, comparedLength)})
 		}
 		s := &list[x]
 		s.votes += to - from

@@ -93,6 +93,7 @@ func newCopyFinder(d *Dataset) *copyFinder {
 	}
 	all := make([]float64, f.k)
 	for i := range d.tasks {
+		d.poll(i)
 		workers, labels := d.Answers(i)
 		for n, j := range workers {
 			f.answers[j] = append(f.answers[j], given{i, labels[n]})
@@ -111,7 +112,8 @@ func newCopyFinder(d *Dataset) *copyFinder {
 	}
 	f.countPairs()
 	var above, room float64
-	for _, p := range f.pairs {
+	for n, p := range f.pairs {
+		d.poll(n)
 		ch := f.chance(p.a, p.b)
 		above += float64(p.same) - float64(p.n)*ch
 		room += float64(p.n) * (1 - ch)
@@ -128,7 +130,8 @@ func (f *copyFinder) countPairs() {
 	n, same := make([]int32, len(f.d.workers)), make([]int32, len(f.d.workers))
 	var met []int32
 	for a, own := range f.answers {
-		for _, g := range own {
+		for i, g := range own {
+			f.d.poll(i)
 			workers, labels := f.d.Answers(g.task)
 			for x := len(workers) - 1; x >= 0 && workers[x] > int32(a); x-- {
 				b := workers[x]
@@ -221,7 +224,8 @@ func (f *copyFinder) proposals(kappa, tail float64) []*copyGroup {
 		}
 		return j
 	}
-	for _, p := range f.pairs {
+	for n, p := range f.pairs {
+		f.d.poll(n)
 		if f.group[p.a] >= 0 || f.group[p.b] >= 0 {
 			continue
 		}

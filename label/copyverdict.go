@@ -77,6 +77,7 @@ type surroundings struct{ own, others beyond }
 // that g answered.
 func (f *copyFinder) outside(merged voters, shares []float64, g int32) (s surroundings) {
 	for i := range merged.tasks {
+		f.d.poll(i)
 		who, labels := merged.Answers(i)
 		at, answered := slices.BinarySearch(who, g)
 		if !answered || len(who) < 2 {
@@ -174,7 +175,7 @@ func (f *copyFinder) merge(groups []*copyGroup) voters {
 		}
 	}
 	voter := make([]int32, len(f.d.workers))
-	d := voters{Dataset: &Dataset{tasks: f.d.tasks, classes: f.d.classes, start: make([]int, len(f.d.tasks)+1)}}
+	d := voters{Dataset: &Dataset{tasks: f.d.tasks, classes: f.d.classes, start: make([]int, len(f.d.tasks)+1), stop: f.d.stop}}
 	for j, name := range f.d.workers {
 		if !member[j] {
 			voter[j] = int32(len(d.workers))

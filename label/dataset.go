@@ -31,6 +31,8 @@ type Dataset struct {
 	start  []int   // task i has the answers start[i] to start[i+1]-1; T+1 long
 	worker []int32 // of each answer
 	label  []Class // of each answer
+
+	stop func() bool // see FitUntil; nil: never
 }
 
 // Tasks returns the names of the tasks, sorted; each has an answer. The caller

@@ -161,6 +161,7 @@ func (f *dawidSkene) maximise() {
 	clear(f.logP)
 	f.fillPrior()
 	for i := range f.d.tasks {
+		f.d.poll(i)
 		q := f.q[i*k : (i+1)*k]
 		for c, p := range q {
 			f.logP[c] += p
@@ -180,6 +181,7 @@ func (f *dawidSkene) maximise() {
 	}
 	sum := make([]float64, k)
 	for j := range f.d.workers {
+		f.d.poll(j * k * k)
 		counts := f.logPi[j*k*k : (j+1)*k*k]
 		clear(sum)
 		for row := range slices.Chunk(counts, k) {
@@ -225,6 +227,7 @@ func (f *dawidSkene) expect() float64 {
 	k, change := f.k, 0.0
 	next := make([]float64, k)
 	for i := range f.d.tasks {
+		f.d.poll(i)
 		if f.gold.of(i) != None {
 			continue
 		}

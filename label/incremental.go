@@ -336,6 +336,7 @@ func (m Incremental) Fit(d *Dataset, gold Truth) (*Result, error) {
 		return nil, err
 	}
 	for i := range d.tasks {
+		d.poll(i)
 		if class := gold.of(i); class != None {
 			live.SetGold(i, class)
 		}
@@ -346,6 +347,7 @@ func (m Incremental) Fit(d *Dataset, gold Truth) (*Result, error) {
 	}
 	change := math.Inf(1)
 	for range m.Sweeps {
+		d.poll(0)
 		change = live.Sweep()
 	}
 	r := newResult(d, m.Name(), live.q)

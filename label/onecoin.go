@@ -92,6 +92,7 @@ func (m OneCoin) Fit(d *Dataset, gold Truth) (*Result, error) {
 	for rounds < m.Iterations && !converged {
 		clear(skill)
 		for i := range d.tasks {
+			d.poll(i)
 			workers, labels := d.Answers(i)
 			for n, j := range workers {
 				skill[j] += q[i*k+int(labels[n])]

@@ -191,6 +191,7 @@ func (f *robust) leftOut(fit *dawidSkene) []float64 {
 	above, room, answers := make([]float64, len(f.merged.workers)), make([]float64, len(f.merged.workers)), make([]int, len(f.merged.workers))
 	t := make([]float64, k)
 	for i := range f.d.tasks {
+		f.d.poll(i)
 		who, labels := f.merged.Answers(i)
 		if len(who) < 2 {
 			continue
@@ -271,6 +272,7 @@ func (f *robust) excess(pi *Confusion, people, others []int32) excess {
 				continue
 			}
 			for both := range f.copies.shared(a, b) {
+				f.d.poll(both.task * k * k)
 				q, e := f.last.q[both.task*k:(both.task+1)*k], 0.0
 				for c, p := range q {
 					same := 0.0

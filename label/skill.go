@@ -38,6 +38,7 @@ func skillPosterior(d *Dataset, skill []float64) []float64 {
 		return q
 	}
 	for i := range d.tasks {
+		d.poll(i)
 		row := q[i*k : (i+1)*k]
 		workers, labels := d.Answers(i)
 		// A factor that all classes share drops out: what counts is how much

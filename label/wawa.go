@@ -37,6 +37,7 @@ func weightedShares(d *Dataset, weight []float64) []float64 {
 	k := len(d.classes)
 	q := voteShares(d)
 	for i := range d.tasks {
+		d.poll(i)
 		workers, labels := d.Answers(i)
 		total := 0.0
 		for _, j := range workers {
