@@ -397,6 +397,12 @@ type LabelledTask struct {
 	Label  *engine.Label // nil: none yet
 }
 
+// TaskResult is a task with what came of it.
+type TaskResult struct {
+	LabelledTask
+	Annotations []Annotation // in order of id, without Values
+}
+
 // Results reads what came in. Iteration is over one consistent state of the
 // database, holds no more than one row in memory, and stops at the first error.
 type Results interface {
@@ -406,6 +412,16 @@ type Results interface {
 	// Labels yields the batch's tasks in order of id, with their labels, but for those
 	// that were taken out.
 	Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[LabelledTask, error]
+	// Answers is Annotations of those with an answer, without values of tasks and names.
+	Answers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[Annotation, error]
+	// Assigned returns the number of the task of each of the batch's assignments after a
+	// number, in order, up to limit or a few more; 0 where a number was not used. Of a
+	// batch that is not the tenant's there are none.
+	Assigned(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) (tasks []uint32, err error)
+	// TaskResults returns those of some tasks of the batch that exist and were not taken
+	// out, in order of id, with those of some assignments that are theirs, as they are at
+	// one moment.
+	TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, tasks []crowd.TaskID, assignments []crowd.AssignmentID) ([]TaskResult, error)
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
 	// WorkerAnnotations returns the worker's latest answers, newest first, without

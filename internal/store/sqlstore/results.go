@@ -71,14 +71,96 @@ func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd
 	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read annotations", scanAnnotation, text+`order by a.id`, first, last))
 }
 
+// Answers implements store.Results.
+func (s *Store) Answers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.Annotation, error] {
+	first, last := span(id)
+	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read answers", scanAnnotation, `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at,
+		n.body, n.answer_key, n.late, n.counted, n.paid, '' from answers n join assignments a on a.id = n.id where n.id >= $1 and n.id <= $2 order by n.id`, first, last))
+}
+
+// Assigned implements store.Results.
+func (s *Store) Assigned(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) (tasks []uint32, err error) {
+	first, last := span(id)
+	err = each(ctx, s.scan, func(r row) error {
+		var assignment crowd.AssignmentID
+		var task crowd.TaskID
+		if err := r.Scan(&assignment, &task); err != nil {
+			return err
+		}
+		for uint32(len(tasks)) < assignment.N()-after-1 { // a number that was never used
+			tasks = append(tasks, 0)
+		}
+		tasks = append(tasks, task.N())
+		return nil
+	}, `select id, task from assignments where id > $1 and id <= $2 and exists (select 1 from batches where id = $3 and tenant = $4) order by id limit $5`,
+		first+int64(after), last, id, tenant, limit)
+	return tasks, s.failed("read whose tasks were handed out", err)
+}
+
+// resultsAtOnce are the tasks, or the assignments, that are read by one query: see
+// namesAtOnce.
+const resultsAtOnce = 100
+
+var (
+	atResults = places(1, resultsAtOnce)
+	readTasks = selectLabels + ` where t.id in ` + atResults + ` and not exists (select 1 from removals r where r.task = t.id) order by t.id`
+	readGiven = `select ` + annotationColumns + `, '' from annotations a left join users u on u.id = a.worker where a.id in ` + atResults + ` order by a.id`
+)
+
+// keyed reads rows of a batch by their packed ids, in order.
+func keyed[ID ~int64, T any](ctx context.Context, tx querier, of crowd.BatchID, ids []ID, scan func(row, *T) error, text string) (all []T, err error) {
+	first, last := span(of)
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return int64(id) <= first || int64(id) > last })
+	slices.Sort(ids)
+	for some := range slices.Chunk(slices.Compact(ids), resultsAtOnce) {
+		args := make([]any, resultsAtOnce)
+		for i := range args {
+			args[i] = int64(some[min(i, len(some)-1)])
+		}
+		part, err := list(ctx, tx, scan, text, args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, part...)
+	}
+	return all, nil
+}
+
+// TaskResults implements store.Results.
+func (s *Store) TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, tasks []crowd.TaskID, assignments []crowd.AssignmentID) (out []store.TaskResult, err error) {
+	for _, err := range ofBatch(ctx, s, tenant, id, func(func(int, error) bool) {}) {
+		return nil, err
+	}
+	err = s.consistent(ctx, "read results", func(tx *sql.Tx) error { // an answer and the label that it made are there together
+		labelled, err := keyed(ctx, tx, id, tasks, scanLabelled, readTasks)
+		if err != nil {
+			return err
+		}
+		place := make(map[crowd.TaskID]int, len(labelled))
+		for i, t := range labelled {
+			place[t.Task] = i
+			out = append(out, store.TaskResult{LabelledTask: t})
+		}
+		given, err := keyed(ctx, tx, id, assignments, scanAnnotation, readGiven)
+		for _, a := range given {
+			if i, there := place[a.Task]; there {
+				out[i].Annotations = append(out[i].Annotations, a)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
 // Labels implements store.Results.
 func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.LabelledTask, error] {
 	first, _ := span(id)
-	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read labels", scanLabelled, `select t.id, t.item, t.cells, t.gold,
-		l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided
-		from tasks t left join labels l on l.task = t.id where t.id > $1 and t.id <= $1 + (select tasks from batches where id = $2)
+	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read labels", scanLabelled, selectLabels+` where t.id > $1 and t.id <= $1 + (select tasks from batches where id = $2)
 		and not exists (select 1 from removals r where r.task = t.id) order by t.id`, first, id))
 }
+
+const selectLabels = `select t.id, t.item, t.cells, t.gold, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided
+	from tasks t left join labels l on l.task = t.id`
 
 func scanLabelled(r row, t *store.LabelledTask) error {
 	var at, answers sql.NullInt64

@@ -72,6 +72,81 @@ func testLabels(t *testing.T, w *world) {
 	refused(t, err, crowd.NotFound)
 }
 
+func testAnswers(t *testing.T, w *world) {
+	same(t, "of a draft", must(collect(w.Answers(w.ctx, w.mine, w.batch)))(t), nil)
+	w.history(t)
+	want := w.annotations(t)[:3]
+	for i := range want {
+		want[i].Values, want[i].WorkerName = nil, ""
+	}
+	same(t, "answers", must(collect(w.Answers(w.ctx, w.mine, w.batch)))(t), want)
+	for _, tenant := range []crowd.TenantID{w.other, 0, 99} {
+		got, err := collect(w.Answers(w.ctx, tenant, w.batch))
+		refused(t, err, crowd.NotFound)
+		same(t, "wrong tenant", got, nil)
+	}
+}
+
+func testTaskResults(t *testing.T, w *world) {
+	theirs := w.draft(t, w.mine, 1)
+	w.history(t)
+	annotations := w.annotations(t)
+	for i := range annotations {
+		annotations[i].Values = nil
+	}
+	var want []store.TaskResult
+	for _, l := range must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t) {
+		r := store.TaskResult{LabelledTask: l}
+		for _, a := range annotations {
+			if a.Task == l.Task {
+				r.Annotations = append(r.Annotations, a)
+			}
+		}
+		want = append(want, r)
+	}
+	given := make([]crowd.AssignmentID, 250)
+	for i := range given {
+		given[i] = w.batch.Assignment(uint32(250 - i))
+	}
+	read := func(tenant crowd.TenantID, list ...crowd.TaskID) ([]store.TaskResult, error) {
+		return w.TaskResults(w.ctx, tenant, w.batch, list, given)
+	}
+	same(t, "none", must(read(w.mine))(t), nil)
+	same(t, "one", must(read(w.mine, w.batch.Task(2)))(t), want[1:2])
+	same(t, "in another order, twice, of another batch, that do not exist",
+		must(read(w.mine, w.batch.Task(3), w.batch.Task(1), theirs.Task(1), w.batch.Task(1), w.batch.Task(crowd.MaxInBatch)))(t), []store.TaskResult{want[0], want[2]})
+	many := make([]crowd.TaskID, 250)
+	for i := range many {
+		many[i] = w.batch.Task(uint32(250 - i))
+	}
+	same(t, "more than one query reads", must(read(w.mine, many...))(t), want)
+	without := want[0]
+	without.Annotations = without.Annotations[1:]
+	same(t, "an assignment that is not asked for, and one of another batch",
+		must(w.TaskResults(w.ctx, w.mine, w.batch, many[249:], []crowd.AssignmentID{w.batch.Assignment(2), theirs.Assignment(1)}))(t), []store.TaskResult{without})
+	ok(t, w.Commit(w.ctx, &engine.Changes{Removals: []engine.Removal{{Task: w.batch.Task(2), At: w.now}}}))
+	same(t, "one that was taken out", must(read(w.mine, w.batch.Task(2)))(t), nil)
+	for _, tenant := range []crowd.TenantID{w.other, 0, 99} {
+		got, err := read(tenant, w.batch.Task(1))
+		refused(t, err, crowd.NotFound)
+		same(t, "wrong tenant", got, nil)
+	}
+}
+
+func testAssigned(t *testing.T, w *world) {
+	same(t, "of a draft", must(w.Assigned(w.ctx, w.mine, w.batch, 0, 10))(t), nil)
+	w.history(t)
+	same(t, "all", must(w.Assigned(w.ctx, w.mine, w.batch, 0, 10))(t), []uint32{1, 1, 2, 2, 3})
+	same(t, "two", must(w.Assigned(w.ctx, w.mine, w.batch, 2, 2))(t), []uint32{2, 2})
+	same(t, "after the last", must(w.Assigned(w.ctx, w.mine, w.batch, 5, 2))(t), nil)
+	ok(t, w.Commit(w.ctx, &engine.Changes{Handouts: []engine.Handout{w.handout(8, 1, 2)}}))
+	same(t, "with numbers that were not used", must(w.Assigned(w.ctx, w.mine, w.batch, 4, 10))(t), []uint32{3, 0, 0, 1})
+	same(t, "with a limit", must(w.Assigned(w.ctx, w.mine, w.batch, 5, 1))(t), []uint32{0, 0, 1})
+	for _, tenant := range []crowd.TenantID{w.other, 0, 99} {
+		same(t, "wrong tenant", must(w.Assigned(w.ctx, tenant, w.batch, 0, 10))(t), nil)
+	}
+}
+
 func testAssignment(t *testing.T, w *world) {
 	w.history(t)
 	for _, want := range w.annotations(t) {
