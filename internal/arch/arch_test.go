@@ -97,7 +97,7 @@ var serverLayers = [][]string{
 	{"internal/server/groups"},
 	{"internal/server/oidc"},
 	{"internal/server/audit", "internal/server/recruit", "internal/server/repeats"},
-	{"internal/server/accounts", "internal/server/work"},
+	{"internal/server/accounts", "internal/server/results", "internal/server/work"},
 	{"internal/server/batches", "internal/server/control", "internal/server/runs"},
 	{"internal/server/app"},
 	{"internal/server/api", "internal/server/metrics", "internal/server/scim", "internal/server/web"}, // the edges

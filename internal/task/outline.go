@@ -16,8 +16,9 @@ type outline struct {
 	hasSubmit, hasAssignment, hasBase, crowdTags bool    //
 	hasFile                                      bool    // an <input type="file">
 	names                                        []string
-	opaque                                       [][2]int // ranges without placeholders that are kept as they are
-	drop                                         [][2]int // ranges that are left out
+	types                                        map[string]ControlType // of the first control of each name, as it looks
+	opaque                                       [][2]int               // ranges without placeholders that are kept as they are
+	drop                                         [][2]int               // ranges that are left out
 }
 
 // formAt is where a form stands.
@@ -139,7 +140,29 @@ func (o *outliner) control(tag string, attr map[string]string) {
 	}
 	if answers && name != "" && !isReserved(name) && !slices.Contains(o.names, name) {
 		o.names = append(o.names, name)
+		if o.types == nil {
+			o.types = make(map[string]ControlType)
+		}
+		o.types[name] = looks(tag, kind, attr)
 	}
+}
+
+// looks returns the type of control that an element is most like.
+func looks(tag, kind string, attr map[string]string) ControlType {
+	_, multiple := attr["multiple"]
+	switch {
+	case tag == "select" && multiple, tag == "input" && kind == "checkbox":
+		return ControlCheckboxes
+	case tag == "select", tag == "button", tag == "input" && (kind == "radio" || kind == "hidden"):
+		return ControlRadio
+	case tag == "textarea":
+		return ControlTextArea
+	case kind == "number" || kind == "range":
+		return ControlNumber
+	case kind == "date":
+		return ControlDate
+	}
+	return ControlText
 }
 
 func attributes(token html.Token) map[string]string {

@@ -63,6 +63,7 @@ type page struct {
 	opaque  []htmltemplate.HTML // and after them these
 	names   []text              // the names of the controls
 	fixed   map[string]bool     // those without placeholders
+	types   map[string]ControlType
 	weight  weight
 }
 
@@ -223,7 +224,7 @@ func (c *checker) html(t Template) *page {
 			c.badf("html", "the control name %.40q… has %d bytes, at most %d are allowed", name, len(name), MaxNameBytes)
 		}
 	}
-	p := &page{columns: Columns(source), fixed: map[string]bool{}}
+	p := &page{columns: Columns(source), fixed: map[string]bool{}, types: s.types}
 	for _, name := range s.names {
 		cut := parseText(name)
 		p.names = append(p.names, cut)

@@ -22,6 +22,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/repeats"
+	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
@@ -58,6 +59,7 @@ type Config struct {
 // App is the running server without its edges: the use cases. Make it with Open.
 type App struct {
 	Batches     *batches.Batches
+	Results     *results.Results
 	Work        *work.Work
 	Accounts    *accounts.Accounts
 	Tenants     *accounts.Tenants
@@ -175,7 +177,8 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Pools = control.OpenPools(a.Control)
 
 	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
-	a.Batches = batches.New(batches.Config{Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
+	a.Results = results.New(results.Config{Store: cfg.Store, Clock: cfg.Now, Downloads: downloads})
+	a.Batches = batches.New(batches.Config{Results: a.Results, Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
 	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention})
@@ -209,6 +212,7 @@ func (a *App) resume(ctx context.Context) error {
 // changed passes a durable change of a pool on to the use cases. The pool's loop
 // calls it, so it waits for nothing.
 func (a *App) changed(c *engine.Changes) {
+	a.Results.Changed(c)
 	if len(c.Progress) > 0 {
 		a.Batches.Changed(c)
 		a.Runs.Changed(c)

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -40,6 +41,7 @@ type Batches struct {
 	quotas  *limits.Quotas
 	slots   *limits.Slots // of uploads
 	scans   *limits.Slots
+	results *results.Results
 }
 
 // Config is what the batches stand on.
@@ -55,11 +57,12 @@ type Config struct {
 	Uploads *limits.Slots
 	// Downloads bounds reads of whole batches.
 	Downloads *limits.Slots
+	Results   *results.Results
 }
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), quotas: cfg.Quotas, slots: cfg.Uploads, scans: cfg.Downloads}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), quotas: cfg.Quotas, slots: cfg.Uploads, scans: cfg.Downloads, results: cfg.Results}
 	b.views, b.details = limits.NewSharedViews[crowd.BatchID, BatchView](b.watched), limits.NewSharedViews[crowd.BatchID, Details](b.watched)
 	b.forecasts = &forecasts{batches: b, log: cfg.Log, wake: make(chan struct{}, 1), list: make(map[crowd.PoolID]*poolForecast)}
 	return b
@@ -220,8 +223,6 @@ func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.B
 	return b, s.store.UpdateDraft(ctx, b)
 }
 
-var errBatch = &crowd.Error{Code: crowd.NotFound, Field: "batch", Message: "no such batch"}
-
 // batch returns a batch that p may see.
 func (s *Batches) batch(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
 	if err := p.May(o); err != nil {
@@ -229,7 +230,7 @@ func (s *Batches) batch(ctx context.Context, p *access.Principal, o access.Opera
 	}
 	b, err := s.store.Batch(ctx, 0, id)
 	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, b.Spec.Tenant) != nil) {
-		return store.Batch{}, errBatch
+		return store.Batch{}, results.ErrBatch
 	}
 	return b, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -51,7 +52,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return BatchView{}, err
 	}
-	kind, err := kindOf(b)
+	kind, err := results.KindOf(&b)
 	if err != nil {
 		return BatchView{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
@@ -41,7 +42,7 @@ func scan[T any](ctx context.Context, s *limits.Slots, p *access.Principal, tena
 }
 
 // Live is the method of the labels that tasks are given as their answers come in.
-const Live = "live"
+const Live = results.Live
 
 // Labels returns a batch with its tasks, in order, and their labels: those that they
 // were given live, or those that another method makes of all counted answers.
@@ -79,16 +80,10 @@ func relabelled(tasks iter.Seq2[store.LabelledTask, error], fitted *label.Result
 	})
 }
 
-// kindOf returns what is known of a batch's kind of question.
-func kindOf(b store.Batch) (*task.Descriptor, error) {
-	t, err := task.Parse(b.Template)
-	return t.Kind.Describe(), err
-}
-
 // Methods lists the ways to combine a batch's answers after the fact, the one
 // that fits its kind best first.
 func Methods(b store.Batch) ([]label.Method, error) {
-	kind, err := kindOf(b)
+	kind, err := results.KindOf(&b)
 	return kind.Methods(), err
 }
 
@@ -119,7 +114,7 @@ type CopyGroup struct {
 }
 
 // Member is a worker of a group.
-type Member struct{ ID, Name string }
+type Member = results.Member
 
 // WorkerQuality is one worker's part in a batch.
 type WorkerQuality struct {
@@ -137,11 +132,11 @@ type WorkerQuality struct {
 // Quality combines all counted answers of a batch by a method; "" is the one that
 // fits the batch's kind best.
 func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.BatchID, method string) (*Quality, error) {
-	b, annotations, err := s.Annotations(ctx, p, id, true)
+	b, err := s.batch(ctx, p, access.BatchesQuality, id)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := kindOf(b)
+	kind, err := results.KindOf(&b)
 	if err != nil {
 		return nil, err
 	}
@@ -150,51 +145,21 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 		return nil, err
 	}
 	q := &Quality{Batch: b, Methods: kind.Methods(), Asked: m.Name(), Scale: kind.Scale}
-	var data label.Builder
-	names := make(map[string]string)
-	for a, err := range annotations {
-		if err != nil {
-			return nil, err
-		}
-		if a.Counted {
-			data.Add(label.Answer{Task: a.Task.String(), Worker: a.Worker.String(), Label: a.Key})
-			names[a.Worker.String()] = a.WorkerName
-		}
+	w, err := s.results.Whole(ctx, &b, method)
+	if err != nil || w.Learnt == nil {
+		return q, err
 	}
-	gold := make(map[string]string)
-	for t, err := range scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Labels(ctx, b.Spec.Tenant, id)) {
-		if err != nil {
-			return nil, err
-		}
-		if t.Gold != "" {
-			gold[t.Task.String()] = t.Gold
-			data.Class(t.Gold)
-		}
-	}
-	if len(names) == 0 {
-		return q, nil
-	}
-	if err := q.measure(m, data.Build(), gold, names); err != nil {
-		return nil, err
-	}
+	q.measure(m, w)
 	for i := range q.Workers {
-		w := &q.Workers[i]
-		id, err := crowd.ParseWorkerID(w.ID)
-		if err != nil {
-			return nil, err
-		}
-		u, err := s.store.User(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		w.Blocked = slices.Contains(u.BlockedBy, b.Spec.Tenant)
+		q.Workers[i].Blocked = slices.Contains(w.Members[q.Workers[i].ID].BlockedBy, b.Spec.Tenant)
 	}
 	return q, nil
 }
 
-// measure combines the answers by a method and compares them with the known ones.
-// names are those of the workers, by their ids.
-func (q *Quality) measure(m label.Method, d *label.Dataset, gold, names map[string]string) (err error) {
+// measure compares what a method made of the answers with the known ones.
+func (q *Quality) measure(m label.Method, w *results.Whole) {
+	d := w.Learnt.Data
+	q.Result = w.Learnt
 	q.Alpha, q.AlphaOK = label.Alpha(d, q.Scale)
 	q.Unanim, _ = label.Unanimity(d)
 	for i := range d.Tasks() {
@@ -202,40 +167,28 @@ func (q *Quality) measure(m label.Method, d *label.Dataset, gold, names map[stri
 			q.Several++
 		}
 	}
-	truth, err := d.Truth(gold)
-	if err != nil {
-		return err
-	}
-	if q.Result, err = m.Fit(d, nil); err != nil {
-		return err
-	}
-	q.Accuracy, q.GoldTasks = q.Result.Accuracy(truth)
-	if q.Learnt = m.UsesGold() && q.GoldTasks > 0; q.Learnt {
-		if q.Result, err = m.Fit(d, truth); err != nil {
-			return err
-		}
-	}
+	q.Accuracy, q.GoldTasks = w.Blind.Accuracy(w.Truth)
+	q.Learnt = m.UsesGold() && q.GoldTasks > 0
 	for _, g := range q.Result.Groups {
-		q.Groups = append(q.Groups, CopyGroup{g, lists.Map(g.Workers, func(j int32) Member { return Member{d.Workers()[j], names[d.Workers()[j]]} })})
+		q.Groups = append(q.Groups, CopyGroup{g, lists.Map(g.Workers, func(j int32) Member { return w.Members[d.Workers()[j]].Member })})
 	}
 	agreement, answered, reliable := q.Result.Agreement(), d.Answered(), q.Result.Reliabilities()
-	right, known := d.Right(truth)
+	right, known := d.Right(w.Truth)
 	q.Workers = make([]WorkerQuality, len(answered))
 	for j, id := range d.Workers() {
-		w := WorkerQuality{ID: id, Name: names[id], Answers: answered[j], Agreement: agreement[j], Reliability: reliable[j], Right: right[j], Gold: known[j]}
+		x := WorkerQuality{ID: id, Name: w.Members[id].Name, Answers: answered[j], Agreement: agreement[j], Reliability: reliable[j], Right: right[j], Gold: known[j]}
 		if model := q.Result.Model; model != nil {
 			accuracy := model.Accuracy(j)
-			w.Accuracy = &accuracy
+			x.Accuracy = &accuracy
 			if score, ok := model.SpammerScore(j); ok {
-				w.Information = &score
+				x.Information = &score
 			}
 		}
-		q.Workers[j] = w
+		q.Workers[j] = x
 	}
 	slices.SortFunc(q.Workers, func(a, b WorkerQuality) int {
 		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Name, b.Name))
 	})
-	return nil
 }
 
 // Preview is a task as a worker would see it.

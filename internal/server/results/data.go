@@ -1,0 +1,289 @@
+package results
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/label"
+)
+
+// data is all answers of a batch as they were at one time, without what they are about.
+type data struct {
+	state     uint64 // see Results.state
+	at        time.Time
+	lines     []line         // of the tasks, in order
+	questions []question     // one for each field of the answers
+	whole     *question      // by what answers are compared while the batch runs; it may be one of questions
+	labels    *question      // that of questions whose labels are the tasks' labels; nil: each field has its own
+	workers   map[string]int // answers of each that count, by id
+	answers   int            // that count
+}
+
+// line is a task.
+type line struct {
+	n       uint32
+	answers uint32 // that count
+	given   given
+	gold    string
+	live    liveLabel
+	differ  bool // not all answers are equal, to the field that labels the task, or to any
+}
+
+// given says what a task has.
+type given uint8
+
+const (
+	hasLabel given = 1 << iota
+	isTie
+	isUndecided
+)
+
+// liveLabel is the label that a task was given as its answers came in.
+type liveLabel struct {
+	value      string
+	confidence float32
+}
+
+// question is a field of the answers with what everybody answered.
+type question struct {
+	task.Question
+	data  *label.Dataset
+	place []int32 // of each line's task in data; -1: nobody answered
+	gold  label.Truth
+}
+
+// reader makes a data.
+type reader struct {
+	s        *Results
+	b        *store.Batch
+	out      *data
+	builders []label.Builder
+	whole    label.Builder
+	own      bool              // no field labels the tasks: whole answers are compared
+	texts    map[string]string // each once
+}
+
+// read reads all answers of a batch.
+func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
+	compiled, err := input.Compile(b.Template)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int)}}
+	for _, q := range compiled.Questions() {
+		r.out.questions = append(r.out.questions, question{Question: q})
+		r.own = r.own && !q.Labels
+	}
+	r.builders = make([]label.Builder, len(r.out.questions))
+	counted := make(map[uint32]uint32)
+	n := 0
+	for a, err := range s.store.Answers(ctx, b.Spec.Tenant, b.Spec.ID) {
+		if err != nil {
+			return nil, err
+		}
+		if n++; n%1024 == 0 {
+			runtime.Gosched()
+		}
+		if a.Counted {
+			r.add(&a)
+			counted[a.Task.N()]++
+		}
+	}
+	if err := r.tasks(ctx, counted); err != nil {
+		return nil, err
+	}
+	return r.out, r.finish()
+}
+
+func (r *reader) once(s string) string {
+	if t, there := r.texts[s]; there {
+		return t
+	}
+	r.texts[s] = s
+	return s
+}
+
+// add adds an answer that counts.
+func (r *reader) add(a *store.Annotation) {
+	x := label.Answer{Task: a.Task.String(), Worker: a.Worker.String(), Label: r.once(a.Key)}
+	r.out.workers[x.Worker]++
+	r.out.answers++
+	if r.own {
+		r.whole.Add(x)
+	}
+	var fields map[string][]byte
+	for i := range r.out.questions {
+		q := &r.out.questions[i]
+		if q.Labels {
+			if x.Label != "" || q.Scale() == label.Nominal {
+				r.builders[i].Add(x)
+			}
+			continue
+		}
+		if fields == nil {
+			fields = make(map[string][]byte)
+			for name, value := range task.Fields(a.Body) {
+				fields[name] = value
+			}
+		}
+		if key, ok := q.Key(fields[q.Name]); ok {
+			r.builders[i].Add(label.Answer{Task: x.Task, Worker: x.Worker, Label: r.once(key)})
+		}
+	}
+}
+
+// tasks reads the tasks.
+func (r *reader) tasks(ctx context.Context, counted map[uint32]uint32) error {
+	for t, err := range r.s.store.Labels(ctx, r.b.Spec.Tenant, r.b.Spec.ID) {
+		if err != nil {
+			return err
+		}
+		x := line{n: t.Task.N(), answers: counted[t.Task.N()], gold: r.once(t.Gold)}
+		if l := t.Label; l != nil {
+			x.given = hasLabel
+			if l.Tie {
+				x.given |= isTie
+			}
+			if l.Undecided {
+				x.given |= isUndecided
+			}
+			x.live = liveLabel{r.once(l.Value), float32(l.Confidence)}
+		}
+		r.out.lines = append(r.out.lines, x)
+		if t.Gold != "" {
+			r.gold(&t)
+		}
+	}
+	return nil
+}
+
+// gold makes sure that what is known is a class.
+func (r *reader) gold(t *store.LabelledTask) {
+	r.whole.Class(t.Gold)
+	fields := task.Fields([]byte(t.Gold))
+	for i := range r.out.questions {
+		q := &r.out.questions[i]
+		if q.Labels {
+			r.builders[i].Class(t.Gold)
+		} else if key, ok := q.Key(fields[q.Name]); r.own && ok {
+			r.builders[i].Class(key)
+		}
+	}
+}
+
+// finish builds the sets of answers.
+func (r *reader) finish() error {
+	places := make(map[string]int32, len(r.out.lines))
+	for i := range r.out.lines {
+		places[r.b.Spec.ID.Task(r.out.lines[i].n).String()] = int32(i)
+	}
+	complete := func(q *question, b *label.Builder, known func(gold string) (string, bool)) error {
+		q.data = b.Build()
+		q.place = make([]int32, len(r.out.lines))
+		for i := range q.place {
+			q.place[i] = -1
+		}
+		for i, name := range q.data.Tasks() {
+			if at, there := places[name]; there { // else it was taken out
+				q.place[at] = int32(i)
+			}
+		}
+		gold := make(map[string]string)
+		for i := range r.out.lines {
+			if x := &r.out.lines[i]; x.gold != "" {
+				if key, ok := known(x.gold); ok {
+					gold[r.b.Spec.ID.Task(x.n).String()] = key
+				}
+			}
+		}
+		var err error
+		q.gold, err = q.data.Truth(gold)
+		return err
+	}
+	same := func(gold string) (string, bool) { return gold, true }
+	for i := range r.out.questions {
+		q := &r.out.questions[i]
+		known := func(gold string) (string, bool) {
+			if !r.own {
+				return "", false // only the label is known
+			}
+			return q.Key(task.Fields([]byte(gold))[q.Name])
+		}
+		if q.Labels {
+			r.out.whole, r.out.labels, known = q, q, same
+		}
+		if err := complete(q, &r.builders[i], known); err != nil {
+			return err
+		}
+		r.differ(q)
+	}
+	if r.out.whole == nil {
+		r.out.whole = &question{}
+		if err := complete(r.out.whole, &r.whole, same); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differ marks the tasks to which answers differ.
+func (r *reader) differ(q *question) {
+	if !r.own && !q.Labels {
+		return
+	}
+	for i, at := range q.place {
+		if at < 0 {
+			continue
+		}
+		_, classes := q.data.Answers(int(at))
+		for _, c := range classes[1:] {
+			if c != classes[0] {
+				r.out.lines[i].differ = true
+			}
+		}
+	}
+}
+
+// Whole is what a method makes of the answers as they are compared while a batch runs.
+type Whole struct {
+	Learnt  *label.Result // nil: there is no answer
+	Blind   *label.Result // without learning from what is known; it may be Learnt
+	Truth   label.Truth   // what is known
+	Members map[string]Worker
+}
+
+// Worker is a Member with what is told of them.
+type Worker struct {
+	Member
+	BlockedBy []crowd.TenantID
+}
+
+// Whole combines a batch's answers, for a use case that has checked who asks.
+func (s *Results) Whole(ctx context.Context, b *store.Batch, method string) (*Whole, error) {
+	f, err := s.fitted(ctx, b, method)
+	if err != nil {
+		return nil, err
+	}
+	members, err := s.members(ctx, b.Spec.Tenant, f.data)
+	return &Whole{Learnt: f.whole[0], Blind: f.whole[1], Truth: f.data.whole.gold, Members: members}, err
+}
+
+// size is about how many bytes the data takes.
+func (d *data) size() int {
+	n := 100 * len(d.lines)
+	for i := range d.questions {
+		n += 4*len(d.lines) + 12*d.answers + 60*len(d.questions[i].data.Tasks())
+		for _, c := range d.questions[i].data.Classes() {
+			n += 16 + len(c)
+		}
+	}
+	return n
+}
+
+// task is the id of a line's task.
+func (f *fit) task(line int32) crowd.TaskID { return f.batch.Spec.ID.Task(f.data.lines[line].n) }

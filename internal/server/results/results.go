@@ -1,0 +1,211 @@
+// Package results has what came of a batch: each task with its answers, its label and how
+// sure that is, by which filters, pages and downloads go.
+//
+// To combine the answers of a batch may take seconds. That is done by turns of its own, as
+// few as leave the workers' requests a processor, once for all who ask, only while somebody
+// waits for it, and again when answers have changed.
+package results
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
+)
+
+// Results is what came of the batches.
+type Results struct {
+	store store.Store
+	clock live.Clock
+	scans *limits.Slots
+
+	datas *cache[crowd.BatchID, *data]
+	fits  *cache[fitKey, *fit]
+
+	mu     sync.Mutex
+	states map[crowd.BatchID]uint64 // of the batches that were looked at, how often they have changed
+	places map[crowd.BatchID]*places
+	pinned []*fit // of lists of which somebody may ask for the next page
+}
+
+// Config is what the results stand on.
+type Config struct {
+	Store store.Store
+	Clock live.Clock
+	// Downloads bounds reads of whole batches.
+	Downloads *limits.Slots
+}
+
+// The bounds of what is kept in memory.
+const (
+	dataKept   = 192 << 20
+	fitsKept   = 192 << 20
+	keptFor    = 10 * time.Minute // at most: what people wrote may have been erased since
+	slowToMake = 250 * time.Millisecond
+)
+
+// New makes the use case.
+func New(cfg Config) *Results {
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places)}
+	turns := max(1, runtime.GOMAXPROCS(0)/2)
+	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
+	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
+		state: func(k fitKey) uint64 { return s.state(k.batch) }, of: func(f *fit) uint64 { return f.data.state }}
+	return s
+}
+
+// state is another number after each change of what came of a batch.
+func (s *Results) state(id crowd.BatchID) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, known := s.states[id]
+	if !known {
+		n = 1
+		s.states[id] = n
+	}
+	return n
+}
+
+// Changed is told what has changed of a pool. A pool's loop calls it.
+func (s *Results) Changed(c *engine.Changes) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.states) == 0 {
+		return
+	}
+	for i := range c.Answers {
+		s.changed(c.Answers[i].Assignment.Batch())
+	}
+	for i := range c.Labels {
+		s.changed(c.Labels[i].Task.Batch())
+	}
+	for i := range c.Removals {
+		s.changed(c.Removals[i].Task.Batch())
+	}
+	for i := range c.Revisions {
+		s.changed(c.Revisions[i].Batch)
+	}
+	for i := range c.Progress {
+		s.changed(c.Progress[i].Batch)
+	}
+}
+
+// changed counts a change, if anybody has looked. The caller holds the lock.
+func (s *Results) changed(id crowd.BatchID) {
+	if _, known := s.states[id]; known {
+		s.states[id]++
+	}
+}
+
+// ErrBatch is the error of a batch that is not there, or not for who asks.
+var ErrBatch = &crowd.Error{Code: crowd.NotFound, Field: "batch", Message: "no such batch"}
+
+// find returns a batch that p may see.
+func (s *Results) find(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID) (store.Batch, error) {
+	if err := p.May(o); err != nil {
+		return store.Batch{}, err
+	}
+	b, err := s.store.Batch(ctx, 0, id)
+	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, b.Spec.Tenant) != nil) {
+		return store.Batch{}, ErrBatch
+	}
+	return b, err
+}
+
+// Member is a worker as whoever looks at results sees them.
+type Member struct{ ID, Name string }
+
+// shown is who a worker is to a tenant: the one place that says it.
+func shown(_ crowd.TenantID, id crowd.WorkerID, name string) Member {
+	return Member{ID: id.String(), Name: name}
+}
+
+// members returns the workers of some answers by their ids.
+func (s *Results) members(ctx context.Context, tenant crowd.TenantID, d *data) (map[string]Worker, error) {
+	members := make(map[string]Worker, len(d.workers))
+	for text := range d.workers {
+		id, err := crowd.ParseWorkerID(text)
+		if err != nil {
+			return nil, err
+		}
+		u, err := s.store.User(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		members[text] = Worker{shown(tenant, id, u.Name), u.BlockedBy}
+	}
+	return members, nil
+}
+
+// Answer is what somebody said.
+type Answer struct {
+	store.Annotation
+	By Member
+}
+
+// Took is how long it took; 0: that is not known.
+func (a *Answer) Took() time.Duration {
+	if a.EndedAt.IsZero() {
+		return 0
+	}
+	return a.EndedAt.Sub(a.AssignedAt)
+}
+
+// FieldLabel is the label of a field of the answers.
+type FieldLabel struct {
+	Name  string
+	Label *engine.Label // nil: nobody answered it
+	// Distribution has what the label may be, with the probability of each or its share of
+	// the votes, those of most first; only of a single task.
+	Distribution []Chance
+}
+
+// Chance is a label with its probability.
+type Chance struct {
+	Value string
+	Share float64
+}
+
+// Row is a task with what came of it.
+type Row struct {
+	Task    crowd.TaskID
+	Values  []string
+	Gold    string
+	Label   *engine.Label // nil: none yet, or each field has its own
+	Fields  []FieldLabel
+	Answers []Answer // that count; of a single task all assignments
+	Differ  bool     // the answers are not all equal
+	Wrong   bool     // the label is not the known answer, before learning from that
+}
+
+// Sure is how sure the label is, or the least sure of the fields; nil: there is none.
+func (r *Row) Sure() *float64 {
+	var least *float64
+	for _, l := range append([]FieldLabel{{Label: r.Label}}, r.Fields...) {
+		if l.Label != nil && (r.Label == nil || l.Label == r.Label) && (least == nil || l.Label.Confidence < *least) {
+			least = &l.Label.Confidence
+		}
+	}
+	return least
+}
+
+// Counts is how many tasks are such.
+type Counts struct{ All, Differ, Tie, Wrong, Undecided, Unanswered int }
+
+// KindOf returns what is known of a batch's kind of question.
+func KindOf(b *store.Batch) (*task.Descriptor, error) {
+	t, err := task.Parse(b.Template)
+	return t.Kind.Describe(), err
+}
+
+// Values returns the values of an answer's fields.
+func Values(a *Answer) map[string]json.RawMessage { return task.Fields(a.Body) }
