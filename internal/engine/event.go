@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -55,8 +56,13 @@ type Event struct {
 	Worker   crowd.WorkerID // of events 1 and 2
 	Task     crowd.TaskID   // of events 2 to 5
 	Number   int            // of event 4: annotations wanted now
-	Label    string         // of event 5
+	Label    string         // of event 5, clipped to MaxEventLabel characters
+	Clipped  bool           // Label is not all of it
 }
+
+// MaxEventLabel is how many characters of a label an event tells: many events are kept for
+// those who follow them, and a label has up to 64 KiB.
+const MaxEventLabel = 250
 
 // pending is an event in the queue.
 type pending struct {
@@ -135,7 +141,9 @@ func (e *Engine) observe(now time.Time, p *pending, consumer string) {
 	case UpdateTask:
 		ev.Number = e.decisions[p.decision].Want
 	case RemoveTask:
-		ev.Label = e.decisions[p.decision].Label
+		whole := e.decisions[p.decision].Label
+		ev.Label = format.Clip(whole, MaxEventLabel)
+		ev.Clipped = ev.Label != whole
 	}
 	e.changes.Events = append(e.changes.Events, ev)
 }

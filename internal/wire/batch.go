@@ -68,7 +68,7 @@ type Batch struct {
 	Tenant crowd.TenantID   `json:"tenant"`
 	State  crowd.BatchState `json:"state" enum:"draft,running,paused,done,ended,cancelled"`
 	BatchTerms
-	Template     Template      `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists"`
+	Template     Template      `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists and events"`
 	Columns      []string      `json:"columns,omitzero" doc:"of its tasks; left out of lists"`
 	Tasks        uint32        `json:"tasks"`
 	Stopped      bool          `json:"stopped" doc:"emergency stop"`

@@ -24,5 +24,6 @@ type PoolEvent struct {
 	Worker   *crowd.WorkerID `json:"worker,omitempty" doc:"of events 1 and 2"`
 	Task     *crowd.TaskID   `json:"task,omitempty" doc:"of events 2 to 5"`
 	Number   int             `json:"number,omitempty" doc:"of event 4: answers wanted now"`
-	Label    string          `json:"label,omitempty" doc:"of event 5"`
+	Label    string          `json:"label,omitempty" doc:"of event 5: its first 250 characters"`
+	Clipped  bool            `json:"label_clipped,omitempty" doc:"the label is longer: its end stands as an ellipsis here"`
 }

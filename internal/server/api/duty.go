@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -73,13 +74,13 @@ func (a *api) duty() {
 		func(ctx context.Context, p *access.Principal, _ *struct{}) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Duty.Watch(ctx, p)
 			seen := ""
-			return a.events("duty", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
+			return a.events("duty", changed, stop, func(ctx context.Context, p *access.Principal) (httpkit.Event, error) {
 				v, err := a.app.Duty.Get(ctx, p)
 				if err != nil || v.Seen() == seen {
-					return nil, false, err
+					return httpkit.Event{}, err
 				}
 				seen = v.Seen()
-				return toDuty(v), false, nil
+				return httpkit.Event{Data: toDuty(v)}, nil
 			}), err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,

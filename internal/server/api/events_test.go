@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"net/http"
 	"net/netip"
@@ -39,4 +41,27 @@ func TestTooManyEvents(t *testing.T) {
 	if status := events(); status != http.StatusOK {
 		t.Errorf("after one has ended, another is answered %d", status)
 	}
+}
+
+// TestEventsLeaveOutTheTemplate: a template has more than 1 MiB, and many streams are open.
+func TestEventsLeaveOutTheTemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.draft("thing\ncat\n")
+	if must(w.ann.Batch(w.ctx, id))(t).Template == nil {
+		t.Error("the batch has none")
+	}
+	req := must(http.NewRequestWithContext(w.ctx, http.MethodGet, w.ann.URL+"/v1/batches/"+id.String()+"/events", nil))(t)
+	req.Header.Set("Authorization", "Bearer "+w.ann.Token)
+	resp := must(w.ann.HTTP.Do(req))(t)
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if data, is := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); is {
+			if !bytes.Contains(data, []byte(`"things"`)) || bytes.Contains(data, []byte("template")) {
+				t.Errorf("the event is %s", data)
+			}
+			return
+		}
+	}
+	t.Error("the stream has ended")
 }

@@ -12,45 +12,49 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
+// follow follows the events of the pool; next returns a message and its bytes.
+func (w *world) follow(query string) (next func() (e wire.PoolEvents, bytes int), leave func()) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.ctx)
+	req := must(http.NewRequestWithContext(ctx, http.MethodGet, w.admin.URL+"/v1/pools/p1/events"+query, nil))(w.t)
+	req.Header.Set("Authorization", "Bearer "+w.admin.Token)
+	resp := must(w.admin.HTTP.Do(req))(w.t)
+	if resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("answered %d", resp.StatusCode)
+	}
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 256<<20)
+	return func() (e wire.PoolEvents, bytes int) {
+		id := ""
+		for lines.Scan() {
+			if n, is := strings.CutPrefix(lines.Text(), "id: "); is {
+				id = n
+			}
+			if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
+				ok(w.t, json.Unmarshal([]byte(data), &e))
+				if id != fmt.Sprint(e.Last) || e.Events[len(e.Events)-1].N != e.Last {
+					w.t.Errorf("id %s, last %d of %+v", id, e.Last, e.Events)
+				}
+				return e, len(data)
+			}
+		}
+		w.t.Fatal("the stream has ended")
+		return e, 0
+	}, func() { cancel(); resp.Body.Close() }
+}
+
 // TestEventsOfAPool: the five events can be followed, and taken up where a stream broke off.
 func TestEventsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	open := func(query string) (next func() wire.PoolEvents, leave func()) {
-		ctx, cancel := context.WithCancel(w.ctx)
-		req := must(http.NewRequestWithContext(ctx, http.MethodGet, w.admin.URL+"/v1/pools/p1/events"+query, nil))(t)
-		req.Header.Set("Authorization", "Bearer "+w.admin.Token)
-		resp := must(w.admin.HTTP.Do(req))(t)
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("answered %d", resp.StatusCode)
-		}
-		lines := bufio.NewScanner(resp.Body)
-		return func() (e wire.PoolEvents) {
-			id := ""
-			for lines.Scan() {
-				if n, is := strings.CutPrefix(lines.Text(), "id: "); is {
-					id = n
-				}
-				if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
-					ok(t, json.Unmarshal([]byte(data), &e))
-					if id != fmt.Sprint(e.Last) || e.Events[len(e.Events)-1].N != e.Last {
-						t.Errorf("id %s, last %d of %+v", id, e.Last, e.Events)
-					}
-					return e
-				}
-			}
-			t.Fatal("the stream has ended")
-			return e
-		}, func() { cancel(); resp.Body.Close() }
-	}
-	next, leave := open("")
+	next, leave := w.follow("")
 	t.Cleanup(func() { leave() })
 	w.launch("thing\ncat\n")
 	var all []wire.PoolEvent
 	collect := func(kind int) {
 		t.Helper()
 		for len(all) == 0 || all[len(all)-1].Event != kind {
-			e := next()
+			e, _ := next()
 			if all = append(all, e.Events...); e.Missed > 0 {
 				t.Errorf("missed %d", e.Missed)
 			}
@@ -65,9 +69,55 @@ func TestEventsOfAPool(t *testing.T) {
 	}
 	leave()
 	must3(w.workers[0].Submit(w.ctx, hand.Assignment, yes, false, 0))(t)
-	next, leave = open(fmt.Sprint("?after=", seen.N)) // what came while nobody followed
-	e := next()
+	next, leave = w.follow(fmt.Sprint("?after=", seen.N)) // what came while nobody followed
+	e, _ := next()
 	if len(e.Events) < 2 || e.Missed != 0 || e.Events[0].N != seen.N+1 || e.Events[0].Event != 2 || e.Events[1].Event != 3 || *e.Events[0].Task != hand.Task {
 		t.Errorf("after %d: %+v", seen.N, e)
+	}
+}
+
+// TestEventsOfAPoolAreBounded: whoever asks for all that is kept of long answers gets it in
+// messages of less than 1 MiB, each event with the beginning of its label, and misses nothing.
+func TestEventsOfAPoolAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, leave := w.follow("")
+	t.Cleanup(leave)
+	const tasks = 330
+	def := definition()
+	def.Template = wire.Template(`{"kind": "short_text", "question": "Say ${thing}"}`)
+	b := must(w.ann.CreateBatch(w.ctx, def))(t)
+	must(w.ann.Upload(w.ctx, b.ID, strings.NewReader("thing\n"+strings.Repeat("cat\n", tasks)), "", false))(t)
+	must(w.ann.Launch(w.ctx, b.ID, false))(t)
+	long := strings.Repeat("<", 9_000)
+	answer := must(json.Marshal(map[string]string{"label": long}))(t)
+	for work := w.next(w.workers[0]); work != nil; {
+		var err error
+		_, work, err = w.workers[0].Submit(w.ctx, work.Assignment, answer, true, 0)
+		ok(t, err)
+	}
+	next, leave := w.follow("?after=1")
+	t.Cleanup(leave)
+	messages, labels := 0, 0
+	for last := uint64(0); labels < tasks; messages++ {
+		e, bytes := next()
+		if bytes > 1<<20 {
+			t.Errorf("a message of %d bytes", bytes)
+		}
+		for _, x := range e.Events {
+			if last > 0 && x.N != last+1 {
+				t.Errorf("event %d comes after %d", x.N, last)
+			}
+			if last = x.N; x.Event != 5 {
+				continue
+			}
+			labels++
+			if !x.Clipped || len(x.Label) > 1_000 || !strings.HasPrefix(long, strings.TrimSuffix(x.Label, "…")) {
+				t.Fatalf("the label is told as %+v", x)
+			}
+		}
+	}
+	if messages < 3 {
+		t.Errorf("%d labels came in %d messages", labels, messages)
 	}
 }

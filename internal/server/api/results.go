@@ -143,12 +143,14 @@ func (a *api) results() {
 			return as(toQuality)(a.app.Batches.Quality(ctx, p, in.id, in.Method))
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/events", summary: "Watch a batch (server-sent events)", tag: tag, access: signedIn, streams: []string{"text/event-stream"},
-		text: "An event `progress` whose data is the batch as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
+		text: "An event `progress` whose data is the batch as it stands, without its template: one at once, then one after changes, at most four a second; the last when it has ended."},
 		func(ctx context.Context, p *access.Principal, in *BatchPath) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Batches.Watch(ctx, p, in.id)
-			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
+			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (httpkit.Event, error) {
 				v, err := a.app.Batches.Watched(ctx, p, in.id)
-				return toBatch(v), v.Progress.State.Ended(), err
+				b := toBatch(v)
+				b.Template = nil // more than 1 MiB, of many streams at once, that none of its changes changes
+				return httpkit.Event{Data: b, Last: v.Progress.State.Ended()}, err
 			}), err
 		})
 }
@@ -160,10 +162,10 @@ const (
 )
 
 // events is a stream of events of this name with what look returns: at once, and
-// after changes, until it is the last or cannot be had. Nil is not sent. The bearer
+// after changes, until it is the last or cannot be had. One without data is not sent. The bearer
 // of the request's secret is authenticated before each event: what was true when the
 // stream began may be long past. stop is called at the end.
-func (a *api) events(name string, changed <-chan struct{}, stop func(), look func(context.Context, *access.Principal) (v any, last bool, err error)) *huma.StreamResponse {
+func (a *api) events(name string, changed <-chan struct{}, stop func(), look func(context.Context, *access.Principal) (httpkit.Event, error)) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer stop()
 		r, w := humago.Unwrap(ctx)
@@ -172,11 +174,8 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 			if err != nil {
 				return e, err
 			}
-			if e.Data, e.Last, err = look(ctx, p); e.Data != nil {
+			if e, err = look(ctx, p); e.Data != nil {
 				e.Name = name
-			}
-			if x, numbered := e.Data.(wire.PoolEvents); numbered {
-				e.ID = strconv.FormatUint(x.Last, 10)
 			}
 			return e, err
 		}}.Send(ctx.Context(), w)

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
@@ -127,12 +128,12 @@ func (a *api) runs() {
 		text: "An event `progress` whose data is the run as it stands: one at once, then one after changes, at most four a second; the last when it has ended."},
 		func(ctx context.Context, p *access.Principal, in *RunPath) (*huma.StreamResponse, error) {
 			changed, stop, err := a.app.Runs.Watch(ctx, p, in.id)
-			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (any, bool, error) {
+			return a.events("progress", changed, stop, func(ctx context.Context, p *access.Principal) (httpkit.Event, error) {
 				v, err := a.app.Runs.Watched(ctx, p, in.id)
 				if err != nil {
-					return nil, false, err
+					return httpkit.Event{}, err
 				}
-				return runFor(p, v), v.State.Ended(), nil
+				return httpkit.Event{Data: runFor(p, v), Last: v.State.Ended()}, nil
 			}), err
 		})
 }

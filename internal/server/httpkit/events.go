@@ -3,6 +3,7 @@ package httpkit
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ type Event struct {
 	Data any    // sent as JSON
 	Last bool   // the stream ends with it
 	ID   string // not "": with what a browser says up to where it has come
+	More bool   // there is more already: the next look is at once
 }
 
 // Events is a stream of server-sent events about something that changes.
@@ -24,6 +26,18 @@ type Events struct {
 	Idle    time.Duration   // after so long without a signal it is looked at all the same
 	// Look returns how it stands, for somebody who may still see it.
 	Look func(context.Context) (Event, error)
+}
+
+// text is the event as it is sent.
+func (e *Event) text() ([]byte, error) {
+	var b bytes.Buffer
+	if e.ID != "" {
+		fmt.Fprintf(&b, "id: %s\n", e.ID)
+	}
+	fmt.Fprintf(&b, "event: %s\ndata: ", e.Name)
+	err := json.NewEncoder(&b).Encode(e.Data) // one line, with its end
+	b.WriteByte('\n')
+	return b.Bytes(), err
 }
 
 // slowness is how much longer than a look the pause after it is.
@@ -37,28 +51,27 @@ func (e Events) Send(ctx context.Context, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no")
-	var before []byte
+	var before [sha256.Size]byte // its sum: many streams wait for long, and hold little
 	for {
 		begin := time.Now()
 		event, err := e.Look(ctx)
 		if err != nil {
 			return err
 		}
-		data, err := json.Marshal(event.Data) // one line
+		text, err := event.text()
 		if err != nil {
 			return err
 		}
-		text := fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event.Name, data)
-		if event.ID != "" {
-			text = append([]byte("id: "+event.ID+"\n"), text...)
-		}
-		if event.Name == "" || bytes.Equal(text, before) {
+		if sum := sha256.Sum256(text); event.Name == "" || sum == before {
 			text = []byte(": still here\n\n") // so that proxies keep the connection
 		} else {
-			before = text
+			before = sum
 		}
 		if _, err := w.Write(text); err != nil || http.NewResponseController(w).Flush() != nil || event.Last {
 			return nil
+		}
+		if event.More {
+			continue
 		}
 		select {
 		case <-time.After(min(max(e.Gap, slowness*time.Since(begin)), e.Idle)):

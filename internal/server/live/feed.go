@@ -17,6 +17,9 @@ const (
 	// feedLinger is how long they are kept after the last follower has gone, who may come
 	// back for what they missed.
 	feedLinger = 10 * time.Minute
+	// FeedPart is how many events one look returns at most: with labels as long as events
+	// tell them they are less than 1 MiB as JSON.
+	FeedPart = 500
 )
 
 // feed keeps the last events of a pool while somebody follows them.
@@ -93,11 +96,13 @@ func (f *feed) add(now time.Time, base uint64, events []engine.Event) {
 // Followed are events of a pool, in order.
 type Followed struct {
 	List      []engine.Event
+	More      bool   // there are more already, after those in List
 	Missed    uint64 // how many before List are kept no more, or were never, since the pool was read from the store
 	Restarted bool   // it was, after the events before: how many came between is not known
 }
 
-// after returns the events that are kept with numbers above n.
+// after returns the first events that are kept with numbers above n, up to FeedPart of them
+// and all read from the store at one time.
 func (f *feed) after(n uint64) (x Followed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,11 +110,17 @@ func (f *feed) after(n uint64) (x Followed) {
 		n = 0 // it is from before a restart since which the clock was put back
 	}
 	i := sort.Search(len(f.last), func(i int) bool { return f.last[i].N > n })
-	if x.List = slices.Clone(f.last[i:]); len(x.List) == 0 {
+	if i == len(f.last) {
 		return x
 	}
-	first := x.List[0].N
-	start := f.starts[sort.Search(len(f.starts), func(i int) bool { return f.starts[i] >= first })-1]
+	first := f.last[i].N
+	next := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] >= first })
+	end := min(len(f.last), i+FeedPart)
+	if next < len(f.starts) { // the restart is told with the first event after it
+		end = min(end, sort.Search(len(f.last), func(i int) bool { return f.last[i].N > f.starts[next] }))
+	}
+	x.List, x.More = slices.Clone(f.last[i:end]), end < len(f.last)
+	start := f.starts[next-1]
 	x.Restarted = n < start
 	x.Missed = first - max(n, start) - 1
 	return x
@@ -126,7 +137,8 @@ func (f *feed) close() {
 }
 
 // Follow lets a caller follow the pool's events: more has a signal when there are some,
-// and closes when the pool does; after returns those that are kept with numbers above n.
+// and closes when the pool does; after returns the first of those that are kept with numbers
+// above n.
 // Numbers rise by one from event to event, and by more where the pool has gone on from
 // the store: it counts on from that time, in µs since 1970. They are kept while somebody
 // follows, and ten minutes longer, at least the last FeedEvents. newest is the number of

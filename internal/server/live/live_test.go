@@ -216,6 +216,55 @@ func TestTheStoreFails(t *testing.T) {
 	})
 }
 
+// TestFollowingInPieces: what is followed comes in pieces, which begin anew where the pool
+// went on from the store, so that this is told with the first event after it.
+func TestFollowingInPieces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const tasks = 150
+		w := newWorld(t, 1)
+		newest, _, after, stop, err := w.pool.Follow(w.ctx)
+		ok(t, err)
+		defer stop()
+		for range 4 {
+			w.launch(tasks / 2)
+		}
+		for i := range 2 * tasks {
+			if i == tasks {
+				held := w.next(w.workers[0])
+				w.store.fails.Store(true)
+				refused(t, w.submit(held), crowd.Unavailable)
+				w.store.fails.Store(false)
+				<-time.After(2 * time.Second)
+			}
+			ok(t, w.submit(w.next(w.workers[0])))
+		}
+		var pieces []int
+		restarts, labels := 0, 0
+		for more := true; more; {
+			x := after(newest)
+			if x.Missed > 0 || len(x.List) > live.FeedPart {
+				t.Errorf("%d events, %d missed", len(x.List), x.Missed)
+			}
+			for i, e := range x.List {
+				if (i > 0 || !x.Restarted) && e.N != newest+1 {
+					t.Errorf("event %d comes after %d", e.N, newest)
+				}
+				if newest = e.N; e.Kind == engine.RemoveTask {
+					labels++
+				}
+			}
+			if x.Restarted {
+				restarts++
+			}
+			pieces, more = append(pieces, len(x.List)), x.More
+		}
+		if restarts != 1 || labels != 2*tasks || len(pieces) < 3 {
+			t.Errorf("pieces of %v: %d labels, restarted %d times", pieces, labels, restarts)
+		}
+	})
+}
+
 // TestTell: a change that the store has already is no error while the pool is out
 // of order.
 func TestTell(t *testing.T) {
