@@ -176,7 +176,7 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 }
 
 // taskColumns are the columns of the step's tasks: all but what is hidden from
-// workers. A batch keeps those that it was made with.
+// workers. A batch keeps those that it was made with; see HiddenColumns.
 func (s *crowdRunner) taskColumns() []string {
 	if s.columns == nil {
 		for _, c := range s.node.inputs {

@@ -2,9 +2,11 @@ package work
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
@@ -14,12 +16,29 @@ import (
 type definition struct {
 	store.Batch
 	template *task.Compiled
+	hidden   []string // of its columns, those that no worker is shown
+}
+
+// shown are the values of a task that a worker is shown.
+func (d *definition) shown(cells []string) task.Values {
+	v := task.Values{Columns: d.Columns, Cells: cells}
+	if len(d.hidden) == 0 {
+		return v
+	}
+	v = task.Values{}
+	for i, column := range d.Columns {
+		if i < len(cells) && !slices.Contains(d.hidden, column) {
+			v.Columns, v.Cells = append(v.Columns, column), append(v.Cells, cells[i])
+		}
+	}
+	return v
 }
 
 // definitionCache keeps the definitions of launched batches.
 type definitionCache struct {
 	store interface {
 		Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error)
+		Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (store.Run, error)
 	}
 	mu   sync.RWMutex
 	list map[crowd.BatchID]*definition
@@ -44,7 +63,11 @@ func (c *definitionCache) get(ctx context.Context, id crowd.BatchID) (*definitio
 	if err != nil {
 		return nil, err
 	}
-	d = &definition{b, t}
+	hidden, err := orchestrator.HiddenColumns(ctx, c.store, &b)
+	if err != nil {
+		return nil, err
+	}
+	d = &definition{b, t, hidden}
 	if b.Progress.State == crowd.BatchDraft {
 		return d, nil
 	}

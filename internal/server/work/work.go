@@ -102,7 +102,7 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	}
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
-		Values: d.template.Fit(task.Values{Columns: d.Columns, Cells: t.Values}, task.MaxShownBytes),
+		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes),
 	}, nil
 }
 
