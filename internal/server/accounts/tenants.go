@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -76,6 +79,9 @@ func (s *Tenants) Create(ctx context.Context, p *access.Principal, n NewTenant) 
 		Deposit crowd.Money
 	}{t, n.Deposit}
 	err := s.live.ChangeSettings(func() (err error) {
+		if err := s.newName(ctx, t); err != nil {
+			return err
+		}
 		if t.ID, err = s.store.CreateTenant(ctx, t, n.Deposit); err != nil {
 			return err
 		}
@@ -92,6 +98,27 @@ func validTenant(t store.Tenant) error {
 		return err // a pool that refused it would not start again
 	}
 	return engine.ValidPriority("max_priority", t.MaxPriority)
+}
+
+// reservedNames are no names of new tenants: where a tenant is named, they stand for all
+// tenants and for none.
+var reservedNames = []string{"all", "none"}
+
+// newName checks a name that a tenant did not have before.
+func (s *Tenants) newName(ctx context.Context, t store.Tenant) error {
+	name := t.Name
+	if slices.ContainsFunc(reservedNames, func(word string) bool { return strings.EqualFold(word, name) }) {
+		return crowd.Fieldf("name", "%q stands for tenants where they are named (%s); choose another name", name, strings.Join(reservedNames, ", "))
+	}
+	if _, err := crowd.ParseTenantID(name); err == nil {
+		return crowd.Fieldf("name", "%q is how a tenant's id looks; choose another name", name)
+	}
+	list, err := s.store.ListTenants(ctx)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(other store.Tenant) bool { return other.ID == t.ID })
+	return input.DistinctName("tenant", name, lists.Map(list, func(t store.Tenant) string { return t.Name }))
 }
 
 func (s *Tenants) tellPools(t store.Tenant) error {
@@ -156,6 +183,11 @@ func (s *Tenants) change(ctx context.Context, id crowd.TenantID, change func(*st
 		}
 		if err := validTenant(t); err != nil {
 			return err
+		}
+		if t.Name != before.Name { // those of earlier versions stay
+			if err := s.newName(ctx, t); err != nil {
+				return err
+			}
 		}
 		store.Tell(ctx, "tenant", before, t)
 		if err := s.store.UpdateTenant(ctx, t); err != nil {

@@ -115,6 +115,9 @@ func (s *Pools) Create(ctx context.Context, p *access.Principal, name, policy st
 	ctx, act := p.Acting(ctx, access.PoolsCreate, store.AuditEntry{At: v.CreatedAt, Kind: "pool"})
 	act.After = v.Pool
 	err = s.cfg.Live.ChangeSettings(func() (err error) {
+		if err := s.distinct(ctx, v.Pool); err != nil {
+			return err
+		}
 		if v.ID, err = s.savePool(ctx, v.Pool); err != nil {
 			return err
 		}
@@ -175,6 +178,11 @@ func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.Poo
 	if err := s.validPool(&before, &now); err != nil {
 		return PoolView{}, err
 	}
+	if now.Name != before.Name {
+		if err := s.distinct(ctx, now); err != nil {
+			return PoolView{}, err
+		}
+	}
 	if err := s.validGrants(ctx, before.Grants, now.Grants); err != nil {
 		return PoolView{}, err
 	}
@@ -217,6 +225,16 @@ func validPoolName(name string) error {
 		return crowd.Fieldf("name", "%q is how a pool's id looks; choose another name", name)
 	}
 	return input.ValidName("name", name)
+}
+
+// distinct refuses a pool's new name that is too much like another pool's.
+func (s *Pools) distinct(ctx context.Context, p store.Pool) error {
+	list, err := s.cfg.Store.ListPools(ctx)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(other store.Pool) bool { return other.ID == p.ID })
+	return input.DistinctName("pool", p.Name, lists.Map(list, func(p store.Pool) string { return p.Name }))
 }
 
 // validPool checks the settings of a pool. What stays as it was is not checked

@@ -4,6 +4,7 @@ package input
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -36,6 +37,17 @@ var noun = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
 func ValidName(field, name string) error {
 	if !noun.MatchString(name) || strings.TrimSpace(name) != name || !format.Visible(name) {
 		return crowd.Fieldf(field, "%q is not a name (letters, digits, spaces and . _ -, at most 100)", name)
+	}
+	return nil
+}
+
+// DistinctName refuses a new name that differs from another of its kind by capital letters
+// only. One that is the same is the store's to refuse.
+func DistinctName(kind, name string, others []string) error {
+	for _, other := range others { // of servers that allowed it there may be such pairs
+		if other != name && strings.EqualFold(other, name) {
+			return &crowd.Error{Code: crowd.Conflict, Field: "name", Message: fmt.Sprintf("there is a %s named %q already: names differ by more than capital letters", kind, other)}
+		}
 	}
 	return nil
 }

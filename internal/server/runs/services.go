@@ -2,9 +2,7 @@ package runs
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/throng-dev/throng/crowd"
@@ -95,10 +93,8 @@ func (s *Services) Declare(ctx context.Context, p *access.Principal, name string
 		if err != nil {
 			return err
 		}
-		for _, other := range list { // of servers that allowed it there may be such pairs
-			if other.Name != x.Name && strings.EqualFold(other.Name, x.Name) {
-				return &crowd.Error{Code: crowd.Conflict, Field: "name", Message: fmt.Sprintf("there is a service named %q already: names differ by more than capital letters", other.Name)}
-			}
+		if err := input.DistinctName("service", x.Name, lists.Map(list, func(x store.Service) string { return x.Name })); err != nil {
+			return err
 		}
 		return s.runs.store.CreateService(ctx, x)
 	})

@@ -1,0 +1,58 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// TestNewNamesMeanOneThing: no new tenant or pool has a name that the command line takes for
+// something else, nor one that differs from another by capitals only; those that were made
+// before are changed as ever.
+func TestNewNamesMeanOneThing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	old := must(w.store.CreateTenant(w.ctx, store.Tenant{Name: "all", Weight: 1, MaxPriority: 1, CreatedAt: w.clock.now()}, 0))(t)
+	capitals := must(w.store.CreateTenant(w.ctx, store.Tenant{Name: "Ants", Weight: 1, MaxPriority: 1, CreatedAt: w.clock.now()}, 0))(t)
+	made := 0
+	for name, want := range map[string]crowd.Code{
+		"all": crowd.Invalid, "ALL": crowd.Invalid, "none": crowd.Invalid, "None": crowd.Invalid, "n7": crowd.Invalid,
+		"aNTS": crowd.Conflict, "ants": crowd.Conflict, "overall": "", "n7 north": "",
+	} {
+		_, err := w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: name, Weight: 1})
+		refused(t, err, want)
+		made++
+		other := fmt.Sprint("tenant ", made)
+		id := must(w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: other, Weight: 1}))(t).ID
+		if want == "" {
+			name += " too"
+		}
+		_, err = w.Tenants.Update(w.ctx, w.admin, id, accounts.TenantEdit{Name: &name})
+		refused(t, err, want)
+		if got := must(w.store.Tenant(w.ctx, id))(t).Name; got != other && want != "" {
+			t.Errorf("the refused name %q was kept", got)
+		}
+	}
+	for id, name := range map[crowd.TenantID]string{old: "all", capitals: "Ants"} {
+		weight := 2.0
+		must(w.Tenants.Update(w.ctx, w.admin, id, accounts.TenantEdit{Name: &name, Weight: &weight}))(t)
+	}
+	lower := "ants and others"
+	must(w.Tenants.Update(w.ctx, w.admin, capitals, accounts.TenantEdit{Name: &lower}))(t)
+
+	main := must(w.store.Pool(w.ctx, w.pool))(t).Name
+	if main != "main" {
+		t.Fatalf("the pool is %s", main)
+	}
+	_, err := w.Pools.Create(w.ctx, w.admin, "Main", "fifo")
+	refused(t, err, crowd.Conflict)
+	night := must(w.Pools.Create(w.ctx, w.admin, "night", "fifo"))(t).ID
+	rename := func(name string) error {
+		return second(w.Pools.Change(w.ctx, w.admin, night, func(now *store.Pool) error { now.Name = name; return nil }))
+	}
+	refused(t, rename("MAIN"), crowd.Conflict)
+	ok(t, rename("Night"))
+}
