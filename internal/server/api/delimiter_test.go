@@ -66,3 +66,24 @@ func TestDelimitersOfInputs(t *testing.T) {
 		}
 	})
 }
+
+// TestDownloadsHaveNamesOfTheirOwn: those of another batch, of another kind and of another
+// method lie next to each other in one folder.
+func TestDownloadsHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	names := make(map[string]string)
+	for range 2 {
+		b := must(w.ann.CreateBatch(w.ctx, definition()))(t)
+		must(w.ann.Upload(w.ctx, b.ID, strings.NewReader("thing\na cat\n"), "csv", false))(t)
+		must(w.ann.Launch(w.ctx, b.ID, false))(t)
+		for _, what := range []string{"labels", "labels?method=majority", "labels?method=ds-map", "labels?format=tsv", "annotations", "annotations?format=jsonl"} {
+			a := w.send(w.ann, http.MethodGet, "/v1/batches/"+b.ID.String()+"/"+what, "")
+			name := a.Header.Get("Content-Disposition")
+			if other, taken := names[name]; taken || a.StatusCode != http.StatusOK || !strings.Contains(name, `"`+b.ID.String()+"-") {
+				t.Errorf("%s of %s has the name %s, as has %q: %d", what, b.ID, name, other, a.StatusCode)
+			}
+			names[name] = what
+		}
+	}
+}
