@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Code is the class of an Error: a closed set, mapped to HTTP in one place.
@@ -41,6 +42,16 @@ type Error struct {
 	Row     int    // the line of an uploaded file, from 1, or 0
 	Message string
 	Cause   error
+
+	// RetryAfter is how long it takes until the same can succeed; 0: that is not known.
+	RetryAfter time.Duration
+}
+
+// After returns the error with the time that it takes until the same can succeed.
+func (e *Error) After(d time.Duration) *Error {
+	out := *e
+	out.RetryAfter = d
+	return &out
 }
 
 func (e *Error) Error() string {

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/throng-dev/throng/crowd"
+import (
+	"net/http"
+
+	"github.com/throng-dev/throng/crowd"
+)
 
 // Problem is the body of every error: RFC 9457 with the code of the error and
 // everything that is wrong.
@@ -12,7 +16,12 @@ type Problem struct {
 	Code   crowd.Code  `json:"code" enum:"invalid,not_found,unauthenticated,forbidden,off_duty,conflict,too_large,too_many,budget_too_small,storage_full,quota_exceeded,unavailable,internal"`
 	Errors []FieldNote `json:"errors,omitempty"`
 	Quota  *Excess     `json:"quota,omitempty" doc:"which quota does not suffice, whatever the code"`
+
+	Header http.Header `json:"-"` // that goes with it
 }
+
+// GetHeaders implements huma.HeadersError.
+func (p *Problem) GetHeaders() http.Header { return p.Header }
 
 // FieldNote is one thing that is wrong.
 type FieldNote struct {

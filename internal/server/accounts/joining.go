@@ -168,8 +168,10 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if err != nil {
 		return "", err
 	}
-	if ok, _ := s.trials.Take(s.clock.Time(), limits.Portion[int64]{Key: i.ID, N: 1, Limit: limits.Limit{Burst: attemptBurst, Every: attemptEvery}}); !ok {
-		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", attemptEvery)
+	now := s.clock.Time()
+	if ok, enough := s.trials.Take(now, limits.Portion[int64]{Key: i.ID, N: 1, Limit: limits.Limit{Burst: attemptBurst, Every: attemptEvery}}); !ok {
+		left := (enough.Sub(now) + time.Second - 1).Truncate(time.Second)
+		return "", crowd.Errorf(crowd.TooMany, "too many tries with this invitation; try again in %s", left).After(left)
 	}
 	u := store.User{Name: strings.TrimSpace(n.Name), FullName: strings.TrimSpace(n.FullName), Email: i.Address, EmailVerified: how == mailed, CreatedAt: s.clock.Time()}
 	u.Serves = serving(&u, &i)

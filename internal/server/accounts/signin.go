@@ -151,7 +151,8 @@ func (s *Accounts) takeFirst(tries [][]guess, what string) ([]guess, error) {
 			first = enough
 		}
 	}
-	return nil, crowd.Errorf(crowd.TooMany, "%s; try again in %s", what, (first.Sub(now) + time.Second - 1).Truncate(time.Second))
+	left := (first.Sub(now) + time.Second - 1).Truncate(time.Second)
+	return nil, crowd.Errorf(crowd.TooMany, "%s; try again in %s", what, left).After(left)
 }
 
 // network is what counts as one address: of IPv6 the first bits, 64 of which are one

@@ -236,7 +236,7 @@ func (s *Tests) StartTry(ctx context.Context, p *access.Principal, id int64) (Te
 	case v.Left == 0:
 		return v, crowd.Errorf(crowd.Conflict, "you have used up your %s", format.Count(v.Test.Tries, "try"))
 	case !v.NextAt.IsZero():
-		return v, crowd.Errorf(crowd.TooMany, "the next try is possible from %s UTC on", format.Clock(v.now, v.NextAt))
+		return v, crowd.Errorf(crowd.TooMany, "the next try is possible from %s UTC on", format.Clock(v.now, v.NextAt)).After(v.NextAt.Sub(v.now))
 	}
 	try := store.Try{Test: id, Worker: p.User.ID, N: len(v.taken) + 1, StartedAt: v.now}
 	if v.TimeLimit > 0 {

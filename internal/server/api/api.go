@@ -149,6 +149,9 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 // refuse answers with an error what no handler has seen.
 func (a *api) refuse(ctx huma.Context, err error) {
 	problem := a.problem(ctx.Context(), err)
+	for name := range problem.Header {
+		ctx.SetHeader(name, problem.Header.Get(name))
+	}
 	_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
 }
 

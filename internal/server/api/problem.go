@@ -64,6 +64,8 @@ func (a *api) problem(ctx context.Context, err error) *wire.Problem {
 func problemOf(err error) *wire.Problem {
 	public := httpkit.Public(err)
 	p := newProblem(public.Code, inJSON(public).Error())
+	p.Header = make(http.Header)
+	httpkit.SetRetryAfter(p.Header, public)
 	if public.Field != "" || public.Row > 0 {
 		p.Errors = []wire.FieldNote{note(public)}
 	}

@@ -52,8 +52,7 @@ func (a *api) download(f file) *huma.StreamResponse {
 		case err == nil:
 		case !out.Begun:
 			w.Header().Del("Content-Disposition")
-			problem := a.problem(ctx.Context(), err)
-			_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+			a.refuse(ctx, err)
 		default:
 			httpkit.LogError(ctx.Context(), a.log, r, err)
 			panic(http.ErrAbortHandler)

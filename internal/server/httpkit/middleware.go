@@ -101,7 +101,7 @@ func record(w http.ResponseWriter) *recorder {
 func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
-		if after, ok := retryAfter[status]; ok {
+		if after, ok := retryAfter[status]; ok && w.Header().Get("Retry-After") == "" {
 			w.Header().Set("Retry-After", after)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strconv"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -37,7 +39,25 @@ func Status(code crowd.Code) int {
 	return http.StatusInternalServerError
 }
 
-// retryAfter is the seconds after which a client may try again, by status.
+// RetryAfter is the header of that name for an answer with the error: whole seconds, after
+// which the same can succeed; "" if that is not known.
+func RetryAfter(err error) string {
+	var known *crowd.Error
+	if !errors.As(err, &known) || known.RetryAfter <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64((known.RetryAfter+time.Second-1)/time.Second), 10)
+}
+
+// SetRetryAfter sets the header, if the time is known.
+func SetRetryAfter(h http.Header, err error) {
+	if after := RetryAfter(err); after != "" {
+		h.Set("Retry-After", after)
+	}
+}
+
+// retryAfter is the seconds after which a client may try again, by status, where the error
+// does not know.
 var retryAfter = map[int]string{http.StatusTooManyRequests: "10", http.StatusServiceUnavailable: "2"}
 
 // Public returns the error that a client may see in place of err: the

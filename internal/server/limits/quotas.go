@@ -105,7 +105,7 @@ func (q *Quotas) UseSome(tenant crowd.TenantID, of store.Quota, least, n int64) 
 	if n < least || n == 0 {
 		again := time.Unix((dayOf(now)+1)*secondsOfDay, 0).UTC()
 		e := store.Excess{Quota: of, Tenant: tenant, Limit: limit, Used: d.used, Wanted: least, Again: again}
-		return 0, e.Refused()
+		return 0, e.Refused().After(again.Sub(now))
 	}
 	d.used += n
 	d.fresh = true

@@ -68,7 +68,7 @@ func (bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // down is the error when a provider does not answer as it should. What exactly is wrong
 // is in the log.
-func (p *Provider) down(err error) error {
+func (p *Provider) down(err error) *crowd.Error {
 	p.log.Warn("a provider does not answer as it should", "provider", p.Name, "err", err)
 	return crowd.Errorf(crowd.Unavailable, "%s does not answer: try again in a moment, or sign in with a password", p.Button)
 }
@@ -80,14 +80,14 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if p.found != nil {
 		return p.found, nil
 	}
-	if p.now().Before(p.failed.Add(retryAfter)) {
-		return nil, p.down(errors.New("it did not answer a moment ago"))
+	if left := p.failed.Add(retryAfter).Sub(p.now()); left > 0 {
+		return nil, p.down(errors.New("it did not answer a moment ago")).After(left)
 	}
 	// The keys are fetched later with the client of this context.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.Issuer)
 	if err != nil {
 		p.failed = p.now()
-		return nil, p.down(err)
+		return nil, p.down(err).After(retryAfter)
 	}
 	p.found = found
 	return found, nil

@@ -86,6 +86,7 @@ func (e *edge) serve(h handler) http.Handler {
 		if err != nil {
 			httpkit.LogError(r.Context(), e.Log, r, err)
 			f := failureOf(err)
+			httpkit.SetRetryAfter(w.Header(), err)
 			if f.status == http.StatusUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 			}

@@ -170,6 +170,9 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 		return fmt.Errorf("web: there is no page %q", name)
 	}
 	pg.Now, pg.Form = rq.Now().UTC(), rq.form
+	if rq.form != nil && len(rq.form.Errs) > 0 {
+		httpkit.SetRetryAfter(rq.w.Header(), rq.form.Errs[0])
+	}
 	if p := rq.p; p != nil {
 		pg.Name = p.User.Name
 		pg.Inviter = allowed(access.InvitationsList, p)
@@ -252,6 +255,7 @@ func (rq *request) showError(err error) {
 	rq.form, rq.made, rq.err = nil, nil, nil // only the error is shown
 	httpkit.LogError(rq.ctx(), rq.Log, rq.r, err)
 	e := httpkit.Public(err)
+	httpkit.SetRetryAfter(rq.w.Header(), e)
 	status := httpkit.Status(e.Code)
 	if rq.wantsJSON() {
 		_ = rq.sendJSONStatus(status, map[string]string{"code": string(e.Code), "error": e.Error()}) // strings always encode

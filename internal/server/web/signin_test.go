@@ -20,8 +20,8 @@ func TestABrowserThatIsKnownSignsIn(t *testing.T) {
 	for range 10 {
 		in.set("password", "wrong password").send().want(http.StatusUnauthorized)
 	}
-	if p := in.set("password", password).send().want(http.StatusTooManyRequests, "Too many wrong passwords"); p.Header.Get("Retry-After") == "" {
-		t.Error("the answer does not say when to try again")
+	if p := in.set("password", password).send().want(http.StatusTooManyRequests, "Too many wrong passwords"); p.Header.Get("Retry-After") != "10" {
+		t.Errorf("the answer says to try again in %q seconds, want 10", p.Header.Get("Retry-After"))
 	}
 	own.get("/signin").form("/signin").set("name", "w1").set("password", password).send().want(200)
 }
