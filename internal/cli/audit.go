@@ -24,7 +24,7 @@ type Audit struct {
 // auditFilter says which entries a command is about.
 type auditFilter struct {
 	Tenant    string `help:"Of what is this tenant's; not needed by a requester of one."`
-	By        string `placeholder:"NAME" help:"By this person: their id, or for admins their name."`
+	By        string `placeholder:"NAME" help:"By this person: their id, a worker's pseudonym, or for admins their name."`
 	Operation string `placeholder:"NAME" help:"Of this operation, or of those whose name begins so, such as Batches."`
 	Kind      string `placeholder:"KIND" help:"Of this kind of thing, such as batch, run, user, pool or tenant."`
 	Object    string `placeholder:"ID" help:"Of this thing, such as b17."`
@@ -36,7 +36,7 @@ type auditFilter struct {
 func (f *auditFilter) filter(r *remote) (x client.AuditFilter, err error) {
 	x = client.AuditFilter{Operation: f.Operation, Kind: f.Kind, Object: f.Object, Address: f.Address, Since: f.Since.Time, Until: f.Until.Time}
 	if x.Tenant, err = r.tenant(f.Tenant); err == nil && f.By != "" {
-		x.Actor, err = r.person(f.By)
+		x.Actor, err = r.worker(f.By)
 	}
 	return x, err
 }
@@ -130,14 +130,14 @@ func (r *remote) newAudit(ctx context.Context, f client.AuditFilter, after int64
 // auditor is who an entry says has done it.
 func auditor(e *wire.AuditEntry) string {
 	switch {
-	case e.Actor == 0:
+	case e.Actor == "":
 		return "the server"
 	case e.ActorName != "":
 		return e.ActorName + when(e.Token != 0, fmt.Sprintf(" (token %d)", e.Token))
 	case e.Staff:
-		return "an administrator (" + e.Actor.String() + ")"
+		return "an administrator (" + e.Actor + ")"
 	}
-	return e.Actor.String() + when(e.Token != 0, fmt.Sprintf(" (token %d)", e.Token))
+	return e.Actor + when(e.Token != 0, fmt.Sprintf(" (token %d)", e.Token))
 }
 
 // AuditShow is "throng audit show".

@@ -36,6 +36,7 @@ type verified struct {
 	Missing   int64  `json:"missing"`  // entries that are not there
 	Withheld  int64  `json:"withheld"` // entries without some details, for which a digest stands
 	Unchecked int64  `json:"unchecked"`
+	Renamed   int64  `json:"renamed"`         // entries with a worker's pseudonym, which the hash is not of
 	Joins     *bool  `json:"joins,omitempty"` // the database has the same entries
 	Dropped   int64  `json:"dropped,omitempty"`
 }
@@ -74,8 +75,9 @@ func (x *AuditVerify) Run(c *Context) error {
 
 // entryOf is an entry as its hash is of it.
 func entryOf(e *wire.AuditEntry) store.AuditEntry {
+	actor, _ := crowd.ParseWorkerID(e.Actor) // 0 is nobody's, and a pseudonym is not what the hash is of
 	return store.AuditEntry{
-		Number: e.Number, At: e.At, Tenant: e.Tenant, Actor: e.Actor, Token: e.Token, Operation: e.Operation, Kind: e.Kind, Object: e.Object,
+		Number: e.Number, At: e.At, Tenant: e.Tenant, Actor: actor, Token: e.Token, Operation: e.Operation, Kind: e.Kind, Object: e.Object,
 		Address: e.Address, Before: e.Before, After: e.After,
 		Salt: e.Salt, AddressSalt: e.AddressSalt, AddressDigest: e.AddressDigest, ChangeDigest: e.ChangeDigest, Previous: e.Previous, Hash: e.Hash,
 	}
@@ -93,7 +95,7 @@ func (v *verified) read(in io.Reader, base *auditBase) error {
 			return wrongLine(n, "is not an entry of an audit log, as throng audit export writes them")
 		}
 		kept := entryOf(&e)
-		if err := v.add(&kept); err != nil {
+		if err := v.add(&kept, e.Renamed); err != nil {
 			return wrongLine(n, "%s", err)
 		}
 		if base != nil {
@@ -119,12 +121,13 @@ func wrongLine(n int, text string, args ...any) error {
 	return crowd.Errorf(failed, "line %d %s", n, fmt.Sprintf(text, args...))
 }
 
-// add verifies the next entry.
-func (v *verified) add(e *store.AuditEntry) error {
+// add verifies the next entry. Of one that is renamed it is verified where it stands, not
+// what it says.
+func (v *verified) add(e *store.AuditEntry, renamed bool) error {
 	switch {
 	case e.Number < 1 || e.Number <= v.Last:
 		return fmt.Errorf("has entry %d, which cannot stand after entry %d", e.Number, v.Last)
-	case e.Hash != e.Digest():
+	case !renamed && e.Hash != e.Digest():
 		return fmt.Errorf("(entry %d) is not as it was written: it was changed", e.Number)
 	case v.Entries > 0 && e.Number == v.Last+1 && e.Previous != v.LastHash:
 		return fmt.Errorf("(entry %d) does not follow entry %d as that stands here: one of them was changed", e.Number, v.Last)
@@ -133,6 +136,7 @@ func (v *verified) add(e *store.AuditEntry) error {
 	case e.Number > v.Last+1:
 		v.Gaps, v.Missing = v.Gaps+1, v.Missing+e.Number-v.Last-1
 	}
+	v.Renamed += int64(btoi(renamed))
 	v.Withheld += int64(btoi(e.Erased()))
 	v.Unchecked += int64(btoi(!e.Verifiable()))
 	v.Entries, v.Last, v.LastHash = v.Entries+1, e.Number, e.Hash
@@ -158,7 +162,10 @@ func (v *verified) show(w io.Writer) {
 		say(w, "of %d the address or the change was erased or is not shown; a digest stands for it\n", v.Withheld)
 	}
 	if v.Unchecked > 0 {
-		say(w, "of %d, which an earlier version wrote, before and after cannot be verified without the address\n", v.Unchecked)
+		say(w, "of %d, before and after cannot be verified: an earlier version wrote them with the address, or a worker stands there by a pseudonym\n", v.Unchecked)
+	}
+	if v.Renamed > 0 {
+		say(w, "%s have a worker by a pseudonym, and cannot be verified but for their place: the hash is of their id\n", auditEntries(v.Renamed))
 	}
 	switch {
 	case v.Joins == nil:

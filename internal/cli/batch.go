@@ -226,6 +226,6 @@ type BatchHolding struct{ One }
 func (x *BatchHolding) Run(c *Context, r *remote) error {
 	list, err := r.Holding(c.Ctx, x.ID)
 	return printTable(r, list, err, "ASSIGNMENT|TASK|WORKER|SINCE|UNTIL", func(h wire.Held) []any {
-		return []any{h.Assignment, h.Task, h.Worker, h.Since, h.ExpiresAt}
+		return []any{h.Assignment, h.Task, calledBy(h.Worker, h.WorkerName), h.Since, h.ExpiresAt}
 	})
 }

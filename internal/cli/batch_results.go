@@ -62,7 +62,8 @@ func (d *Download) tableForm(asJSON bool) (client.TableForm, error) {
 type BatchResults struct {
 	One
 	Download
-	All bool `help:"Assignments that ended without an answer too."`
+	All   bool `help:"Assignments that ended without an answer too."`
+	Names bool `help:"Say who the workers are, by id and name, next to the tenant's pseudonyms; needs the permission people.names."`
 }
 
 // Run downloads the answers.
@@ -71,6 +72,7 @@ func (x *BatchResults) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
+	form.Names = x.Names
 	return c.save(x.Out, func(w io.Writer) error { return r.Annotations(c.Ctx, x.ID, w, form, x.All) })
 }
 
@@ -127,8 +129,8 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", unanimous, "accuracy", accuracy)
 		say(w, "\n")
 		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
-		writeTable(w, q.Workers, "WORKER|NAME|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
-			row := []any{k.Worker, k.Name + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
+		writeTable(w, q.Workers, "WORKER|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
+			row := []any{calledBy(k.Worker, k.Name) + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
 				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
 			if modelled {
 				row = append(row, share(k.Accuracy))
@@ -136,8 +138,20 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 			return row
 		})
 		for _, g := range q.Groups {
-			say(w, "\nThese %d answer alike more than honest people do, and count as one: %s\n", len(g.Workers), format.Clip(strings.Join(g.Names, ", "), 200))
+			say(w, "\nThese %d answer alike more than honest people do, and count as one: %s\n", len(g.Workers), format.Clip(strings.Join(members(&g), ", "), 200))
 			say(w, "  %s\n", evidence(g.Agreement, g.Chance, g.Beyond, g.Honest, g.Shared))
 		}
 	})
+}
+
+// calledBy is a worker by the tenant's pseudonym, and by their name where it is told.
+func calledBy(pseudonym, name string) string { return pseudonym + when(name != "", " ("+name+")") }
+
+// members are the workers of a group.
+func members(g *wire.CopyGroup) []string {
+	list := slices.Clone(g.Workers)
+	for i := range g.Names {
+		list[i] = calledBy(list[i], g.Names[i])
+	}
+	return list
 }

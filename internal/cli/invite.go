@@ -138,7 +138,7 @@ func (x *WorkerInvitations) Run(c *Context, r *remote) error {
 	}
 	list, err := r.Invitations(c.Ctx, tenant, x.Limit)
 	return printTable(r, list, err, "ID|ADDRESS|POOL|STATE|UNTIL|WORKER|MAIL", func(i wire.Invitation) []any {
-		return []any{i.ID, i.Address, i.Pool, i.Stage, i.ExpiresAt, when(i.Worker != 0, i.Worker.String()), i.MailError}
+		return []any{i.ID, i.Address, i.Pool, i.Stage, i.ExpiresAt, calledBy(i.Worker, when(i.WorkerID != 0, i.WorkerID.String())), i.MailError}
 	})
 }
 

@@ -175,7 +175,7 @@ func (x *TestShow) Run(c *Context, r *remote) error {
 		}
 		say(w, "\n")
 		writeTable(w, out.List, "WHO|TRY|BEGUN|RIGHT|SCORE|OUTCOME", func(x wire.Try) []any {
-			return []any{x.Name, x.Try, x.StartedAt, x.Right, fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)}
+			return []any{calledBy(x.Worker, x.Name), x.Try, x.StartedAt, x.Right, fmt.Sprintf("%d %%", x.Score), outcomeOf(&x)}
 		})
 		if slices.ContainsFunc(out.List, func(x wire.Try) bool { return x.Try >= t.Tries && !x.Passed && !x.SubmittedAt.IsZero() }) {
 			say(w, "\nwho has no try left is invited again without the test, and accepts with the account that they have: throng worker invite --mail ADDRESS --pool POOL\n")

@@ -354,6 +354,15 @@ func (r *remote) person(text string) (crowd.WorkerID, error) {
 	return 0, &crowd.Error{Code: crowd.NotFound, Field: "name", Message: "nobody is called " + text}
 }
 
+// worker is a worker as the server finds them for a tenant: by its pseudonym, or by id.
+func (r *remote) worker(text string) (string, error) {
+	if strings.HasPrefix(text, "w_") {
+		return text, nil
+	}
+	id, err := r.person(text)
+	return id.String(), err
+}
+
 // setupLink is where a person sets their password, once: as the server says, or, where it
 // does not know its public address, by the client's own way to it.
 func (r *remote) setupLink(link, secret string) string {

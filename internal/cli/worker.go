@@ -28,6 +28,7 @@ type Worker struct {
 	Restore WorkerSuspend `cmd:"" help:"Lift somebody's suspension: they sign in anew, since their sessions and tokens have ended."`
 	Block   WorkerBlock   `cmd:"" help:"Give a worker nothing of one tenant."`
 	Unblock WorkerBlock   `cmd:"" help:"Lift a tenant's block of a worker."`
+	Who     WorkerWho     `cmd:"" help:"Say who a worker of a tenant is."`
 
 	Invitations WorkerInvitations `cmd:"" help:"List invitations, with what became of them."`
 	Resend      WorkerResend      `cmd:"" help:"Send an invitation again."`
@@ -226,16 +227,41 @@ func (r *remote) tellPerson(u wire.User, err error) error {
 	return r.tell(u, err, "%s\n", clean(strings.Join(strings.Fields(u.ID.String()+" "+u.Name+" "+qualifications(u.Qualifications)+" "+suspended(u)), " ")))
 }
 
+// WorkerWho is "throng worker who".
+type WorkerWho struct {
+	Name   string `arg:"" help:"The worker: the tenant's pseudonym, or an id or name."`
+	Tenant string `required:"" help:"The tenant."`
+	Remote
+}
+
+// Run says who the worker is.
+func (x *WorkerWho) Run(c *Context, r *remote) error {
+	tenant, err := r.tenant(x.Tenant)
+	if err != nil {
+		return err
+	}
+	id, err := r.worker(x.Name)
+	if err != nil {
+		return err
+	}
+	who, err := r.Worker(c.Ctx, tenant, id)
+	return r.tell(who, err, "%s is %s %s for %s\n", who.Worker, who.WorkerID, clean(who.Name), tenant)
+}
+
 // WorkerBlock is "throng worker block" and "unblock".
 type WorkerBlock struct {
-	aWorker
+	Name   string `arg:"" help:"The worker: the tenant's pseudonym, or an id or name, if you may see who workers are."`
 	Tenant string `required:"" help:"The tenant."`
 	Remote
 }
 
 // Run blocks the worker, or lifts the block.
-func (b *WorkerBlock) Run(c *Context, r *remote, id crowd.WorkerID, v verb) error {
+func (b *WorkerBlock) Run(c *Context, r *remote, v verb) error {
 	tenant, err := r.tenant(b.Tenant)
+	if err != nil {
+		return err
+	}
+	id, err := r.worker(b.Name)
 	if err != nil {
 		return err
 	}

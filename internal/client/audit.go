@@ -13,7 +13,7 @@ import (
 // AuditFilter says which entries of the audit log are meant; what is zero is left open.
 type AuditFilter struct {
 	Tenant                           crowd.TenantID
-	Actor                            crowd.WorkerID
+	Actor                            string
 	Operation, Kind, Object, Address string
 	Since, Until                     time.Time
 }

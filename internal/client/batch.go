@@ -103,6 +103,7 @@ func (c *Client) Why(ctx context.Context, id crowd.BatchID) (wire.Why, error) {
 type TableForm struct {
 	Format      string // csv, tsv, jsonl, or for runs parquet; "": csv, or what the workflow says
 	Spreadsheet bool   // cells that a spreadsheet would take for formulas begin with an apostrophe
+	Names       bool   // of annotations: who the workers are, next to pseudonyms
 }
 
 func (f TableForm) query(pairs ...any) string {
@@ -111,7 +112,7 @@ func (f TableForm) query(pairs ...any) string {
 
 // Annotations copies every answer of a batch to w.
 func (c *Client) Annotations(ctx context.Context, id crowd.BatchID, w io.Writer, form TableForm, all bool) error {
-	return c.download(ctx, path("batches", id, "annotations")+form.query("all", all), w)
+	return c.download(ctx, path("batches", id, "annotations")+form.query("all", all, "names", form.Names), w)
 }
 
 // Labels copies the label of every task of a batch to w. method is live,

@@ -128,8 +128,13 @@ func (c *Client) Balance(ctx context.Context, id crowd.TenantID) (crowd.Money, e
 	return out.BalanceMicros, err
 }
 
-// Block blocks a worker of a tenant, or lifts that.
-func (c *Client) Block(ctx context.Context, tenant crowd.TenantID, worker crowd.WorkerID, blocked bool) error {
+// Worker returns who a worker of a tenant is, by the tenant's pseudonym or an id.
+func (c *Client) Worker(ctx context.Context, tenant crowd.TenantID, worker string) (wire.KnownWorker, error) {
+	return get[wire.KnownWorker](ctx, c, path("tenants", tenant, "workers", worker))
+}
+
+// Block blocks a worker, by id or the tenant's pseudonym, or lifts that.
+func (c *Client) Block(ctx context.Context, tenant crowd.TenantID, worker string, blocked bool) error {
 	method := http.MethodDelete
 	if blocked {
 		method = http.MethodPut

@@ -151,6 +151,17 @@ func (e *AuditEntry) Verifiable() bool {
 	return e.ChangeDigest == "" || len(e.Before)+len(e.After) == 0
 }
 
+// RewriteChange puts something else in place of what was before and after in a copy that
+// is for somebody who may not see it. What differs from what is kept can no longer be
+// verified.
+func (e *AuditEntry) RewriteChange(before, after json.RawMessage) {
+	if bytes.Equal(before, e.Before) && bytes.Equal(after, e.After) {
+		return
+	}
+	e.ChangeDigest = e.changeDigest()
+	e.Before, e.After, e.Salt = before, after, ""
+}
+
 // EraseChange takes away what was before and after; of an entry whose details have one
 // part, the address, too.
 func (e *AuditEntry) EraseChange() {
@@ -183,7 +194,9 @@ func canonical(v any) []byte {
 type AuditFilter struct {
 	Tenant    crowd.TenantID
 	Actor     crowd.WorkerID
-	Operation string // or what it begins with
+	Operation string   // or what it begins with
+	Among     []string // of these operations only; none: of any
+	Except    []string // of none of these operations
 	Kind      string
 	Object    string
 	Address   string

@@ -12,7 +12,7 @@ type AuditEntry struct {
 	Number    int64          `json:"number" doc:"from 1, without gaps, if all may be seen"`
 	At        time.Time      `json:"at"`
 	Tenant    crowd.TenantID `json:"tenant,omitempty" doc:"whose the thing is; not there: the installation's"`
-	Actor     crowd.WorkerID `json:"actor,omitempty" doc:"who did it; not there: the server itself, or nobody who had signed in"`
+	Actor     string         `json:"actor,omitempty" doc:"who did it: an id, or of a worker the tenant's pseudonym; not there: the server itself, or nobody who had signed in" example:"u2"`
 	Token     int64          `json:"token,omitempty" doc:"of the program that did it for them"`
 	Operation string         `json:"operation" example:"Batches.Launch"`
 	Kind      string         `json:"kind" doc:"of the thing" example:"batch"`
@@ -20,6 +20,7 @@ type AuditEntry struct {
 	Summary   string         `json:"summary,omitempty" doc:"what was done" example:"launched batch b17"`
 	ActorName string         `json:"actor_name,omitempty" doc:"where you may know it"`
 	Staff     bool           `json:"staff,omitempty" doc:"the actor runs the installation"`
+	Renamed   bool           `json:"renamed,omitempty" doc:"a worker stands in actor or object by the tenant's pseudonym: the hash is of the entry with their id"`
 
 	Address string          `json:"address,omitempty" doc:"from which they came; for administrators"`
 	Before  json.RawMessage `json:"before,omitempty" doc:"what differs, as it was"`

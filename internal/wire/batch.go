@@ -143,7 +143,9 @@ type Preview struct {
 type Held struct {
 	Assignment crowd.AssignmentID `json:"assignment"`
 	Task       crowd.TaskID       `json:"task"`
-	Worker     crowd.WorkerID     `json:"worker"`
+	Worker     string             `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID   crowd.WorkerID     `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	WorkerName string             `json:"worker_name,omitempty" doc:"likewise"`
 	Since      time.Time          `json:"since"`
 	ExpiresAt  time.Time          `json:"expires_at"`
 }
@@ -174,8 +176,8 @@ type Quality struct {
 
 // CopyGroup are workers who seem to copy from each other, with the evidence.
 type CopyGroup struct {
-	Workers   []string `json:"workers"`
-	Names     []string `json:"names"`
+	Workers   []string `json:"workers" doc:"the tenant's pseudonyms of the workers"`
+	Names     []string `json:"names,omitempty" doc:"if you may see who workers are"`
 	Shared    int      `json:"shared" doc:"answers to the same task, by pairs"`
 	Agreement float64  `json:"agreement" doc:"share of them that are equal"`
 	Chance    float64  `json:"chance" doc:"share that would be equal by chance"`
@@ -185,8 +187,11 @@ type CopyGroup struct {
 
 // WorkerQuality is how the answers of one worker compare.
 type WorkerQuality struct {
-	Worker      string   `json:"worker"`
-	Name        string   `json:"name"`
+	Worker string `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	Name   string `json:"name,omitempty" doc:"if you may see who workers are"`
+
+	WorkerID crowd.WorkerID `json:"worker_id,omitempty" doc:"likewise"`
+
 	Blocked     bool     `json:"blocked,omitempty" doc:"the batch's tenant has blocked the worker"`
 	Answers     int      `json:"answers"`
 	Agreement   float64  `json:"agreement" doc:"share of the answers that equal the task's label"`

@@ -225,6 +225,13 @@ type Stop struct {
 	Stopped bool `json:"stopped"`
 }
 
+// KnownWorker is who a worker of a tenant is.
+type KnownWorker struct {
+	Worker   string         `json:"worker" doc:"the tenant's pseudonym" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID crowd.WorkerID `json:"worker_id"`
+	Name     string         `json:"name"`
+}
+
 // Invitation is an invitation to become a worker.
 type Invitation struct {
 	ID         int64          `json:"id"`
@@ -240,7 +247,8 @@ type Invitation struct {
 	ExpiresAt  time.Time      `json:"expires_at"`
 	OpenedAt   time.Time      `json:"opened_at,omitzero"`
 	AnsweredAt time.Time      `json:"answered_at,omitzero" doc:"accepted, declined or withdrawn"`
-	Worker     crowd.WorkerID `json:"worker,omitempty" doc:"who has accepted"`
+	Worker     string         `json:"worker,omitempty" doc:"the tenant's pseudonym of who has accepted" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID   crowd.WorkerID `json:"worker_id,omitempty" doc:"if you may see who workers are"`
 	Token      string         `json:"token,omitempty" doc:"for the link …/invitation?token=THIS; only where the server sends no mail, and only this once"`
 	Link       string         `json:"link,omitempty" doc:"the link, where there is a token and the server knows its public address"`
 }

@@ -56,8 +56,9 @@ type Retire struct {
 // Try is a try at a test as those who give the test see it.
 type Try struct {
 	ID          int64           `json:"id"`
-	Worker      crowd.WorkerID  `json:"worker"`
-	Name        string          `json:"name"`
+	Worker      string          `json:"worker" doc:"the tenant's pseudonym of who tried" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID    crowd.WorkerID  `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	Name        string          `json:"name,omitempty" doc:"likewise"`
 	Try         int             `json:"try"`
 	StartedAt   time.Time       `json:"started_at"`
 	SubmittedAt time.Time       `json:"submitted_at,omitzero"`

@@ -26,6 +26,7 @@ const (
 	CanReadResults
 	CanReview
 	CanReadPeople
+	CanReadNames
 	CanChangePeople
 	CanErasePeople
 	CanInvite
@@ -57,6 +58,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanReadResults:    {"results.read", "see tasks, answers, labels and what runs have made"},
 	CanReview:         {"review", "retry or give up what a run holds with an error, keep workers from a tenant's tasks"},
 	CanReadPeople:     {"people.read", "see people and invitations"},
+	CanReadNames:      {"people.names", "see who the workers of a tenant are, where others see pseudonyms"},
 	CanChangePeople:   {"people.change", "add and change people, give roles"},
 	CanErasePeople:    {"people.erase", "hand out all that is kept about a person, and erase it"},
 	CanInvite:         {"people.invite", "invite people to work"},

@@ -39,7 +39,7 @@ var reading = SetOf(CanReadMoney, CanReadBatches, CanReadResults, CanReadPeople,
 
 var builtIns = []BuiltIn{
 	{Admin, "does everything but work", everything &^ SetOf(CanWork), true, false},
-	{Operator, "looks after pools and people, and sees no money", SetOf(CanReadTenants, CanStop, CanReadPeople, CanChangePeople, CanInvite,
+	{Operator, "looks after pools and people, and sees no money", SetOf(CanReadTenants, CanStop, CanReadPeople, CanReadNames, CanChangePeople, CanInvite,
 		CanReadTests, CanChangeTests, CanReadPools, CanChangePools, CanReadFairness, CanReadServices, CanChangeServices), true, true},
 	{Finance, "looks after money: accounts, deposits and budgets", SetOf(CanReadTenants, CanReadMoney, CanMoveMoney, CanChangeBudgets, CanReadBatches), true, true},
 	{Requester, "has tasks done for a tenant, and says who else may", reading |

@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -74,7 +75,9 @@ func (n *NewInvitations) line(i int) int {
 
 // InvitationView is an invitation as it is shown to the inviter.
 type InvitationView struct {
-	store.Invitation
+	store.Invitation // Worker is left out
+
+	By    pseudonym.Worker // who has accepted
 	Stage InvitationStage
 	Token string // of the link …/invitation?token=THIS: when it was made just now, and no mail carries it
 }
@@ -158,7 +161,7 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 			return report, err
 		}
 		for _, i := range made {
-			report.Invited = append(report.Invited, s.invited(secret, i))
+			report.Invited = append(report.Invited, s.invited(p, secret, i))
 		}
 	}
 	if report.Mail {
@@ -291,8 +294,8 @@ func (l *letter) write(i store.Invitation) store.Message {
 
 // invited is an invitation that was just made, or sent again, with the token of
 // the link if no mail carries it.
-func (s *Invitations) invited(secret string, i store.Invitation) InvitationView {
-	out := s.viewOf(i)
+func (s *Invitations) invited(p *access.Principal, secret string, i store.Invitation) InvitationView {
+	out := s.viewOf(p, i)
 	if !s.outbox.CanMail() {
 		out.Token = tokenOf(secret, handedOut, &i)
 	}
@@ -322,7 +325,7 @@ func (s *Invitations) find(ctx context.Context, p *access.Principal, o access.Op
 // Get returns an invitation, with the state of its mail.
 func (s *Invitations) Get(ctx context.Context, p *access.Principal, id int64) (InvitationView, error) {
 	i, err := s.find(ctx, p, access.InvitationsGet, id)
-	return s.viewOf(i), err
+	return s.viewOf(p, i), err
 }
 
 // List lists up to limit invitations with ids below before (0: all),
@@ -333,7 +336,7 @@ func (s *Invitations) List(ctx context.Context, p *access.Principal, tenant crow
 		return nil, err
 	}
 	list, err := s.store.ListInvitations(ctx, tenant, before, limit)
-	out := lists.Map(list, s.viewOf)
+	out := lists.Map(list, func(i store.Invitation) InvitationView { return s.viewOf(p, i) })
 	return out, err
 }
 
@@ -353,9 +356,13 @@ const (
 	InvitationExpired   InvitationStage = "expired"
 )
 
-// viewOf returns an invitation with its stage.
-func (s *Invitations) viewOf(i store.Invitation) InvitationView {
+// viewOf returns an invitation with its stage, as p sees it. The tenant wrote to the
+// address itself, so it may know as whom the person works for it.
+func (s *Invitations) viewOf(p *access.Principal, i store.Invitation) InvitationView {
 	v := InvitationView{Invitation: i, Stage: InvitationHandOut}
+	if i.Worker != 0 {
+		v.Worker, v.By = 0, s.accounts.names.For(p, i.Tenant).Show(i.Worker, "")
+	}
 	mails := map[store.MessageState]InvitationStage{
 		store.MessageQueued: InvitationQueued, store.MessageSent: InvitationSent, store.MessageFailed: InvitationFailed, store.MessageDropped: InvitationFailed,
 	}
@@ -419,7 +426,7 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 		s.outbox.Wake()
 		i.Mail = store.Mailed{State: mail.State, At: mail.NextAt}
 	}
-	return s.invited(secret, i), nil
+	return s.invited(p, secret, i), nil
 }
 
 // Withdraw takes an invitation back: its links work no longer.
@@ -428,7 +435,7 @@ func (s *Invitations) Withdraw(ctx context.Context, p *access.Principal, id int6
 	defer s.accounts.people.Unlock()
 	i, err := s.find(ctx, p, access.InvitationsWithdraw, id)
 	if err != nil || i.State == store.InvitationWithdrawn {
-		return s.viewOf(i), err
+		return s.viewOf(p, i), err
 	}
 	ctx, act := s.acting(ctx, p, access.InvitationsWithdraw, i)
 	i.State, i.AnsweredAt = store.InvitationWithdrawn, s.clock.Time()
@@ -436,5 +443,5 @@ func (s *Invitations) Withdraw(ctx context.Context, p *access.Principal, id int6
 	if err := s.store.UpdateInvitation(ctx, i, nil); err != nil {
 		return InvitationView{}, err
 	}
-	return s.viewOf(i), nil
+	return s.viewOf(p, i), nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/oidc"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -47,6 +48,7 @@ type Accounts struct {
 	streams   *limits.Streams
 	required  FactorRule
 	publicURL string
+	names     *pseudonym.Names
 	log       *slog.Logger
 
 	// erasing is held while somebody is erased. It comes before people.
@@ -66,16 +68,17 @@ type Config struct {
 	OnCall    *recruit.OnCall
 	Clock     live.Clock
 	Log       *slog.Logger
-	AdminFrom []netip.Prefix  // where admins act from; none: anywhere
-	Providers []oidc.Settings // where people may sign in, too
-	Streams   *limits.Streams // event streams that are open
-	Required  FactorRule      // who has to have a second factor
-	PublicURL string          // where people reach the server; "": that is not known
+	AdminFrom []netip.Prefix   // where admins act from; none: anywhere
+	Providers []oidc.Settings  // where people may sign in, too
+	Streams   *limits.Streams  // event streams that are open
+	Required  FactorRule       // who has to have a second factor
+	PublicURL string           // where people reach the server; "": that is not known
+	Names     *pseudonym.Names // how workers are called
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
 	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{s}, &passkeyCases{s}
 	for _, p := range cfg.Providers {
@@ -391,16 +394,20 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 	})
 }
 
-// BlockWorker keeps a worker from the tasks of a tenant, or lifts that.
-func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant crowd.TenantID, id crowd.WorkerID, blocked bool) error {
+// BlockWorker keeps a worker, whom p calls as pseudonym.Reader.Find says, from the tasks of a
+// tenant, or lifts that.
+func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant crowd.TenantID, who string, blocked bool) error {
 	if err := p.MayFor(access.AccountsBlockWorker, tenant); err != nil {
 		return err
 	}
-	noWorker := &crowd.Error{Code: crowd.NotFound, Field: "worker", Message: "no such worker"}
+	id, err := s.names.For(p, tenant).Find(who)
+	if err != nil {
+		return err
+	}
 	ctx, act := p.Acting(ctx, access.AccountsBlockWorker, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "worker", Object: id.String()})
-	_, err := s.Change(ctx, id, func(u *store.User) error {
+	_, err = s.Change(ctx, id, func(u *store.User) error {
 		if u.Pool == 0 {
-			return noWorker
+			return pseudonym.ErrNoWorker
 		}
 		list := slices.DeleteFunc(slices.Clone(u.BlockedBy), func(t crowd.TenantID) bool { return t == tenant })
 		type here struct{ Blocked bool } // other tenants' blocks are not this one's to see
@@ -413,9 +420,33 @@ func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant 
 		return nil
 	})
 	if crowd.CodeOf(err) == crowd.NotFound { // staff look absent
-		return noWorker
+		return pseudonym.ErrNoWorker
 	}
 	return err
+}
+
+// Worker says who a worker of a tenant's is, whom p calls as pseudonym.Reader.Find says. By
+// an id it answers who may know who anybody is.
+func (s *Accounts) Worker(ctx context.Context, p *access.Principal, tenant crowd.TenantID, who string) (pseudonym.Worker, error) {
+	if err := p.MayFor(access.AccountsWorker, tenant); err != nil {
+		return pseudonym.Worker{}, err
+	}
+	if _, err := s.store.Tenant(ctx, tenant); err != nil {
+		return pseudonym.Worker{}, err
+	}
+	seen := s.names.For(p, tenant)
+	id, err := seen.Find(who)
+	if _, byID := crowd.ParseWorkerID(who); err == nil && byID == nil && p.MayFor(access.AccountsWorker, 0) != nil {
+		err = pseudonym.ErrNoWorker
+	}
+	if err != nil {
+		return pseudonym.Worker{}, err
+	}
+	u, err := s.store.User(ctx, id)
+	if crowd.CodeOf(err) == crowd.NotFound {
+		return pseudonym.Worker{}, pseudonym.ErrNoWorker
+	}
+	return seen.Show(u.ID, u.Name), err
 }
 
 // NewSetupLink gives a person a new one-time link, for a forgotten password.

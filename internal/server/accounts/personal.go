@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
@@ -23,7 +24,23 @@ type dataCases struct{ accounts *Accounts }
 func (part *dataCases) PersonalData(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, iter.Seq2[store.PersonalRow, error], error) {
 	s := part.accounts
 	u, err := s.personal(ctx, p, access.AccountsPersonalDataOfOthers, id)
-	return u, s.store.Personal(ctx, id), err
+	return u, lists.MapRead(s.store.Personal(ctx, id), func(r store.PersonalRow) store.PersonalRow {
+		s.renameBlocked(p, u.ID, r)
+		return r
+	}), err
+}
+
+// renameBlocked puts a pseudonym into an entry of the audit log which says that a person
+// blocked a worker of a tenant.
+func (s *Accounts) renameBlocked(p *access.Principal, of crowd.WorkerID, r store.PersonalRow) {
+	if r.Table != "audit" || r.Row["kind"] != "worker" {
+		return
+	}
+	tenant, noTenant := crowd.ParseTenantID(fmt.Sprint(r.Row["tenant"]))
+	worker, noWorker := crowd.ParseWorkerID(fmt.Sprint(r.Row["object"]))
+	if seen := s.names.For(p, tenant); noTenant == nil && noWorker == nil && worker != of && !seen.Named() {
+		r.Row["object"] = seen.Show(worker, "").Pseudonym
+	}
 }
 
 // personal returns a person of whom p may see or do what o says: themself, with all their

@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -309,9 +310,10 @@ func (s *Tests) Retire(ctx context.Context, p *access.Principal, id int64, retir
 
 // TriedTest is a try with who made it.
 type TriedTest struct {
-	store.Try
-	Name string // the person's
-	Out  bool   // it was their last one, and they have not passed
+	store.Try // Worker is left out
+
+	By  pseudonym.Worker
+	Out bool // it was their last one, and they have not passed
 }
 
 // Tries lists up to limit tries at a test with ids below before (0: all),
@@ -326,14 +328,16 @@ func (s *Tests) Tries(ctx context.Context, p *access.Principal, id, before int64
 	if err != nil {
 		return nil, err
 	}
-	out := make([]TriedTest, len(list))
+	seen, out := s.accounts.names.For(p, t.Tenant), make([]TriedTest, len(list))
 	for i, try := range list {
 		u, err := s.store.User(ctx, try.Worker)
 		if err != nil {
 			return nil, err
 		}
 		_, over := ended(&try, s.clock.Time())
-		out[i] = TriedTest{try, u.Name, over && !try.Passed && try.N >= t.Tries}
+		by := seen.Show(try.Worker, u.Name)
+		try.Worker = 0
+		out[i] = TriedTest{try, by, over && !try.Passed && try.N >= t.Tries}
 	}
 	return out, nil
 }

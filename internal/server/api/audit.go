@@ -21,40 +21,36 @@ import (
 // AuditQuery says which entries of the audit log are meant.
 type AuditQuery struct {
 	Tenant    string    `query:"tenant" doc:"whose things; only administrators may leave it out, or who is of one tenant" example:"n3"`
-	Actor     string    `query:"actor" doc:"who did it" example:"u42"`
+	Actor     string    `query:"actor" doc:"who did it: an id, or a pseudonym of a worker of the tenant" example:"u42"`
 	Operation string    `query:"operation" doc:"or what its name begins with" example:"Batches."`
 	Kind      string    `query:"kind" doc:"of the thing" example:"batch"`
-	Object    string    `query:"object" doc:"the thing, by its id or name" example:"b17"`
+	Object    string    `query:"object" doc:"the thing, by its id, pseudonym or name" example:"b17"`
 	Address   string    `query:"address" doc:"from which they came; for administrators" example:"192.0.2.7"`
 	Since     time.Time `query:"since"`
 	Until     time.Time `query:"until" doc:"before this"`
 
-	filter store.AuditFilter
+	filter audit.Filter
 }
 
 // Resolve implements huma.Resolver.
 func (q *AuditQuery) Resolve(huma.Context) []error {
-	q.filter = store.AuditFilter{Operation: q.Operation, Kind: q.Kind, Object: q.Object, Address: q.Address, Since: q.Since, Until: q.Until}
-	var errs []error
-	if q.Tenant != "" {
-		errs = parse(&q.filter.Tenant, q.Tenant, crowd.ParseTenantID)
+	q.filter = audit.Filter{By: q.Actor, AuditFilter: store.AuditFilter{Operation: q.Operation, Kind: q.Kind, Object: q.Object, Address: q.Address, Since: q.Since, Until: q.Until}}
+	if q.Tenant == "" {
+		return nil
 	}
-	if q.Actor != "" {
-		errs = append(errs, parse(&q.filter.Actor, q.Actor, crowd.ParseWorkerID)...)
-	}
-	return errs
+	return parse(&q.filter.Tenant, q.Tenant, crowd.ParseTenantID)
 }
 
-func toAuditEntry(e store.AuditEntry) wire.AuditEntry {
+func toAuditEntry(e audit.Entry) wire.AuditEntry {
 	return wire.AuditEntry{
-		Number: e.Number, At: e.At, Tenant: e.Tenant, Actor: e.Actor, Token: e.Token, Operation: e.Operation, Kind: e.Kind, Object: e.Object,
+		Number: e.Number, At: e.At, Tenant: e.Tenant, Actor: e.By, Renamed: e.Renamed, Token: e.Token, Operation: e.Operation, Kind: e.Kind, Object: e.Object,
 		Address: e.Address, Before: e.Before, After: e.After,
 		Salt: e.Salt, AddressSalt: e.AddressSalt, AddressDigest: e.AddressDigest, ChangeDigest: e.ChangeDigest, Previous: e.Previous, Hash: e.Hash,
 	}
 }
 
 func toSeenEntry(e audit.Entry) wire.AuditEntry {
-	out := toAuditEntry(e.AuditEntry)
+	out := toAuditEntry(e)
 	out.Summary, out.ActorName, out.Staff = e.Summary, e.Who, e.Staff
 	return out
 }
@@ -88,7 +84,7 @@ func (a *api) audit() {
 }
 
 // writeAudit writes entries as lines of JSON, whose bytes the hashes are of.
-func writeAudit(w io.Writer, list iter.Seq2[store.AuditEntry, error]) error {
+func writeAudit(w io.Writer, list iter.Seq2[audit.Entry, error]) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for e, err := range list {

@@ -289,8 +289,8 @@ func (a *api) batchMoves() {
 
 // batchWaits registers who holds the tasks of a batch, and why the others wait.
 func (a *api) batchWaits() {
-	toHeld := func(h engine.Handout) wire.Held {
-		return wire.Held{Assignment: h.Assignment, Task: h.Task, Worker: h.Worker, Since: h.At, ExpiresAt: h.Expires}
+	toHeld := func(h batches.Holder) wire.Held {
+		return wire.Held{Assignment: h.Assignment, Task: h.Task, Worker: h.By.Pseudonym, WorkerID: h.By.ID, WorkerName: h.By.Name, Since: h.At, ExpiresAt: h.Expires}
 	}
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/holding", summary: "Who holds what, the longest held first", tag: batchTag, access: signedIn},
 		of[BatchPath](a.app.Batches.Holding, all(toHeld)))

@@ -15,7 +15,7 @@ func (a *api) toInvitation(i accounts.InvitationView) wire.Invitation {
 	return wire.Invitation{
 		ID: i.ID, Tenant: i.Tenant, Pool: i.Pool, Test: i.Test, Address: i.Address, Note: i.Note, Stage: string(i.Stage),
 		MailError: i.Mail.Error, InvitedBy: i.InvitedBy, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt, OpenedAt: i.OpenedAt, AnsweredAt: i.AnsweredAt,
-		Worker: i.Worker, Token: i.Token, Link: a.link("/invitation?token=", i.Token),
+		Worker: i.By.Pseudonym, WorkerID: i.By.ID, Token: i.Token, Link: a.link("/invitation?token=", i.Token),
 	}
 }
 

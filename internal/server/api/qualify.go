@@ -25,7 +25,7 @@ func toGivenTest(names accounts.Names, t store.Test) wire.GivenTest {
 }
 
 func toTry(t accounts.TriedTest) wire.Try {
-	return wire.Try{ID: t.ID, Worker: t.Worker, Name: t.Name, Try: t.N, StartedAt: t.StartedAt, SubmittedAt: t.SubmittedAt,
+	return wire.Try{ID: t.ID, Worker: t.By.Pseudonym, WorkerID: t.By.ID, Name: t.By.Name, Try: t.N, StartedAt: t.StartedAt, SubmittedAt: t.SubmittedAt,
 		Right: t.Right, Score: t.Score, Late: t.Late, Passed: t.Passed, Answers: t.Answers}
 }
 

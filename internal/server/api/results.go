@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -106,15 +107,24 @@ func (a *api) results() {
 		text: "Streamed, as of one moment. With `all`, assignments that ended without an answer too."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ExportPath
-			All bool `query:"all"`
+			All   bool `query:"all"`
+			Names bool `query:"names" doc:"add worker_id and worker_name, which needs the permission people.names"`
 		}) (*huma.StreamResponse, error) {
+			if in.Names {
+				if err := a.app.Batches.MayName(ctx, p, in.id); err != nil {
+					return nil, err
+				}
+			}
 			b, list, err := a.app.Batches.Annotations(ctx, p, in.id, !in.All)
 			if err != nil {
 				return nil, err
 			}
-			columns := append([]string{"assignment", "task", "worker", "worker_name", "state", "assigned_at", "ended_at", "seconds",
+			columns := append([]string{"assignment", "task", "worker", "state", "assigned_at", "ended_at", "seconds",
 				"label", "answer", "counted", "late", "paid_micros"}, inputColumns(b)...)
-			return a.stream(b.Spec.ID.String()+"-annotations", in.options("seconds", "answer", "counted", "late", "paid_micros"), columns, annotationRows(list)), nil
+			if in.Names {
+				columns = append(columns, "worker_id", "worker_name")
+			}
+			return a.stream(b.Spec.ID.String()+"-annotations", in.options("seconds", "answer", "counted", "late", "paid_micros"), columns, annotationRows(list, in.Names)), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. The others make labels of all counted answers together, and learn from known answers if they can: which fit depends on the kind of question."},
@@ -182,13 +192,16 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 	}}
 }
 
-func annotationRows(list iter.Seq2[store.Annotation, error]) iter.Seq2[[]string, error] {
+func annotationRows(list iter.Seq2[batches.Annotation, error], named bool) iter.Seq2[[]string, error] {
 	var row []string
-	return lists.MapRead(list, func(x store.Annotation) []string {
-		row = append(row[:0], x.Assignment.String(), x.Task.String(), x.Worker.String(), x.WorkerName, string(x.State),
+	return lists.MapRead(list, func(x batches.Annotation) []string {
+		row = append(row[:0], x.Assignment.String(), x.Task.String(), x.By.Pseudonym, string(x.State),
 			stamp(x.AssignedAt), stamp(x.EndedAt), seconds(x.AssignedAt, x.EndedAt), x.Key, string(x.Body),
 			strconv.FormatBool(x.Counted), strconv.FormatBool(x.Late), strconv.FormatInt(int64(x.Paid), 10))
-		return append(row, x.Values...)
+		if row = append(row, x.Values...); named {
+			row = append(row, x.By.ID.String(), x.By.Name)
+		}
+		return row
 	})
 }
 
@@ -209,8 +222,12 @@ func toQuality(q *batches.Quality) wire.Quality {
 	out := wire.Quality{Batch: q.Batch.Spec.ID, Asked: q.Asked, Scale: q.Scale.String(), Unanimous: q.Unanim, Several: q.Several, GoldTasks: q.GoldTasks, Learnt: q.Learnt,
 		Workers: []wire.WorkerQuality{}, Groups: []wire.CopyGroup{}}
 	for _, g := range q.Groups {
-		out.Groups = append(out.Groups, wire.CopyGroup{Shared: g.Shared, Agreement: g.Agreement, Chance: g.Chance, Beyond: g.Low, Honest: g.Honest,
-			Workers: lists.Map(g.Members, func(m batches.Member) string { return m.ID }), Names: lists.Map(g.Members, func(m batches.Member) string { return m.Name })})
+		group := wire.CopyGroup{Shared: g.Shared, Agreement: g.Agreement, Chance: g.Chance, Beyond: g.Low, Honest: g.Honest,
+			Workers: lists.Map(g.Members, func(m pseudonym.Worker) string { return m.Pseudonym })}
+		if q.Named {
+			group.Names = lists.Map(g.Members, func(m pseudonym.Worker) string { return m.Name })
+		}
+		out.Groups = append(out.Groups, group)
 	}
 	if q.AlphaOK {
 		out.Alpha = &q.Alpha
@@ -222,7 +239,7 @@ func toQuality(q *batches.Quality) wire.Quality {
 		out.Method = q.Result.Method
 	}
 	for _, w := range q.Workers {
-		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.ID, Name: w.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
+		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
 			Skill: w.Reliability.Skill, SkillLow: w.Reliability.Low, SkillHigh: w.Reliability.High,
 			GoldRight: w.Right, GoldAnswers: w.Gold, Accuracy: w.Accuracy, Information: w.Information})
 	}

@@ -78,8 +78,14 @@ func (a *api) tenants() {
 		})
 	type blockPath struct {
 		TenantPath
-		Worker string `path:"worker" example:"u42"`
+		Worker string `path:"worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq" doc:"the tenant's pseudonym of the worker, or, if you may see who workers are, their id"`
 	}
+	add(a, op{method: http.MethodGet, path: "/v1/tenants/{id}/workers/{worker}", summary: "Say who a worker of a tenant is", tag: tag, access: signedIn,
+		text: "For who holds the permission people.names. By an id it answers who holds it for the installation."},
+		func(ctx context.Context, p *access.Principal, in *blockPath) (wire.KnownWorker, error) {
+			w, err := a.app.Accounts.Worker(ctx, p, in.id, in.Worker)
+			return wire.KnownWorker{Worker: w.Pseudonym, WorkerID: w.ID, Name: w.Name}, err
+		})
 	blocks := []struct {
 		method, summary string
 		blocked         bool
@@ -90,11 +96,7 @@ func (a *api) tenants() {
 	for _, b := range blocks {
 		addAction(a, op{method: b.method, path: "/v1/tenants/{id}/blocks/{worker}", summary: b.summary, tag: tag, access: signedIn},
 			func(ctx context.Context, p *access.Principal, in *blockPath) error {
-				worker, err := crowd.ParseWorkerID(in.Worker)
-				if err != nil {
-					return err
-				}
-				return a.app.Accounts.BlockWorker(ctx, p, in.id, worker, b.blocked)
+				return a.app.Accounts.BlockWorker(ctx, p, in.id, in.Worker, b.blocked)
 			})
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func toWork(w *work.HeldTask) (*wire.Work, error) {
 	}
 	var err error
 	if out.View.Framed() {
-		out.HTML, err = w.Template.RenderHTML(w.Values, task.Frame{AssignmentID: w.Assignment.String(), TaskID: w.Task.String(), WorkerID: w.Worker.String()})
+		out.HTML, err = w.RenderHTML("")
 	}
 	return out, err
 }

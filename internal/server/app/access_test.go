@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -107,10 +108,14 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 	"Accounts.Users": func(s *scene, p *access.Principal) error { return second(s.Accounts.Users(s.ctx, p, s.a, 0, 1)) },
 	"Accounts.BlockWorker": func(s *scene, p *access.Principal) error {
-		return s.Accounts.BlockWorker(s.ctx, p, s.a, s.workers[0].User.ID, false)
+		return s.Accounts.BlockWorker(s.ctx, p, s.a, s.pseudonym(s.a, s.workers[0]), false)
 	},
-	"Batches.Create": func(s *scene, p *access.Principal) error { return second(s.Batches.Create(s.ctx, p, s.definition())) },
-	"Batches.List":   func(s *scene, p *access.Principal) error { return second(s.Batches.List(s.ctx, p, s.a, 0, 1)) },
+	"Accounts.Worker": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.Worker(s.ctx, p, s.a, s.pseudonym(s.a, s.workers[0])))
+	},
+	"Batches.MayName": func(s *scene, p *access.Principal) error { return s.Batches.MayName(s.ctx, p, s.running) },
+	"Batches.Create":  func(s *scene, p *access.Principal) error { return second(s.Batches.Create(s.ctx, p, s.definition())) },
+	"Batches.List":    func(s *scene, p *access.Principal) error { return second(s.Batches.List(s.ctx, p, s.a, 0, 1)) },
 	"Batches.EditDraft": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.EditDraft(s.ctx, p, s.draft, replaced(s.definition())))
 	},
@@ -289,12 +294,12 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
 	},
 	"Audit.List": func(s *scene, p *access.Principal) error {
-		return second(s.Audit.List(s.ctx, p, store.AuditFilter{Tenant: s.a, Limit: 9}))
+		return second(s.Audit.List(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a, Limit: 9}}))
 	},
 	"Audit.Get":   func(s *scene, p *access.Principal) error { return second(s.Audit.Get(s.ctx, p, s.entryOfA())) },
 	"Audit.Check": func(s *scene, p *access.Principal) error { return second(s.Audit.Check(s.ctx, p)) },
 	"Audit.Export": func(s *scene, p *access.Principal) error {
-		return second(s.Audit.Export(s.ctx, p, store.AuditFilter{Tenant: s.a}))
+		return second(s.Audit.Export(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a}}))
 	},
 
 	"Tenants.Quotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.Quotas(s.ctx, p, s.a)) },

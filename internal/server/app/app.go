@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/oidc"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/repeats"
 	"github.com/throng-dev/throng/internal/server/results"
@@ -152,13 +153,17 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	workers, err := pseudonym.Open(ctx, cfg.Store)
+	if err != nil {
+		return nil, err
+	}
 	funds, streams, uploads, downloads := accounts.NewFunds(cfg.Store), limits.NewStreams(quotas), limits.UploadSlots(quotas), limits.DownloadSlots(quotas)
 	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots(quotas), bodies: limits.BodySlots(quotas), quotas: quotas, PublicURL: strings.TrimRight(cfg.PublicURL, "/")}
 	a.repeats = repeats.New(cfg.Store, cfg.Now, cfg.Log)
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL})
+	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers})
 	a.Tenants = accounts.NewTenants(accounts.TenantsConfig{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Funds: funds, Quotas: quotas})
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox, quotas)
 	a.Tests = accounts.OpenTests(a.Accounts, quotas, uploads)
@@ -176,12 +181,12 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	})
 	a.Pools = control.OpenPools(a.Control)
 
-	a.Work = work.New(cfg.Store, a.live, a.onCall, cfg.Now)
-	a.Results = results.New(results.Config{Store: cfg.Store, Clock: cfg.Now, Downloads: downloads})
-	a.Batches = batches.New(batches.Config{Results: a.Results, Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
+	a.Work = work.New(work.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Names: workers})
+	a.Results = results.New(results.Config{Store: cfg.Store, Clock: cfg.Now, Downloads: downloads, Names: workers})
+	a.Batches = batches.New(batches.Config{Results: a.Results, Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads, Names: workers})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
-	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention})
+	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention, Names: workers})
 	return a, nil
 }
 

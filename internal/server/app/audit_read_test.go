@@ -27,7 +27,7 @@ func TestEachTenantSeesItsPart(t *testing.T) {
 	limited, _, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{For: w.ann.User.ID, Name: "of the boss", Tenant: w.a, Networks: []string{"198.51.100.0/24"}})
 	ok(t, err)
 
-	all := must(w.Audit.List(w.ctx, w.admin, store.AuditFilter{Limit: 1000}))(t)
+	all := must(w.Audit.List(w.ctx, w.admin, audit.Filter{AuditFilter: store.AuditFilter{Limit: 1000}}))(t)
 	tenants := map[crowd.TenantID]int{}
 	for _, e := range all {
 		tenants[e.Tenant]++
@@ -53,7 +53,7 @@ func TestEachTenantSeesItsPart(t *testing.T) {
 		}
 	}
 
-	own := must(w.Audit.List(w.ctx, w.ann, store.AuditFilter{Limit: 1000}))(t)
+	own := must(w.Audit.List(w.ctx, w.ann, audit.Filter{AuditFilter: store.AuditFilter{Limit: 1000}}))(t)
 	if len(own) != tenants[w.a] {
 		t.Errorf("there are %d entries of a, %d are seen", tenants[w.a], len(own))
 	}
@@ -76,18 +76,18 @@ func TestEachTenantSeesItsPart(t *testing.T) {
 		t.Errorf("a token of who runs the installation is %+v", e)
 	}
 
-	_, err = w.Audit.List(w.ctx, w.ann, store.AuditFilter{Tenant: w.b, Limit: 9})
+	_, err = w.Audit.List(w.ctx, w.ann, audit.Filter{AuditFilter: store.AuditFilter{Tenant: w.b, Limit: 9}})
 	refused(t, err, crowd.NotFound)
-	_, err = w.Audit.List(w.ctx, w.ann, store.AuditFilter{Address: "192.0.2.7", Limit: 9})
+	_, err = w.Audit.List(w.ctx, w.ann, audit.Filter{AuditFilter: store.AuditFilter{Address: "192.0.2.7", Limit: 9}})
 	refused(t, err, crowd.Forbidden)
-	_, err = w.Audit.Export(w.ctx, w.ann, store.AuditFilter{Address: "192.0.2.7"})
+	_, err = w.Audit.Export(w.ctx, w.ann, audit.Filter{AuditFilter: store.AuditFilter{Address: "192.0.2.7"}})
 	refused(t, err, crowd.Forbidden)
-	if list := must(w.Audit.List(w.ctx, w.admin, store.AuditFilter{Address: "192.0.2.7", Limit: 9}))(t); len(list) != 4 {
+	if list := must(w.Audit.List(w.ctx, w.admin, audit.Filter{AuditFilter: store.AuditFilter{Address: "192.0.2.7", Limit: 9}}))(t); len(list) != 4 {
 		t.Errorf("from the address came %d", len(list))
 	}
 	token := *w.admin
 	token.Token = store.Token{Kind: store.APIToken, Tenant: w.a}
-	_, err = w.Audit.List(w.ctx, &token, store.AuditFilter{Limit: 9})
+	_, err = w.Audit.List(w.ctx, &token, audit.Filter{AuditFilter: store.AuditFilter{Limit: 9}})
 	refused(t, err, crowd.Forbidden) // as admin of nothing
 }
 
@@ -99,16 +99,16 @@ func TestExportOfTheAuditLog(t *testing.T) {
 		ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, crowd.Unit, ""))
 	}
 	var chain store.AuditChain
-	for e, err := range must(w.Audit.Export(w.ctx, w.admin, store.AuditFilter{}))(t) {
+	for e, err := range must(w.Audit.Export(w.ctx, w.admin, audit.Filter{AuditFilter: store.AuditFilter{}}))(t) {
 		ok(t, err)
-		ok(t, chain.Add(&e))
+		ok(t, chain.Add(&e.AuditEntry))
 	}
 	ok(t, chain.End())
 	if head := must(w.Audit.Check(w.ctx, w.admin))(t); head != chain.Head || head.Last < 1100 {
 		t.Errorf("the export ends with %+v, the log with %+v", chain.Head, head)
 	}
 	n := 0
-	for e, err := range must(w.Audit.Export(w.ctx, w.ann, store.AuditFilter{Operation: "Tenants.Deposit"}))(t) {
+	for e, err := range must(w.Audit.Export(w.ctx, w.ann, audit.Filter{AuditFilter: store.AuditFilter{Operation: "Tenants.Deposit"}}))(t) {
 		if ok(t, err); e.Tenant != w.a || e.Address != "" || e.Hash != e.Digest() {
 			t.Errorf("ann's has %+v", e)
 		}
@@ -140,7 +140,7 @@ func TestAuditRetention(t *testing.T) {
 		}
 		must(w.Audit.Check(w.ctx, w.admin))(t)
 	}
-	last := must(w.Audit.List(w.ctx, w.admin, store.AuditFilter{Limit: 1}))(t)[0]
+	last := must(w.Audit.List(w.ctx, w.admin, audit.Filter{AuditFilter: store.AuditFilter{Limit: 1}}))(t)[0]
 	if last.Summary != "dropped old entries of the audit log" || !strings.Contains(string(last.After), `"setting":"--audit-retention 2 days"`) {
 		t.Errorf("the last entry is %+v", last)
 	}
@@ -165,7 +165,7 @@ func TestEverySummary(t *testing.T) {
 		}
 		e := &store.Act{AuditEntry: store.AuditEntry{At: w.clock.now(), Tenant: w.a, Actor: w.ann.User.ID, Operation: name, Kind: "batch", Object: "b1"}}
 		ok(t, w.store.Deposit(store.WithActs(w.ctx, e), w.clock.now(), w.a, crowd.Unit, ""))
-		if s := must(w.Audit.List(w.ctx, w.ann, store.AuditFilter{Limit: 1}))(t)[0].Summary; strings.Contains(s, name) || !strings.Contains(s, "batch b1") {
+		if s := must(w.Audit.List(w.ctx, w.ann, audit.Filter{AuditFilter: store.AuditFilter{Limit: 1}}))(t)[0].Summary; strings.Contains(s, name) || !strings.Contains(s, "batch b1") {
 			t.Errorf("%s is told as %q", name, s)
 		}
 	}

@@ -436,14 +436,14 @@ func TestHoldersUpToALimit(t *testing.T) {
 		w.next(p)
 	}
 	for limit, want := range map[int][2]int{2: {2, 1}, 3: {3, 0}, 4: {3, 0}} {
-		list, more, err := w.Batches.Holders(context.Background(), w.ann, id, limit)
+		list, more, err := w.Batches.Holders(context.Background(), w.admin, id, limit)
 		ok(t, err)
 		if len(list) != want[0] || more != want[1] {
 			t.Errorf("up to %d: %d holders and %d more", limit, len(list), more)
 		}
 		for i, h := range list {
-			if h.Name != w.workers[i].User.Name || h.Worker != w.workers[i].User.ID {
-				t.Errorf("holder %d is %s, %s", i, h.Name, h.Worker)
+			if h.By.Name != w.workers[i].User.Name || h.By.ID != w.workers[i].User.ID {
+				t.Errorf("holder %d is %s, %s", i, h.By.Name, h.By.ID)
 			}
 		}
 	}

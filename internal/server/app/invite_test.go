@@ -89,7 +89,7 @@ func TestInvitedAndAtWork(t *testing.T) {
 	w.next(eva)
 	must(w.session("eva", goodPassword))(t)
 	i := must(w.Invitations.Get(w.ctx, w.ann, 1))(t)
-	if i.Worker != eva.User.ID || w.stage(1) != accounts.InvitationAccepted || i.AnsweredAt.IsZero() {
+	if i.Worker != 0 || i.By.ID != 0 || i.By.Pseudonym != w.pseudonym(w.a, eva) || w.stage(1) != accounts.InvitationAccepted || i.AnsweredAt.IsZero() {
 		t.Errorf("the invitation is %+v", i)
 	}
 	_, err = w.join(token, "second")

@@ -147,7 +147,7 @@ func TestQualifyAndWork(t *testing.T) {
 
 	// The answers are kept, for those who gave the test.
 	kept := must(w.Tests.Tries(w.ctx, w.admin, test.ID, 0, 10))(t)
-	if len(kept) != 2 || kept[0].Name != "eva" || kept[0].Right != 5 || kept[1].Right != 4 {
+	if len(kept) != 2 || kept[0].By.Name != "eva" || kept[0].Right != 5 || kept[1].Right != 4 {
 		t.Fatalf("kept are %+v", kept)
 	}
 	var each map[string]struct {

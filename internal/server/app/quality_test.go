@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -36,7 +37,7 @@ func TestQuality(t *testing.T) {
 		}
 		// Who agrees least comes first: the third always says yes.
 		first, last := q.Workers[0], q.Workers[2]
-		if first.Name != "worker3" || first.ID != w.workers[2].User.ID.String() || first.Answers != 2 || first.Right != 1 || first.Gold != 2 || first.Agreement != 0.5 {
+		if first.By != (pseudonym.Worker{Pseudonym: w.pseudonym(w.a, w.workers[2])}) || first.Answers != 2 || first.Right != 1 || first.Gold != 2 || first.Agreement != 0.5 {
 			t.Errorf("%s: first is %+v", asked, first)
 		}
 		if last.Agreement != 1 || last.Right != last.Gold || (last.Accuracy != nil) != (used == "ds-map") {

@@ -74,13 +74,13 @@ func TestResults(t *testing.T) {
 	}
 	stone := p.Rows[1]
 	if stone.Label.Value != "no" || !stone.Differ || stone.Wrong || stone.Gold != "no" || len(stone.Answers) != 3 || *stone.Sure() < .6 ||
-		stone.Answers[2].By != (results.Member{ID: w.workers[2].User.ID.String(), Name: "worker3"}) || stone.Answers[2].Key != "yes" || stone.Answers[2].Paid != crowd.Unit/100 {
+		stone.Answers[2].By != (results.Member{ID: w.pseudonym(w.a, w.workers[2]), Name: w.pseudonym(w.a, w.workers[2])}) || stone.Answers[2].Key != "yes" || stone.Answers[2].Paid != crowd.Unit/100 {
 		t.Errorf("the stone is %+v with label %+v", stone, stone.Label)
 	}
 	for filter, want := range map[string][]uint32{
 		"agree:no": {2, 4}, "agree:yes": {1, 3}, "-agree:no": {1, 3, 5}, "answers:0": {5}, "answers:>=3": {1, 2, 3, 4}, "answers:0,3": {1, 2, 3, 4, 5},
-		"known:yes": {1, 2}, "known:yes agree:no": {2}, "label:YES": {1, 3}, "label:yes,no": {1, 2, 3, 4}, "labelled:no": {5}, "worker:worker3": {1, 2, 3, 4},
-		"worker:" + w.workers[0].User.ID.String() + " label:no": {2, 4}, "confidence:<2": {1, 2, 3, 4}, "confidence:>2": nil, "wrong:yes": nil, "tie:no": {1, 2, 3, 4, 5},
+		"known:yes": {1, 2}, "known:yes agree:no": {2}, "label:YES": {1, 3}, "label:yes,no": {1, 2, 3, 4}, "labelled:no": {5}, "worker:worker3": nil, "worker:" + w.workers[0].User.ID.String(): nil, "worker:" + w.pseudonym(w.a, w.workers[2]): {1, 2, 3, 4},
+		"worker:" + w.pseudonym(w.a, w.workers[0]) + " label:no": {2, 4}, "confidence:<2": {1, 2, 3, 4}, "confidence:>2": nil, "wrong:yes": nil, "tie:no": {1, 2, 3, 4, 5},
 		"soft": {3}, "ärger": {1}, `"odd, small"`: {4}, "input.note:fur,small": {3, 4}, "input.note:": {2, 5}, "answer.label:no": {2, 4}, "-answer.label:no": {1, 3, 5},
 		"undecided:yes": nil, "sort:-task": {5, 4, 3, 2, 1}, "sort:answers": {5, 1, 2, 3, 4}, "a sort:-task": {5, 4, 3, 2, 1}, "nothing": nil,
 	} {

@@ -251,7 +251,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		return second(x.Tenants.Update(x.ctx, p, x.a, accounts.TenantEdit{Stopped: ptr(true)}))
 	},
 	"Accounts.BlockWorker": func(x *trial, p *access.Principal) error {
-		return x.Accounts.BlockWorker(x.ctx, p, x.a, x.workers[3].User.ID, true)
+		return x.Accounts.BlockWorker(x.ctx, p, x.a, x.pseudonym(x.a, x.workers[3]), true)
 	},
 	"Batches.EditDraft": func(x *trial, p *access.Principal) error {
 		d := x.definition()

@@ -611,13 +611,13 @@ func TestWhoHoldsWhatAndWhy(t *testing.T) {
 	id := w.launch(2, times(2))
 	work := w.next(w.workers[0])
 	held := must(w.Batches.Holding(w.ctx, w.ann, id))(t)
-	if len(held) != 1 || held[0].Assignment != work.Assignment || held[0].Worker != w.workers[0].User.ID {
+	if len(held) != 1 || held[0].Assignment != work.Assignment || held[0].Worker != 0 || held[0].By.Pseudonym != w.pseudonym(w.a, w.workers[0]) {
 		t.Errorf("held: %v", held)
 	}
 	w.next(w.workers[1])
 	list, more, err := w.Batches.Holders(w.ctx, w.ann, id, 1)
 	ok(t, err)
-	if more != 1 || len(list) != 1 || list[0].Name != "worker1" {
+	if more != 1 || len(list) != 1 || list[0].By.Name != "" {
 		t.Errorf("%v and %d more", list, more)
 	}
 	why := must(w.Batches.Why(w.ctx, w.ann, id))(t)
@@ -631,12 +631,12 @@ func TestWhoHoldsWhatAndWhy(t *testing.T) {
 	must(w.Batches.Cancel(w.ctx, w.ann, id))(t)
 	_, err = w.Batches.Why(w.ctx, w.ann, id)
 	refused(t, err, crowd.Conflict)
-	ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.workers[0].User.ID, true))
+	ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.pseudonym(w.a, w.workers[0]), true))
 	w.launch(1)
 	if why := must(w.Work.WhyNothing(w.ctx, w.workers[0]))(t); why[crowd.WorkerBlocked] != 1 {
 		t.Errorf("why: %v", why)
 	}
-	ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.workers[0].User.ID, false))
+	ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.pseudonym(w.a, w.workers[0]), false))
 	w.next(w.workers[0])
 }
 

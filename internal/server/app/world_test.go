@@ -276,9 +276,16 @@ func (w *world) answers(id crowd.BatchID) []store.Annotation {
 	var list []store.Annotation
 	for a, err := range rows {
 		ok(w.t, err)
-		list = append(list, a)
+		a.Annotation.Worker = a.By.ID
+		list = append(list, a.Annotation)
 	}
 	return list
+}
+
+// pseudonym is how a tenant knows a worker.
+func (w *world) pseudonym(tenant crowd.TenantID, p *access.Principal) string {
+	w.t.Helper()
+	return must(w.Accounts.Worker(w.ctx, w.admin, tenant, p.User.ID.String()))(w.t).Pseudonym
 }
 
 var yes, no = json.RawMessage(`"yes"`), json.RawMessage(`"no"`)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -18,6 +19,7 @@ type Config struct {
 	Log   *slog.Logger
 	Clock func() time.Time
 	Keep  time.Duration // how long entries are kept; 0: for ever
+	Names *pseudonym.Names
 }
 
 // Audit is the use case.
@@ -26,19 +28,30 @@ type Audit struct {
 	log   *slog.Logger
 	clock func() time.Time
 	keep  time.Duration
+	names *pseudonym.Names
 }
 
 // New returns the use case.
 func New(cfg Config) *Audit {
-	return &Audit{store: cfg.Store, log: cfg.Log, clock: cfg.Clock, keep: cfg.Keep}
+	return &Audit{store: cfg.Store, log: cfg.Log, clock: cfg.Clock, keep: cfg.Keep, names: cfg.Names}
 }
 
 // Entry is an entry as somebody may see it.
 type Entry struct {
 	store.AuditEntry
+	By      string // the actor's id, or as what worker the reader knows them; "": nobody
 	Summary string // what was done, such as "launched batch b3"
 	Who     string // name of the actor, where the reader may know it, or ""
 	Staff   bool   // the actor runs the installation, and the reader does not
+	// Renamed: the actor or the thing is a worker, who stands here by a pseudonym. The hash
+	// is of the entry as it is kept, with an id.
+	Renamed bool
+}
+
+// Filter says which entries are meant.
+type Filter struct {
+	store.AuditFilter        // Actor is left out
+	By                string // the actor's id, or a worker's pseudonym; "": anybody
 }
 
 // Kinds of things, of which entries tell.
@@ -61,9 +74,9 @@ const (
 )
 
 // List lists entries. Who may not see all of them sees those of a tenant of theirs.
-func (s *Audit) List(ctx context.Context, p *access.Principal, f store.AuditFilter) ([]Entry, error) {
-	f, err := filter(p, access.AuditList, f)
-	if err != nil {
+func (s *Audit) List(ctx context.Context, p *access.Principal, asked Filter) ([]Entry, error) {
+	f, some, err := s.filter(p, access.AuditList, asked)
+	if err != nil || !some {
 		return nil, err
 	}
 	list, err := s.store.AuditEntries(ctx, f)
@@ -78,16 +91,6 @@ func (s *Audit) List(ctx context.Context, p *access.Principal, f store.AuditFilt
 		}
 	}
 	return entries, nil
-}
-
-// filter returns the filter as p may ask it.
-func filter(p *access.Principal, o access.Operation, f store.AuditFilter) (store.AuditFilter, error) {
-	tenant, err := p.TenantFor(o, f.Tenant)
-	if err == nil && f.Address != "" {
-		err = p.May(access.AuditWhole)
-	}
-	f.Tenant = tenant
-	return f, err
 }
 
 // Get returns one entry.
@@ -110,25 +113,27 @@ const exportPage = 500
 
 // Export yields entries, the oldest first, as they can be verified. Those that are added
 // meanwhile are in it, too.
-func (s *Audit) Export(ctx context.Context, p *access.Principal, f store.AuditFilter) (iter.Seq2[store.AuditEntry, error], error) {
-	f, err := filter(p, access.AuditExport, f)
+func (s *Audit) Export(ctx context.Context, p *access.Principal, asked Filter) (iter.Seq2[Entry, error], error) {
+	f, some, err := s.filter(p, access.AuditExport, asked)
 	if err != nil {
 		return nil, err
 	}
 	seen := s.reader(p)
-	return func(yield func(store.AuditEntry, error) bool) {
+	return func(yield func(Entry, error) bool) {
+		if !some {
+			return
+		}
 		f.Before, f.After, f.Limit = 0, -1, exportPage
 		for {
 			list, err := s.store.AuditEntries(ctx, f)
 			if err != nil {
-				yield(store.AuditEntry{}, err)
+				yield(Entry{}, err)
 				return
 			}
 			for _, e := range list {
-				if f.After = e.Number; !seen.whole {
-					e, err = seen.withheld(ctx, e)
-				}
-				if !yield(e, err) || err != nil {
+				f.After = e.Number
+				out, err := seen.kept(ctx, e)
+				if !yield(out, err) || err != nil {
 					return
 				}
 			}
@@ -150,12 +155,14 @@ func (s *Audit) Check(ctx context.Context, p *access.Principal) (store.AuditHead
 // reader shows entries to somebody.
 type reader struct {
 	store  store.Store
+	names  *pseudonym.Names
+	p      *access.Principal
 	whole  bool // they see everything
 	people map[crowd.WorkerID]*store.User
 }
 
 func (s *Audit) reader(p *access.Principal) *reader {
-	return &reader{store: s.store, whole: p.May(access.AuditWhole) == nil, people: make(map[crowd.WorkerID]*store.User)}
+	return &reader{store: s.store, names: s.names, p: p, whole: p.May(access.AuditWhole) == nil, people: make(map[crowd.WorkerID]*store.User)}
 }
 
 // person returns who has an id, or somebody without a name, of whom nothing is kept.
@@ -171,8 +178,12 @@ func (r *reader) person(ctx context.Context, id crowd.WorkerID) (*store.User, er
 }
 
 func (r *reader) entry(ctx context.Context, e store.AuditEntry) (Entry, error) {
-	out := Entry{AuditEntry: e, Summary: summary(&e)}
-	if e.Actor != 0 {
+	out, err := r.kept(ctx, e)
+	if err != nil {
+		return out, err
+	}
+	out.Summary = summary(&out.AuditEntry)
+	if out.Actor != 0 {
 		u, err := r.person(ctx, e.Actor)
 		switch {
 		case err != nil:
@@ -183,12 +194,21 @@ func (r *reader) entry(ctx context.Context, e store.AuditEntry) (Entry, error) {
 			out.Staff = u.RunsInstallation()
 		}
 	}
-	if r.whole {
-		return out, nil
+	return out, nil
+}
+
+// kept is an entry with what of it the reader may see.
+func (r *reader) kept(ctx context.Context, e store.AuditEntry) (out Entry, err error) {
+	if !r.whole {
+		if e, err = r.withheld(ctx, e); err != nil {
+			return out, err
+		}
 	}
-	var err error
-	out.AuditEntry, err = r.withheld(ctx, e)
-	return out, err
+	out.AuditEntry = e
+	if e.Actor != 0 {
+		out.By = e.Actor.String()
+	}
+	return out, r.rename(&out)
 }
 
 // withheld is an entry for a tenant: without the address, and, where who runs the

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -42,6 +43,7 @@ type Batches struct {
 	slots   *limits.Slots // of uploads
 	scans   *limits.Slots
 	results *results.Results
+	names   *pseudonym.Names
 }
 
 // Config is what the batches stand on.
@@ -58,11 +60,13 @@ type Config struct {
 	// Downloads bounds reads of whole batches.
 	Downloads *limits.Slots
 	Results   *results.Results
+	// Names says how workers are called.
+	Names *pseudonym.Names
 }
 
 // New makes the use case.
 func New(cfg Config) *Batches {
-	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), quotas: cfg.Quotas, slots: cfg.Uploads, scans: cfg.Downloads, results: cfg.Results}
+	b := &Batches{store: cfg.Store, live: cfg.Live, funds: cfg.Funds, clock: cfg.Clock, watched: limits.NewWatched[crowd.BatchID](cfg.Streams), quotas: cfg.Quotas, slots: cfg.Uploads, scans: cfg.Downloads, results: cfg.Results, names: cfg.Names}
 	b.views, b.details = limits.NewSharedViews[crowd.BatchID, BatchView](b.watched), limits.NewSharedViews[crowd.BatchID, Details](b.watched)
 	b.forecasts = &forecasts{batches: b, log: cfg.Log, wake: make(chan struct{}, 1), list: make(map[crowd.PoolID]*poolForecast)}
 	return b

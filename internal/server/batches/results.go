@@ -12,20 +12,44 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
+// Annotation is an assignment as somebody may see it.
+type Annotation struct {
+	store.Annotation // Worker and WorkerName are left out
+
+	By pseudonym.Worker
+}
+
 // Annotations returns a batch with its assignments, in order, as they were kept
 // at one moment. With answered, only those with an answer.
-func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd.BatchID, answered bool) (store.Batch, iter.Seq2[store.Annotation, error], error) {
+func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd.BatchID, answered bool) (store.Batch, iter.Seq2[Annotation, error], error) {
 	b, err := s.batch(ctx, p, access.BatchesAnnotations, id)
 	if err != nil {
 		return b, nil, err
 	}
-	return b, scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Annotations(ctx, b.Spec.Tenant, id, answered)), nil
+	seen := s.names.For(p, b.Spec.Tenant)
+	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) Annotation {
+		by := seen.Show(a.Worker, a.WorkerName)
+		a.Worker, a.WorkerName = 0, ""
+		return Annotation{a, by}
+	}), nil
+}
+
+// annotations yields a batch's assignments with who has them, for p.
+func (s *Batches) annotations(ctx context.Context, p *access.Principal, b *store.Batch, answered bool) iter.Seq2[store.Annotation, error] {
+	return scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Annotations(ctx, b.Spec.Tenant, b.Spec.ID, answered))
+}
+
+// MayName checks whether p may be told who a batch's workers are.
+func (s *Batches) MayName(ctx context.Context, p *access.Principal, id crowd.BatchID) error {
+	_, err := s.batch(ctx, p, access.BatchesMayName, id)
+	return err
 }
 
 // scan yields rows of a tenant's batch to p, once there is room for it.
@@ -103,22 +127,20 @@ type Quality struct {
 	Accuracy  float64
 	GoldTasks int
 	Learnt    bool            // Result has learnt from the known answers
+	Named     bool            // it is told who the workers are
 	Workers   []WorkerQuality // those who agree least with the labels first
 	Groups    []CopyGroup     // of workers who copy from each other, as robust finds them
 }
 
-// CopyGroup is label.CopyGroup with its workers' ids and names.
+// CopyGroup is label.CopyGroup with its workers.
 type CopyGroup struct {
 	label.CopyGroup
-	Members []Member
+	Members []pseudonym.Worker
 }
-
-// Member is a worker of a group.
-type Member = results.Member
 
 // WorkerQuality is one worker's part in a batch.
 type WorkerQuality struct {
-	ID, Name    string
+	By          pseudonym.Worker
 	Blocked     bool // by the batch's tenant
 	Answers     int
 	Agreement   float64 // share of the answers that equal the task's label
@@ -144,22 +166,21 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 	if err != nil {
 		return nil, err
 	}
-	q := &Quality{Batch: b, Methods: kind.Methods(), Asked: m.Name(), Scale: kind.Scale}
+	seen := s.names.For(p, b.Spec.Tenant)
+	q := &Quality{Named: seen.Named(), Batch: b, Methods: kind.Methods(), Asked: m.Name(), Scale: kind.Scale}
 	w, err := s.results.Whole(ctx, &b, method)
 	if err != nil || w.Learnt == nil {
 		return q, err
 	}
-	q.measure(m, w)
-	for i := range q.Workers {
-		q.Workers[i].Blocked = slices.Contains(w.Members[q.Workers[i].ID].BlockedBy, b.Spec.Tenant)
-	}
+	q.measure(m, w, seen)
 	return q, nil
 }
 
 // measure compares what a method made of the answers with the known ones.
-func (q *Quality) measure(m label.Method, w *results.Whole) {
+func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reader) {
 	d := w.Learnt.Data
 	q.Result = w.Learnt
+	by := func(id string) pseudonym.Worker { return seen.Show(w.Workers[id].ID, w.Workers[id].Name) }
 	q.Alpha, q.AlphaOK = label.Alpha(d, q.Scale)
 	q.Unanim, _ = label.Unanimity(d)
 	for i := range d.Tasks() {
@@ -170,13 +191,15 @@ func (q *Quality) measure(m label.Method, w *results.Whole) {
 	q.Accuracy, q.GoldTasks = w.Blind.Accuracy(w.Truth)
 	q.Learnt = m.UsesGold() && q.GoldTasks > 0
 	for _, g := range q.Result.Groups {
-		q.Groups = append(q.Groups, CopyGroup{g, lists.Map(g.Workers, func(j int32) Member { return w.Members[d.Workers()[j]].Member })})
+		members := lists.Map(g.Workers, func(j int32) pseudonym.Worker { return by(d.Workers()[j]) })
+		slices.SortFunc(members, pseudonym.Compare)
+		q.Groups = append(q.Groups, CopyGroup{g, members})
 	}
 	agreement, answered, reliable := q.Result.Agreement(), d.Answered(), q.Result.Reliabilities()
 	right, known := d.Right(w.Truth)
 	q.Workers = make([]WorkerQuality, len(answered))
 	for j, id := range d.Workers() {
-		x := WorkerQuality{ID: id, Name: w.Members[id].Name, Answers: answered[j], Agreement: agreement[j], Reliability: reliable[j], Right: right[j], Gold: known[j]}
+		x := WorkerQuality{By: by(id), Blocked: slices.Contains(w.Workers[id].BlockedBy, q.Batch.Spec.Tenant), Answers: answered[j], Agreement: agreement[j], Reliability: reliable[j], Right: right[j], Gold: known[j]}
 		if model := q.Result.Model; model != nil {
 			accuracy := model.Accuracy(j)
 			x.Accuracy = &accuracy
@@ -187,7 +210,7 @@ func (q *Quality) measure(m label.Method, w *results.Whole) {
 		q.Workers[j] = x
 	}
 	slices.SortFunc(q.Workers, func(a, b WorkerQuality) int {
-		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), pseudonym.Compare(a.By, b.By))
 	})
 }
 

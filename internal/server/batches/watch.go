@@ -70,14 +70,24 @@ type Details struct {
 	Why      Why // of one that is open
 	Holders  []Holder
 	MoreHold int // beyond the Holders
+
+	held []holder // of which Holders are as somebody sees them
 }
 
 // Details returns a batch as it stands, and what is known of what comes and of what
 // it waits for.
-func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.BatchID) (d Details, err error) {
-	if _, err = s.batch(ctx, p, access.BatchesDetails, id); err != nil {
-		return d, err
+func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.BatchID) (Details, error) {
+	b, err := s.batch(ctx, p, access.BatchesDetails, id)
+	if err != nil {
+		return Details{}, err
 	}
+	d, err := s.detailed(ctx, p, id)
+	d.Holders = shown(d.held, s.names.For(p, b.Spec.Tenant))
+	return d, err
+}
+
+// detailed is Details without Holders, which are not the same for all who see it.
+func (s *Batches) detailed(ctx context.Context, p *access.Principal, id crowd.BatchID) (d Details, err error) {
 	if d.BatchView, err = s.placed(ctx, p, id); err != nil {
 		return d, err
 	}
@@ -86,7 +96,7 @@ func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.Bat
 		return d, nil
 	}
 	if d.Why, err = s.Why(ctx, p, id); err == nil {
-		d.Holders, d.MoreHold, err = s.Holders(ctx, p, id, holdersShown)
+		d.held, d.MoreHold, err = s.holders(ctx, p, id, holdersShown)
 	}
 	if crowd.CodeOf(err) == crowd.Conflict {
 		err = nil // it has ended since
@@ -101,7 +111,8 @@ func (s *Batches) WatchedDetails(ctx context.Context, p *access.Principal, id cr
 	if err != nil {
 		return Details{}, err
 	}
-	d, err := s.details.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (Details, error) { return s.Details(ctx, p, id) })
+	d, err := s.details.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (Details, error) { return s.detailed(ctx, p, id) })
+	d.Holders = shown(d.held, s.names.For(p, b.Spec.Tenant))
 	d.remedies(p)
 	return d, err
 }

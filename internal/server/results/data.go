@@ -251,15 +251,16 @@ func (r *reader) differ(q *question) {
 
 // Whole is what a method makes of the answers as they are compared while a batch runs.
 type Whole struct {
-	Learnt  *label.Result // nil: there is no answer
-	Blind   *label.Result // without learning from what is known; it may be Learnt
-	Truth   label.Truth   // what is known
-	Members map[string]Worker
+	Learnt  *label.Result     // nil: there is no answer
+	Blind   *label.Result     // without learning from what is known; it may be Learnt
+	Truth   label.Truth       // what is known
+	Workers map[string]Worker // by their ids in the data
 }
 
-// Worker is a Member with what is told of them.
+// Worker is who has answered, before it is known who sees them.
 type Worker struct {
-	Member
+	ID        crowd.WorkerID
+	Name      string
 	BlockedBy []crowd.TenantID
 }
 
@@ -269,8 +270,8 @@ func (s *Results) Whole(ctx context.Context, b *store.Batch, method string) (*Wh
 	if err != nil {
 		return nil, err
 	}
-	members, err := s.members(ctx, b.Spec.Tenant, f.data)
-	return &Whole{Learnt: f.whole[0], Blind: f.whole[1], Truth: f.data.whole.gold, Members: members}, err
+	workers, err := s.workers(ctx, f.data)
+	return &Whole{Learnt: f.whole[0], Blind: f.whole[1], Truth: f.data.whole.gold, Workers: workers}, err
 }
 
 // size is about how many bytes the data takes.

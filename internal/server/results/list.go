@@ -62,9 +62,15 @@ func (s *Results) List(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return nil, err
 	}
+	seen := s.names.For(p, b.Spec.Tenant)
 	if quick(&b, &q.Filter, q.Method) {
-		return s.quickPage(ctx, &b, at, q.Limit)
+		page, err := s.quickPage(ctx, &b, at, q.Limit)
+		if err == nil {
+			show(page.Rows, seen)
+		}
+		return page, err
 	}
+	q.Filter.byIDs(seen)
 	f, err := s.fitAt(ctx, &b, &q, at)
 	if err != nil {
 		return nil, err
@@ -81,6 +87,7 @@ func (s *Results) List(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if page.Rows, err = s.rows(ctx, f, lines); err != nil {
 		return nil, err
 	}
+	show(page.Rows, seen)
 	if more {
 		next := cursor{after: f.data.lines[lines[len(lines)-1]].n}
 		if q.Filter.Sort != "" && q.Filter.Sort != "task" || q.Filter.Descend {
@@ -163,7 +170,7 @@ func (s *Results) quickPage(ctx context.Context, b *store.Batch, at cursor, limi
 			return nil, err
 		}
 		for i := range list {
-			row := rowOf(b, &list[i])
+			row := rowOf(&list[i])
 			row.Label = list[i].Label
 			row.Differ = slices.ContainsFunc(row.Answers, func(a Answer) bool { return a.Key != row.Answers[0].Key })
 			row.Wrong = row.Gold != "" && row.Label != nil && row.Label.Value != row.Gold
@@ -179,18 +186,14 @@ func (s *Results) quickPage(ctx context.Context, b *store.Batch, at cursor, limi
 }
 
 // rowOf is a task with its answers that count.
-func rowOf(b *store.Batch, t *store.TaskResult) Row {
+func rowOf(t *store.TaskResult) Row {
 	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold}
 	for _, a := range t.Annotations {
 		if a.Counted {
-			row.Answers = append(row.Answers, answerOf(b, a))
+			row.Answers = append(row.Answers, Answer{Annotation: a})
 		}
 	}
 	return row
-}
-
-func answerOf(b *store.Batch, a store.Annotation) Answer {
-	return Answer{Annotation: a, By: shown(b.Spec.Tenant, a.Worker, a.WorkerName)}
 }
 
 // rows reads the tasks of some lines.
@@ -207,7 +210,7 @@ func (s *Results) rows(ctx context.Context, f *fit, lines []int32) ([]Row, error
 	var rows []Row
 	for n, id := range ids {
 		if t := of[id]; t != nil { // else it was taken out just now
-			row := rowOf(&f.batch, t)
+			row := rowOf(t)
 			f.fill(&row, lines[n])
 			rows = append(rows, row)
 		}
@@ -347,6 +350,7 @@ func (s *Results) All(ctx context.Context, p *access.Principal, id crowd.BatchID
 			}
 		})}, nil
 	}
+	q.Filter.byIDs(s.names.For(p, b.Spec.Tenant))
 	f, err := s.fitted(ctx, &b, q.Method)
 	if err != nil {
 		return nil, err
@@ -371,7 +375,7 @@ func (s *Results) All(ctx context.Context, p *access.Principal, id crowd.BatchID
 	})}, nil
 }
 
-// slotted yields rows once there is room for one more download.
+// slotted yields rows as p sees them, once there is room for one more download.
 func (s *Results) slotted(ctx context.Context, p *access.Principal, b *store.Batch, rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		end, err := s.scans.Start(ctx, p.User.ID, b.Spec.Tenant, 1)
@@ -380,6 +384,10 @@ func (s *Results) slotted(ctx context.Context, p *access.Principal, b *store.Bat
 			return
 		}
 		defer end()
-		rows(yield)
+		seen := s.names.For(p, b.Spec.Tenant)
+		rows(func(row Row, err error) bool {
+			show([]Row{row}, seen)
+			return yield(row, err)
+		})
 	}
 }

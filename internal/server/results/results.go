@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -27,6 +28,7 @@ type Results struct {
 	store store.Store
 	clock live.Clock
 	scans *limits.Slots
+	names *pseudonym.Names
 
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
@@ -43,6 +45,8 @@ type Config struct {
 	Clock live.Clock
 	// Downloads bounds reads of whole batches.
 	Downloads *limits.Slots
+	// Names says how workers are called.
+	Names *pseudonym.Names
 }
 
 // The bounds of what is kept in memory.
@@ -55,7 +59,7 @@ const (
 
 // New makes the use case.
 func New(cfg Config) *Results {
-	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places)}
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places)}
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
 	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
@@ -122,15 +126,24 @@ func (s *Results) find(ctx context.Context, p *access.Principal, o access.Operat
 }
 
 // Member is a worker as whoever looks at results sees them.
-type Member struct{ ID, Name string }
-
-// shown is who a worker is to a tenant: the one place that says it.
-func shown(_ crowd.TenantID, id crowd.WorkerID, name string) Member {
-	return Member{ID: id.String(), Name: name}
+type Member struct {
+	ID   string // the tenant's pseudonym
+	Name string // what they are called
 }
 
-// members returns the workers of some answers by their ids.
-func (s *Results) members(ctx context.Context, tenant crowd.TenantID, d *data) (map[string]Worker, error) {
+// show says who gave the answers of some rows, as a reader sees them.
+func show(rows []Row, seen pseudonym.Reader) {
+	for i := range rows {
+		for j := range rows[i].Answers {
+			a := &rows[i].Answers[j]
+			w := seen.Show(a.Worker, a.WorkerName)
+			a.By, a.Worker, a.WorkerName = Member{w.Pseudonym, w.String()}, 0, ""
+		}
+	}
+}
+
+// workers returns the workers of some answers by their ids.
+func (s *Results) workers(ctx context.Context, d *data) (map[string]Worker, error) {
 	members := make(map[string]Worker, len(d.workers))
 	for text := range d.workers {
 		id, err := crowd.ParseWorkerID(text)
@@ -141,14 +154,15 @@ func (s *Results) members(ctx context.Context, tenant crowd.TenantID, d *data) (
 		if err != nil {
 			return nil, err
 		}
-		members[text] = Worker{shown(tenant, id, u.Name), u.BlockedBy}
+		members[text] = Worker{id, u.Name, u.BlockedBy}
 	}
 	return members, nil
 }
 
 // Answer is what somebody said.
 type Answer struct {
-	store.Annotation
+	store.Annotation // Worker and WorkerName are left out
+
 	By Member
 }
 

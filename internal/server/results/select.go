@@ -9,6 +9,8 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -122,9 +124,27 @@ func (s *Results) test(ctx context.Context, f *fit, t *Term) (test, error) {
 	return s.byText(ctx, f, t)
 }
 
+// byIDs has the terms about workers name them by ids, or by names where the reader sees who
+// they are. What names nobody is nobody's id.
+func (q *Filter) byIDs(seen pseudonym.Reader) {
+	q.Terms = slices.Clone(q.Terms)
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		if t.Key != keyWorker {
+			continue
+		}
+		t.Values = lists.Map(t.Values, func(v string) string {
+			if id, err := seen.Find(v); err == nil || !seen.Named() {
+				return id.String()
+			}
+			return v
+		})
+	}
+}
+
 // byWorker is for what some workers answered, by their ids or names.
 func (s *Results) byWorker(ctx context.Context, f *fit, t *Term) (test, error) {
-	members, err := s.members(ctx, f.batch.Spec.Tenant, f.data)
+	members, err := s.workers(ctx, f.data)
 	if err != nil {
 		return nil, err
 	}

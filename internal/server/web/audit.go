@@ -47,10 +47,10 @@ func (rq *request) auditOfTenant(id crowd.TenantID) error {
 func (rq *request) auditPage(tenant crowd.TenantID, data map[string]any, pg page) error {
 	asked := rq.r.URL.Query()
 	in := &fields{values: asked}
-	f := store.AuditFilter{
-		Tenant: tenant, Actor: idIn(rq, "actor", crowd.ParseWorkerID), Operation: in.text("operation"), Kind: in.text("kind"), Object: in.text("object"), Address: in.text("address"),
+	f := audit.Filter{By: in.text("actor"), AuditFilter: store.AuditFilter{
+		Tenant: tenant, Operation: in.text("operation"), Kind: in.text("kind"), Object: in.text("object"), Address: in.text("address"),
 		Since: in.time("since"), Until: in.time("until"), Before: idIn(rq, "before", func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }), Limit: auditShown,
-	}
+	}}
 	rq.check(in.err())
 	if rq.err != nil {
 		return rq.err

@@ -292,12 +292,13 @@ var effects = []struct {
 	}},
 	{"POST /tenants/{tenant}/block", func(t *testing.T, c *company) {
 		id := c.workers[0].principal().User.ID
+		who := read(c.app.Accounts.Worker(t.Context(), c.boss.principal(), 1, id.String()))(t).Pseudonym
 		for _, on := range []string{"1", ""} {
-			c.req.post("/tenants/n1/block", url.Values{"worker": {id.String()}, "blocked": {on}, "batch": {"b1"}}).want(200).at("/batches/b1/quality")
+			c.req.post("/tenants/n1/block", url.Values{"worker": {who}, "blocked": {on}, "batch": {"b1"}}).want(200).at("/batches/b1/quality")
 			equal(t, len(read(c.app.Accounts.User(t.Context(), c.boss.principal(), id))(t).BlockedBy), len(on))
 			page := c.req.get("/batches/b1/quality").want(200)
 			if on != "" {
-				page.want(200, "· blocked", "Unblock").without("– Block")
+				page.want(200, who+" blocked", "Unblock").without("– Block")
 			} else {
 				page.want(200, "– Block").without("· blocked", "Unblock")
 			}
@@ -450,7 +451,7 @@ func (c *company) answers(t testing.TB, id crowd.BatchID) []store.Annotation {
 	var list []store.Annotation
 	for a, err := range rows {
 		equal(t, err, nil)
-		list = append(list, a)
+		list = append(list, a.Annotation)
 	}
 	return list
 }

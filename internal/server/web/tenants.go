@@ -39,12 +39,8 @@ func (rq *request) findTenant(id crowd.TenantID) store.Tenant {
 // blockWorker says that a tenant does not want a worker, or no longer minds.
 func (rq *request) blockWorker(id crowd.TenantID) error {
 	values := rq.r.PostForm
-	who, err := crowd.ParseWorkerID(values.Get("worker"))
-	if err != nil {
-		return err
-	}
 	blocked := values.Get("blocked") != ""
-	if err := rq.App.Accounts.BlockWorker(rq.ctx(), rq.p, id, who, blocked); err != nil {
+	if err := rq.App.Accounts.BlockWorker(rq.ctx(), rq.p, id, values.Get("worker"), blocked); err != nil {
 		return err
 	}
 	did := "unblocked"

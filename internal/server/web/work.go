@@ -385,9 +385,7 @@ func (rq *request) workFrame() error {
 	if work == nil || work.Assignment != id {
 		return crowd.Errorf(crowd.NotFound, "you no longer hold this task")
 	}
-	html, err := work.Template.RenderHTML(work.Values, task.Frame{
-		AssignmentID: id.String(), TaskID: work.Handout.Task.String(), WorkerID: rq.p.User.ID.String(), SubmitTo: rq.origin(),
-	})
+	html, err := work.RenderHTML(rq.origin())
 	if err != nil {
 		return err
 	}

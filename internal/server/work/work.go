@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
@@ -26,11 +27,21 @@ type Work struct {
 	clock       live.Clock
 	definitions definitionCache
 	tasks       taskCache
+	names       *pseudonym.Names
+}
+
+// Config is what work stands on.
+type Config struct {
+	Store  store.Store
+	Live   *live.Pools
+	OnCall *recruit.OnCall
+	Clock  live.Clock
+	Names  *pseudonym.Names // how workers are called
 }
 
 // New makes the use case.
-func New(st store.Store, pools *live.Pools, onCall *recruit.OnCall, clock live.Clock) *Work {
-	return &Work{store: st, live: pools, onCall: onCall, clock: clock, definitions: definitionCache{store: st}, tasks: taskCache{store: st}}
+func New(cfg Config) *Work {
+	return &Work{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, names: cfg.Names, definitions: definitionCache{store: cfg.Store}, tasks: taskCache{store: cfg.Store}}
 }
 
 // HeldTask is a task in a worker's hands, with all that is needed to show it.
@@ -41,6 +52,17 @@ type HeldTask struct {
 	Lease    time.Duration
 	Template *task.Compiled
 	Values   task.Fitted
+
+	tenant crowd.TenantID
+	names  *pseudonym.Names
+}
+
+// RenderHTML is the task as HTML that its requester wrote, which is told the worker's
+// pseudonym. submitTo is the origin that gets the answer.
+func (w *HeldTask) RenderHTML(submitTo string) (string, error) {
+	return w.Template.RenderHTML(w.Values, task.Frame{
+		AssignmentID: w.Assignment.String(), TaskID: w.Task.String(), WorkerID: w.names.Pseudonym(w.tenant, w.Worker), SubmitTo: submitTo,
+	})
 }
 
 // Next returns the worker's task: the one that they hold, or the next one,
@@ -103,6 +125,7 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
 		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes),
+		tenant: d.Spec.Tenant, names: s.names,
 	}, nil
 }
 

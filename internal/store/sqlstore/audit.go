@@ -60,6 +60,17 @@ func (s *Store) AuditEntries(ctx context.Context, f store.AuditFilter) ([]store.
 	add(f.Tenant != 0, "a.tenant = $%d", f.Tenant)
 	add(f.Actor != 0, "a.actor = $%d", f.Actor)
 	add(f.Operation != "", "substr(a.operation, 1, length($%[1]d)) = $%[1]d", f.Operation)
+	for _, name := range f.Except {
+		add(true, "a.operation <> $%d", name)
+	}
+	if len(f.Among) > 0 {
+		var any []string
+		for _, name := range f.Among {
+			args = append(args, name)
+			any = append(any, fmt.Sprintf("a.operation = $%d", len(args)))
+		}
+		where = append(where, "("+strings.Join(any, " or ")+")")
+	}
 	add(f.Kind != "", "a.kind = $%d", f.Kind)
 	add(f.Object != "", "a.object = $%d", f.Object)
 	add(f.Address != "", "a.address = $%d", f.Address)

@@ -178,7 +178,7 @@ func (c *comparison) batch(ctx context.Context, s *server, b *keptBatch) (err er
 	r, w := io.Pipe()
 	defer r.Close()
 	go func() {
-		_ = w.CloseWithError(s.Admin.Annotations(ctx, b.id, w, client.TableForm{Format: "jsonl"}, true))
+		_ = w.CloseWithError(s.Admin.Annotations(ctx, b.id, w, client.TableForm{Format: "jsonl", Names: true}, true))
 	}()
 	for in := json.NewDecoder(r); ; {
 		var a annotation
@@ -213,7 +213,7 @@ func (c *comparison) batch(ctx context.Context, s *server, b *keptBatch) (err er
 type annotation struct {
 	Assignment crowd.AssignmentID    `json:"assignment"`
 	Task       crowd.TaskID          `json:"task"`
-	Worker     crowd.WorkerID        `json:"worker"`
+	Worker     crowd.WorkerID        `json:"worker_id"`
 	State      crowd.AssignmentState `json:"state"`
 	Seconds    float64               `json:"seconds"`
 	Answer     struct{ Label any }   `json:"answer"`
