@@ -131,6 +131,9 @@ func (l *Live) SetGold(task int, class Class) {
 	l.put(task)
 }
 
+// Classes returns the number of classes.
+func (l *Live) Classes() int { return l.k }
+
 // Posterior returns q_ik of a task; they sum to 1. Without an answer they are the
 // shares of the classes so far. The caller must not keep it past the next call of a
 // method that changes the model.
@@ -176,6 +179,29 @@ func (l *Live) Sweep() (change float64) {
 	l.recount()
 	return change
 }
+
+// Renew makes the posteriors anew of some tasks from number from on, which have answers
+// answers together or a few more, and returns the number to go on from; after the last
+// task comes 0. Called after every Set it is a sweep in small pieces: nobody waits for a
+// whole one. renewed is told each number. O(answers·K).
+func (l *Live) Renew(from, answers int, renewed func(task int)) (next int) {
+	for n := 0; n < renewTasks && answers > 0; n++ {
+		if from >= len(l.tasks) {
+			return 0
+		}
+		if t := &l.tasks[from]; !t.open() {
+			l.take(from)
+			l.put(from)
+			answers -= max(len(t.answers), 1)
+			renewed(from)
+		}
+		from++
+	}
+	return from
+}
+
+// renewTasks is the most tasks, with or without answers, that one Renew looks at.
+const renewTasks = 32
 
 // open reports whether nothing is known of a task: its posterior counts for nothing.
 func (t *liveTask) open() bool { return len(t.answers) == 0 && t.gold == None }

@@ -7,13 +7,16 @@ import (
 )
 
 // Rule says how many answers a task needs. It is a small value, comparable,
-// made by Count or Agree or read from JSON. The zero Rule is none: Validate
+// made by Count, Agree or Until or read from JSON. The zero Rule is none: Validate
 // refuses it.
 type Rule struct {
-	kind   ruleKind
-	median bool  // the label is the median of the answers, not the majority's
-	most   int32 // the most answers it wants
-	k      int32 // Agree: answers that must be equal
+	kind    ruleKind
+	median  bool    // the label is the median of the answers, not the majority's
+	classes uint16  // Until: different answers that there can be; 0: not known
+	most    int32   // the most answers it wants
+	k       int32   // the fewest; Agree: answers that must be equal
+	until   float64 // Until: the confidence that is enough
+	right   float64 // Until: how often everybody is right; 0: that is learnt
 }
 
 type ruleKind uint8
@@ -21,6 +24,7 @@ type ruleKind uint8
 const (
 	countRule ruleKind = iota + 1
 	agreeRule
+	untilRule
 )
 
 // MaxAnswers is the most answers that a rule may want for one task.
@@ -68,6 +72,8 @@ func (r Rule) Validate() error {
 			return crowd.Fieldf("agree", "must not be more than of: %d of %d can never agree", r.k, r.most)
 		}
 		return nil
+	case untilRule:
+		return r.validateUntil()
 	}
 	return crowd.Fieldf("redundancy", "no rule is given: %s", ruleForms)
 }
@@ -99,7 +105,13 @@ func (r Rule) Capped(n int) Rule {
 
 // Closed returns the rule for a task that has n answers (≥ 1) and gets no more:
 // they are enough, and the label is made of them as r makes it.
-func (r Rule) Closed(n int) Rule { return Count(n).WithMedian(r.median) }
+func (r Rule) Closed(n int) Rule {
+	if r.kind == untilRule {
+		r.k, r.most, r.until = small(n), small(n), 0 // any confidence will do
+		return r
+	}
+	return Count(n).WithMedian(r.median)
+}
 
 // Fixed reports whether every task wants the same number of answers, Most.
 func (r Rule) Fixed() bool { return r.kind == countRule }
@@ -115,6 +127,8 @@ func (r Rule) String() string {
 		return fmt.Sprintf("count %d%s", r.most, combine)
 	case agreeRule:
 		return fmt.Sprintf("%d of %d agree%s", r.k, r.most, combine)
+	case untilRule:
+		return fmt.Sprintf("until %s sure, %d to %d answers", percentText(r.until), r.k, r.most)
 	}
 	return "no rule"
 }
@@ -131,18 +145,19 @@ type Decision struct {
 	// Label is the answer that leads, or "" where there is none yet. It is
 	// final once Enough is true.
 	Label string
-	// Confidence is the share of the answers that say Label, 0 to 1.
+	// Confidence is the share of the answers that say Label, 0 to 1, or with Until its
+	// probability.
 	Confidence float64
 	// Tie says that another answer is as good as Label, which was picked by a
 	// hash of the task's id and the answer: it was given as often or, with
 	// WithMedian, stands at the other side of the middle.
 	Tie bool
 	// Undecided says that the task is done for want of further answers,
-	// without the agreement that the rule asks for.
+	// without the agreement or the confidence that the rule asks for.
 	Undecided bool
 }
 
-// Decide looks at the counted answers of one task, in the order in which they
+// Decide looks, for Count and Agree, at the counted answers of one task, in the order in which they
 // were counted, and at the number of assignments that workers now hold (live).
 // Answers are equal if their text is. The rule must be valid, or be Capped from
 // one that is.
@@ -150,6 +165,9 @@ type Decision struct {
 // Where more answers are given than the rule wants, as when a late one was
 // counted, they all count; but what once agreed stays agreed: of several
 // answers with k votes, the first to have got there is the label.
+//
+// Until looks at probabilities: see DecideBy. Here, where there are none, only the most
+// answers are enough for it.
 //
 // It allocates nothing up to 32 answers.
 func (r Rule) Decide(task crowd.TaskID, answers []string, live int) Decision {
@@ -178,7 +196,7 @@ func (r Rule) Decide(task crowd.TaskID, answers []string, live int) Decision {
 		d.Confidence = float64(top) / float64(len(answers))
 	}
 	d.Enough = len(answers) >= r.Most()
-	d.Undecided = d.Enough && r.kind == agreeRule
+	d.Undecided = d.Enough && r.kind != countRule
 	d.Want = r.want(len(answers), live, d.Enough)
 	return d
 }

@@ -242,7 +242,7 @@ func TestRuleRefuses(t *testing.T) {
 
 func TestRuleJSON(t *testing.T) {
 	t.Parallel()
-	const forms = `a rule is {"count": n} or {"agree": k, "of": n}`
+	const forms = `a rule is {"count": n}, {"agree": k, "of": n} or {"until": 0.99, "min": 2, "at_most": 10}`
 	tests := map[string]struct {
 		want Rule
 		err  string
@@ -286,7 +286,7 @@ func TestRuleJSON(t *testing.T) {
 }
 
 func FuzzRuleJSON(f *testing.F) {
-	for _, s := range []string{`{"count":3}`, `{"agree":2,"of":3}`, `{"count":3,"of":1}`, `{"count":-1}`, `{"count":1e3}`, `null`, `{`, `{"count":3}}`, `{"count":3} 4`, `[]`, ``} {
+	for _, s := range []string{`{"count":3}`, `{"agree":2,"of":3}`, `{"count":3,"of":1}`, `{"until":0.99,"min":2,"at_most":10,"classes":3}`, `{"until":1e-5}`, `{"count":-1}`, `{"count":1e3}`, `null`, `{`, `{"count":3}}`, `{"count":3} 4`, `[]`, ``} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

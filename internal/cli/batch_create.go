@@ -36,7 +36,7 @@ type BatchCreate struct {
 	Instructions string   `group:"show" help:"What the worker should know."`
 	Show         []string `group:"show" placeholder:"COLUMN[:AS]" help:"A column to show, as text, image, link or audio; default: all."`
 
-	Redundancy    redundancy    `group:"terms" default:"1" placeholder:"N" help:"Answers a task: 3; or 2of3: until two are equal, at most three."`
+	Redundancy    redundancy    `group:"terms" default:"1" placeholder:"N" help:"Answers a task: 3; 2of3: until two are equal, at most three; or 99%of10: until 99 % sure, at most ten."`
 	Budget        amount        `group:"terms" placeholder:"AMOUNT" help:"The most that it may cost; default: what all answers cost."`
 	Priority      float64       `group:"terms" default:"1" help:"Its weight against other batches, above 0."`
 	Deadline      moment        `group:"terms" placeholder:"TIME" help:"When it should be done: RFC 3339, or +2h."`

@@ -50,7 +50,7 @@ type BatchEdit struct {
 	NoDeadline bool     `help:"Take the deadline away." xor:"deadline"`
 
 	Reward       *amount     `placeholder:"AMOUNT" help:"What an answer pays that is handed out from now on."`
-	Redundancy   *redundancy `placeholder:"N" help:"Answers a task, of those without a label: 3; or 2of3."`
+	Redundancy   *redundancy `placeholder:"N" help:"Answers a task, of those without a label: 3; 2of3; or 99%of10."`
 	Production   bool        `help:"Let deadline-aware policies push it towards its finish." xor:"production"`
 	NoProduction bool        `help:"Let them not." xor:"production"`
 

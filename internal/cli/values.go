@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -98,23 +97,12 @@ func (d *span) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// redundancy is how many answers a task gets: 3, or 2of3.
+// redundancy is how many answers a task gets: 3, 2of3, or 99%of10.
 type redundancy struct{ rule label.Rule }
 
-var redundancyForm = regexp.MustCompile(`^(?:([0-9]{1,6}) ?of ?)?([0-9]{1,6})$`)
-
-func (r *redundancy) UnmarshalText(text []byte) error {
-	m := redundancyForm.FindStringSubmatch(string(text))
-	if m == nil {
-		return crowd.Errorf(crowd.Invalid, "%q is not a redundancy (3: three answers a task; 2of3: until two are equal, at most three)", text)
-	}
-	n, _ := strconv.Atoi(m[2])
-	r.rule = label.Count(n)
-	if m[1] != "" {
-		k, _ := strconv.Atoi(m[1])
-		r.rule = label.Agree(k, n)
-	}
-	return plain(r.rule.Validate())
+func (r *redundancy) UnmarshalText(text []byte) (err error) {
+	r.rule, err = label.ParseRule(string(text))
+	return plain(err)
 }
 
 // enough says when a batch ends by itself: labels=500,share=0.9.

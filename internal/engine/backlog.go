@@ -32,6 +32,7 @@ type backlog struct {
 
 	invited *invitations // nil: everybody may do every task
 	shared  bool         // everybody may do some task
+	spread  bool         // fresh tasks go first, while fewer than spreadOver are listed
 	except  *exclusions  // nil: nobody is excluded from a task
 	order   *order       // nil: that of above
 }
@@ -213,6 +214,11 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 			return t, n, reason
 		}
 	}
+	if b.spread && b.order == nil && len(b.listed)-b.gaps < spreadOver {
+		if n := b.freshFor(w); n > 0 {
+			return nil, n, crowd.Eligible
+		}
+	}
 	t := b.started(w)
 	switch {
 	case b.order != nil && (t != nil || b.untouched(w)):
@@ -222,15 +228,26 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 		return nil, 0, b.except.whyNone(w)
 	case t != nil:
 		return t, t.n, crowd.Eligible
-	case b.except != nil:
-		if n := b.untouchedFor(w); n > 0 {
-			return nil, n, crowd.Eligible
-		}
+	}
+	if n := b.freshFor(w); n > 0 {
+		return nil, n, crowd.Eligible
+	}
+	if b.except != nil {
 		return nil, 0, b.except.whyNone(w)
-	case b.fresh <= b.tasks:
-		return nil, b.fresh, crowd.Eligible
 	}
 	return nil, 0, crowd.AlreadyDid
+}
+
+// freshFor returns the first task for w that nobody was given yet, or 0, in a batch
+// without an order of its own.
+func (b *backlog) freshFor(w crowd.WorkerID) uint32 {
+	switch {
+	case b.except != nil:
+		return b.untouchedFor(w)
+	case b.fresh <= b.tasks:
+		return b.fresh
+	}
+	return 0
 }
 
 // refusal says why w would be given nothing, or Eligible.

@@ -38,6 +38,7 @@ type batch struct {
 	worked    time.Duration
 	held      heldTime               // but for training
 	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
+	posterior *posterior             // nil, unless the rule follows it
 	past      []PastReward           // in order of Last
 	waitsFrom time.Time              // something of it has waited since then, as far as is known
 
@@ -174,13 +175,20 @@ func (b *batch) decide(t *task) label.Decision {
 	if t.removed {
 		return label.Decision{Enough: t.live == 0, Want: int(t.counted + t.live)}
 	}
+	if b.posterior != nil {
+		return b.posterior.decide(b.rule(t.n), t)
+	}
 	var buf [fewAnswers]string
 	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), int(t.live))
 }
 
 // decideNow takes the answers that are there, at least one, as all there will be.
 func (b *batch) decideNow(t *task) label.Decision {
-	return b.spec.Rule.Closed(int(t.counted)).Decide(t.id(), t.answers(nil), 0)
+	closed := b.spec.Rule.Closed(int(t.counted))
+	if b.posterior != nil {
+		return b.posterior.decide(closed, t)
+	}
+	return closed.Decide(t.id(), t.answers(nil), 0)
 }
 
 // firstWant is the number of annotations that task n wants before any came.
@@ -199,6 +207,9 @@ func (e *Engine) start(b *batch, n uint32) *task {
 	t := taken(&e.free.tasks)
 	t.batch, t.n, t.planned = b, n, int32(b.firstWant(n))
 	b.backlog.start(t)
+	if b.posterior != nil {
+		b.posterior.open[n] = t
+	}
 	b.open++
 	return t
 }
@@ -246,6 +257,9 @@ func (t *task) forget() {
 	t.closed = true
 	t.batch.open--
 	t.batch.backlog.remove(t)
+	if p := t.batch.posterior; p != nil {
+		delete(p.open, t.n)
+	}
 	for _, a := range t.given {
 		t.batch.log.drop(a.n)
 	}

@@ -318,49 +318,6 @@ func (k *books) handout(x engine.Handout) error {
 	return nil
 }
 
-// rightTask checks the order within a batch: tasks that somebody had first,
-// then fresh ones in the order of import.
-func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
-	if t.invited != nil {
-		return nil // everybody goes through their own list
-	}
-	if b.spec.SLA != nil {
-		return k.underLooks(func() error { return k.mostUrgent(x, b, t) })
-	}
-	if len(t.held) > 0 {
-		k.seen["a started task before fresh ones"]++
-		return nil
-	}
-	for _, other := range b.tasks {
-		if other.unfit(x.Worker) != "" {
-			continue
-		}
-		if other.invited != nil || len(other.held) > 0 || other.id < t.id {
-			return fmt.Errorf("%s goes before", other.id)
-		}
-	}
-	return nil
-}
-
-// rightBatch checks the order of batches under two policies whose word is
-// simple: the engine tells its policy all it has to know.
-func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
-	for _, other := range k.batches {
-		if k.takes(x.Worker, other) == nil {
-			continue
-		}
-		switch {
-		case k.policy == "fifo" && other.launched.Before(b.launched):
-			return fmt.Errorf("%s was launched before", other.spec.ID)
-		case (k.policy == "penalty(form=atc)" || k.policy == "penalty(form=event)") && b.later(k.now, other):
-			return fmt.Errorf("%s is more urgent", other.spec.ID)
-		case k.policy == "fs" && other.running < b.running:
-			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)
-		}
-	}
-	return nil
-}
-
 func (k *books) end(x engine.End) error {
 	r := k.rows[x.Assignment]
 	if r == nil || k.holding[r.Worker] != r {
@@ -461,6 +418,12 @@ func (k *books) label(x engine.Label) error {
 	case len(t.answers) == 0 || x.Answers != len(t.answers) || x.At != k.now:
 		return fmt.Errorf("from %d answers at %s, but %d counted", x.Answers, x.At, len(t.answers))
 	}
+	if t.rule.FollowsAnswers() {
+		if err := k.labelBySureness(x, b, t); err != nil {
+			return err
+		}
+		return k.labelled(x, b, t)
+	}
 	d := t.rule.Decide(t.id, t.answers, 0)
 	if !t.agreed() { // the batch ends with this command
 		d = label.Count(len(t.answers)).Decide(t.id, t.answers, 0)
@@ -472,6 +435,11 @@ func (k *books) label(x engine.Label) error {
 	if x.Value != d.Label || x.Confidence != d.Confidence || x.Tie != d.Tie || x.Undecided != d.Undecided {
 		return fmt.Errorf("got %+v, the rule says %+v of %q", x, d, t.answers)
 	}
+	return k.labelled(x, b, t)
+}
+
+// labelled enters a label.
+func (k *books) labelled(x engine.Label, b *batchBook, t *taskBook) error {
 	t.label = &x
 	b.labelled++
 	if err := k.checkBy(b, x); err != nil {

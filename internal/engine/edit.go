@@ -123,6 +123,9 @@ func (e *Engine) mayBecome(now time.Time, b *batch, next *Spec, edit *Edit) erro
 	if err := next.Rule.Validate(); err != nil {
 		return err
 	}
+	if err := validClasses(next.Rule); err != nil {
+		return err
+	}
 	if err := tooMany(int64(next.Tasks), next); err != nil {
 		return err
 	}
@@ -177,6 +180,7 @@ func (e *Engine) replanAll(now time.Time, b *batch, was label.Rule) {
 		b.waitsFrom = now
 	}
 	b.fewest = b.spec.Rule.Fewest()
+	b.followAnswers()
 	b.eachUntouched(func(n uint32, tasks int) {
 		more := tasks * (b.firstWant(n) - firstOf(b.backlog.capped(was, n)))
 		b.planned += more

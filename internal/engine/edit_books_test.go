@@ -127,7 +127,7 @@ func (w *world) revise(c command) error {
 	id := w.pick(c, func(*batchBook) bool { return true })
 	b := w.k.batches[id]
 	r := rand.New(rand.NewPCG(uint64(c.a), uint64(c.b)))
-	rules := []label.Rule{label.Count(1), label.Count(2), label.Count(3), label.Agree(2, 3), label.Agree(2, 5), label.Agree(3, 4), label.Count(5)}
+	rules := []label.Rule{label.Count(1), label.Count(2), label.Count(3), label.Agree(2, 3), label.Agree(2, 5), label.Agree(3, 4), label.Count(5), until}
 	rule, reward, production := rules[r.IntN(len(rules))], crowd.Money(1+r.IntN(5))*10_000, r.IntN(2) == 0
 	edit := engine.Edit{Production: &production, SmallCrowdOK: r.IntN(4) > 0}
 	if r.IntN(3) > 0 {
@@ -354,6 +354,9 @@ func (w *world) running() []crowd.BatchID {
 func (t *taskBook) agreed() bool {
 	if len(t.answers) >= t.rule.Most() {
 		return true
+	}
+	if t.rule.FollowsAnswers() {
+		return false // as far as the answers to this task alone tell
 	}
 	votes := make(map[string]int)
 	for _, a := range t.answers {

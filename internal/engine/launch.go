@@ -57,6 +57,7 @@ func (e *Engine) newBatch(s Spec) *batch {
 		b.backlog.order = newOrder(b, formOf(e.policy), s.SLA)
 	}
 	b.fewest = firstOf(s.Rule)
+	b.followAnswers()
 	if s.PerWorker > 0 {
 		b.gave = make(map[crowd.WorkerID]int)
 	}

@@ -46,6 +46,10 @@ type BatchSnapshot struct {
 	// Gave counts the counted answers to the batch by who gave them; needed only with
 	// Spec.PerWorker.
 	Gave map[crowd.WorkerID]int
+	// Answers lists counted answers to tasks with labels, the latest MaxEvidence of them, in
+	// the order of their ids; needed only with a rule that follows answers
+	// (label.Rule.FollowsAnswers).
+	Answers []CountedAnswer
 	// Items holds every task without a label, those taken out among them; needed only with Spec.SLA. Those
 	// beyond Progress.Tasks, of which the engine was not told yet, may be there or
 	// not.
@@ -166,8 +170,14 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	e.add(b)
 	b.restoreRemoved(s.Removed, open)
 	b.restoreExclusions(s, open)
+	if b.posterior != nil {
+		b.posterior.restore(s.Answers, b.openTasks())
+	}
 	for _, t := range b.openTasks() {
 		t.planned = b.wanted(t)
+		if b.posterior != nil && !t.removed { // it was not sure of the task before, whatever it thinks now
+			t.planned = int32(b.rule(t.n).Wanted(int(t.counted), int(t.live)))
+		}
 		b.backlog.place(now, t)
 	}
 	b.enough = b.spec.Enough != nil && b.hasLabels()

@@ -101,6 +101,9 @@ func (s *Spec) Validate(now time.Time) error {
 	if err := s.Rule.Validate(); err != nil {
 		return err
 	}
+	if err := validClasses(s.Rule); err != nil {
+		return err
+	}
 	if err := tooMany(int64(s.Tasks), s); err != nil {
 		return err
 	}
@@ -162,6 +165,15 @@ func (s *Spec) validInvited() error {
 func tooMany(tasks int64, s *Spec) error {
 	if most := tasks * int64(s.Rule.Most()); most > MaxBatchAnswers {
 		return crowd.Fieldf("tasks", "%d tasks may want %d answers, which is too many for one batch (at most %d)", tasks, most, int64(MaxBatchAnswers))
+	}
+	return nil
+}
+
+// validClasses refuses label.Until for questions of which no model can learn how people mistake one
+// answer for another.
+func validClasses(r label.Rule) error {
+	if r.FollowsAnswers() && r.Classes() == 0 {
+		return crowd.Fieldf("redundancy", "only answers of a given list can be asked for until they are sure, such as those of choose_one: use count or agree here")
 	}
 	return nil
 }

@@ -44,6 +44,8 @@ func TestInvalidSpecs(t *testing.T) {
 		"a tenant nobody knows":        {func(s *engine.Spec) { s.Tenant = 9 }, "tenant"},
 		"no tasks":                     {func(s *engine.Spec) { s.Tasks = 0 }, "tasks"},
 		"more answers than numbers":    {func(s *engine.Spec) { s.Tasks, s.Rule = math.MaxUint32, label.Count(1) }, "tasks"},
+		"sure of answers not listed":   {func(s *engine.Spec) { s.Rule = label.Until(0.99, 2, 10) }, "redundancy"},
+		"surer than can be":            {func(s *engine.Spec) { s.Rule = label.Until(1, 2, 10).WithClasses(2) }, "until"},
 		"no rule":                      {func(s *engine.Spec) { s.Rule = label.Rule{} }, "redundancy"},
 		"no answers":                   {func(s *engine.Spec) { s.Rule = label.Count(0) }, "count"},
 		"an agreement that cannot be":  {func(s *engine.Spec) { s.Rule = label.Agree(3, 2) }, "agree"},

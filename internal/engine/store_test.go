@@ -143,6 +143,9 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 			}
 		}
 	}
+	if b.Spec.Rule.FollowsAnswers() {
+		b.Answers = s.evidence(id)
+	}
 	if b.Spec.SLA != nil {
 		b.Items = s.unlabelled(id)
 	}

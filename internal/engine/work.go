@@ -364,6 +364,9 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	if b.gave != nil {
 		b.gave[a.worker.id]++
 	}
+	if b.posterior != nil {
+		e.follow(b.posterior, t, a.worker.id, a.key)
+	}
 	took := min(span(a.at, now), b.spec.Lease)
 	b.worked += min(took, maxWorked-b.worked)
 	b.tenant.used += took

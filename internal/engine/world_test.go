@@ -167,7 +167,7 @@ func holds(w engine.Worker, s engine.Spec) bool {
 
 // randomSpec makes a batch; some cannot be launched.
 func (w *world) randomSpec(r *rand.Rand) engine.Spec {
-	rules := []label.Rule{label.Count(1), label.Count(2), label.Count(3), label.Agree(2, 3), label.Agree(2, 5), label.Agree(3, 4), label.Agree(2, 2), label.Agree(1, 3)}
+	rules := []label.Rule{label.Count(1), label.Count(2), label.Count(3), label.Agree(2, 3), label.Agree(2, 5), label.Agree(3, 4), label.Agree(2, 2), label.Agree(1, 3), until, label.Until(0.6, 1, 3).WithClasses(3)}
 	s := engine.Spec{
 		ID: w.last + 1, Tenant: crowd.TenantID(1 + r.IntN(len(w.k.tenants))), Tasks: uint32(1 + r.IntN(10)),
 		Rule: rules[r.IntN(len(rules))], Reward: crowd.Money(1+r.IntN(5)) * 10_000,
@@ -176,7 +176,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 		SmallCrowdOK: r.IntN(3) > 0,
 	}
 	if w.calm {
-		s.Tasks, s.Rule = uint32(50+r.IntN(150)), rules[2+r.IntN(3)]
+		s.Tasks, s.Rule = uint32(50+r.IntN(150)), []label.Rule{rules[2], rules[3], rules[4], until}[r.IntN(4)]
 	}
 	most := s.Reward * crowd.Money(s.Rule.Most()) * crowd.Money(s.Tasks)
 	least := s.Reward * crowd.Money(s.Rule.Fewest())
@@ -303,7 +303,7 @@ func (w *world) checkEvents() error {
 		}
 		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
 		itself := slices.ContainsFunc(w.ch.Progress, func(p engine.Progress) bool { return p.Batch == ev.Task.Batch() && p.HadEnough })
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task)
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
@@ -348,7 +348,7 @@ func (w *world) checkAttempts() error {
 	}
 	delete(tried, 0)
 	for id, yes := range tried {
-		if yes && w.op != "revise" && w.op != "take out" {
+		if yes && w.op != "revise" && w.op != "take out" && !(w.followed(id) && len(w.ch.Answers) > 0) {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
 	}

@@ -234,7 +234,7 @@ func (w *world) launch() {
 	id := cmp.Or(b.ID, crowd.BatchID(i+1))
 	kind := &w.setup.Kinds[b.Kind]
 	spec := engine.Spec{
-		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: cmp.Or(b.Rule, label.Count(1)),
+		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: cmp.Or(b.Rule, label.Count(1)).WithClasses(len(kind.Answers)),
 		Reward: cmp.Or(b.Reward, DefaultReward), Priority: cmp.Or(b.Priority, 1), Production: b.Production,
 		Lease: cmp.Or(b.Lease, defaultLease), TaskTime: b.TaskTime, SmallCrowdOK: true,
 		PerWorker: b.PerWorker, Enough: b.Enough,

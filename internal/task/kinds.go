@@ -108,8 +108,8 @@ func (k Kind) Describe() *Descriptor {
 	return &Descriptor{Kind: k}
 }
 
-// Rule returns the redundancy rule that labels the answers as the kind wants it.
-func (d *Descriptor) Rule(r label.Rule) label.Rule { return r.WithMedian(d.Scale != label.Nominal) }
+// rule returns the redundancy rule that labels the answers as the kind wants it.
+func (d *Descriptor) rule(r label.Rule) label.Rule { return r.WithMedian(d.Scale != label.Nominal) }
 
 // Methods lists the ways to combine answers after the fact that fit the kind, the one that
 // fits best first. Of a kind that does not exist any may fit.

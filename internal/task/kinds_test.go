@@ -195,7 +195,7 @@ func TestRating(t *testing.T) {
 			t.Errorf("%s is read as %s, %v", raw, canonical, err)
 		}
 	}
-	if r := task.Rating.Describe().Rule(label.Count(3)); r != label.Count(3).WithMedian(true) {
+	if r := c.Template().Rule(label.Count(3)); r != label.Count(3).WithMedian(true) {
 		t.Errorf("ratings are combined by %v", r)
 	}
 	for text, want := range map[string]string{

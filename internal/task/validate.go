@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
+	"github.com/throng-dev/throng/label"
 )
 
 // Validate returns everything that is wrong with a template that comes in, nil if
@@ -68,6 +69,12 @@ func (t Template) Choices() []string {
 		return x.values()
 	}
 	return nil
+}
+
+// Rule returns the redundancy rule that labels the answers as the template's kind wants
+// it. Only of answers that are Choices can label.Until be sure.
+func (t Template) Rule(r label.Rule) label.Rule {
+	return t.Kind.Describe().rule(r).WithClasses(len(t.Choices()))
 }
 
 // NumericLabel reports whether the label of a task is a number.

@@ -108,10 +108,13 @@ var crowdShape = fields.Object("A job for people.",
 	)),
 )
 
-var redundancyShape = fields.Object("How many answers a task gets: {count: n}, or {agree: k, of: n}. Default: {count: 1}.",
+var redundancyShape = fields.Object("How many answers a task gets: {count: n}, {agree: k, of: n}, or {until: p}. Default: {count: 1}.",
 	fields.May("count", fields.Count(1, label.MaxAnswers).Doc("Exactly so many.")),
 	fields.May("agree", fields.Count(1, label.MaxAnswers).Doc("So many equal answers are enough.")),
 	fields.May("of", fields.Count(1, label.MaxAnswers).Doc("The most answers that are asked for.")),
+	fields.May("until", fields.Number(label.LeastConfidence, label.MostConfidence).Doc("It is enough when the label is right with this probability, by what people's answers have shown to be worth. For questions with options.")),
+	fields.May("min", fields.Count(1, label.MaxAnswers).Doc("With until: the fewest answers. Default: 2.")),
+	fields.May("at_most", fields.Count(1, label.MaxAnswers).Doc("With until: the most answers. Default: 10.")),
 )
 
 // crowd reads a crowd step.
@@ -153,7 +156,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 	r.truth(m, v.Get("truth"))
 	c.Hidden = r.hidden(v, c.Truth, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
 	t := r.template(m, v.Get("template"))
-	c.Redundancy = t.Kind.Describe().Rule(c.Redundancy)
+	c.Redundancy = t.Rule(c.Redundancy)
 	r.money(m, v)
 	r.spec(m, v)
 	r.own(m, crowdColumns(c.Output, t), func(int) Place {
@@ -205,18 +208,28 @@ func (r *reader) redundancy(v *fields.Part) label.Rule {
 	if v == nil {
 		return rule
 	}
-	switch {
-	case v.Has("count") && (v.Has("agree") || v.Has("of")):
-		r.problem(v.KeyPlace("count"), "count goes alone: {count: 3}, or {agree: 2, of: 3}")
-	case v.Has("count"):
+	const forms = "{count: 3}, {agree: 2, of: 3}, or {until: 0.99}"
+	is, field, wrong := label.WhichRule(v.Has)
+	if wrong != "" {
+		r.problem(v.KeyPlace(field), "%s %s: %s", field, wrong, forms)
+		return rule
+	}
+	switch is {
+	case "":
+		r.problem(v.Start(), "say how many answers: %s", forms)
+	case "count":
 		rule = label.Count(fields.Or(v, "count", 1))
-	case !v.Has("agree") && !v.Has("of"):
-		r.problem(v.Start(), "say how many answers: {count: 3}, or {agree: 2, of: 3}")
-	case !v.Has("agree"):
-		r.problem(v.KeyPlace("of"), "agree is missing: {agree: 2, of: 3}")
-	case !v.Has("of"):
-		r.problem(v.KeyPlace("agree"), "of is missing: {agree: 2, of: 3}")
-	case v.Get("agree") != nil && v.Get("of") != nil:
+	case "until":
+		least, most := fields.Or(v, "min", label.DefaultFewest), fields.Or(v, "at_most", label.DefaultMost)
+		if least > most {
+			r.problem(v.KeyPlace("min"), "min is at most at_most: %d answers are more than %d", least, most)
+			break
+		}
+		rule = label.Until(fields.Or(v, "until", label.DefaultUntil), least, most)
+	case "agree":
+		if v.Get("agree") == nil || v.Get("of") == nil {
+			break
+		}
 		agree, of := fields.Or(v, "agree", 0), fields.Or(v, "of", 0)
 		if agree > of {
 			r.problem(v.Get("agree").At(), "%d of %d can never agree: agree is at most of", agree, of)

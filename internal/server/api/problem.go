@@ -78,7 +78,7 @@ func problemOf(err error) *wire.Problem {
 
 // jsonNames are the fields whose names in JSON say their unit, or what they are part of.
 var jsonNames = map[string]string{
-	"agree": "redundancy.agree", "count": "redundancy.count", "of": "redundancy.of", "enough.spent": "enough.spent_micros",
+	"agree": "redundancy.agree", "count": "redundancy.count", "of": "redundancy.of", "until": "redundancy.until", "min": "redundancy.min", "at_most": "redundancy.at_most", "enough.spent": "enough.spent_micros",
 	"amount": "amount_micros", "budget": "budget_micros", "deposit": "deposit_micros", "lease": "lease_seconds", "life": "life_seconds",
 	"reward": "reward_micros", "task_time": "task_time_seconds", "time_limit": "time_limit_seconds", "wait": "wait_seconds",
 }

@@ -69,8 +69,8 @@ func (redundancySchema) Schema(huma.Registry) *huma.Schema {
 	number := &huma.Schema{Type: huma.TypeInteger}
 	return &huma.Schema{
 		Type:        huma.TypeObject,
-		Description: `How many answers a task needs: {"count": n}, or {"agree": k, "of": n}: as soon as k are equal, at most n`,
-		Properties:  map[string]*huma.Schema{"count": number, "agree": number, "of": number},
+		Description: `How many answers a task needs: {"count": n}; {"agree": k, "of": n}: as soon as k are equal, at most n; or {"until": p, "min": k, "at_most": n}: as soon as the label is right with probability p by what people's answers are worth, with k to n answers (2 and 10 if left out)`,
+		Properties:  map[string]*huma.Schema{"count": number, "agree": number, "of": number, "until": {Type: huma.TypeNumber}, "min": number, "at_most": number},
 		Examples:    []any{map[string]int{"count": 3}},
 	}
 }

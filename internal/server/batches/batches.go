@@ -161,7 +161,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 	if err != nil {
 		return b, err
 	}
-	b.Spec.Rule = compiled.Template().Kind.Describe().Rule(b.Spec.Rule)
+	b.Spec.Rule = compiled.Template().Rule(b.Spec.Rule)
 	probe := b.Spec // as if it were launched now, with one task
 	probe.ID, probe.Tasks = 1, 1
 	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)

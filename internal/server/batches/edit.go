@@ -8,8 +8,8 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
-	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -52,7 +52,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return BatchView{}, err
 	}
-	kind, err := results.KindOf(&b)
+	template, err := task.Parse(b.Template)
 	if err != nil {
 		return BatchView{}, err
 	}
@@ -69,7 +69,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 				return 0, err
 			}
 		}
-		rule := kind.Rule(x.Redundancy)
+		rule := template.Rule(x.Redundancy)
 		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
 			SmallCrowdOK: x.AllowSmallCrowd || b.Run != 0, Reserve: reserve, Release: x.ReleaseBudget || !b.HasBudget()}
 		err := e.Edit(now, id, edit)

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -83,17 +84,27 @@ func (f *fields) requirements(name string) (list []engine.Requirement) {
 // redundancy is how many answers a task gets: a choice, with the numbers of both.
 func (b binding) redundancy(rule *label.Rule) {
 	choice, count, agree, of := "count", 3, 2, 3
-	if b.filling && rule.Fixed() {
+	until, least, most := 100*label.DefaultUntil, label.DefaultFewest, label.DefaultMost
+	switch {
+	case !b.filling:
+	case rule.FollowsAnswers():
+		choice, until, least, most = "until", math.Round(1e6*rule.Confidence())/1e4, rule.Fewest(), rule.Most()
+	case rule.Fixed():
 		count = rule.Most()
-	} else if b.filling {
+	default:
 		choice, agree, of = "agree", rule.Fewest(), rule.Most()
 	}
 	b.words("rule", &choice)
 	b.integer("count", &count)
 	b.integer("agree", &agree)
 	b.integer("of", &of)
+	b.figure("until", &until)
+	b.integer("min", &least)
+	b.integer("at_most", &most)
 	switch {
 	case b.filling:
+	case choice == "until":
+		*rule = label.Until(until/100, least, most)
 	case choice == "agree":
 		*rule = label.Agree(agree, of)
 	default:

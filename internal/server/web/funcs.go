@@ -130,7 +130,10 @@ func plural(v any, noun string) string { return format.Grouped(int64(number64(v)
 
 // ruleText says how many answers a task gets.
 func ruleText(r label.Rule) string {
-	if r.Fixed() {
+	switch {
+	case r.FollowsAnswers():
+		return r.String()
+	case r.Fixed():
 		return plural(r.Most(), "answer") + " a task"
 	}
 	return fmt.Sprintf("until %d agree, of at most %d", r.Fewest(), r.Most())

@@ -48,6 +48,30 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// A batch that asks until it is sure is forecast by how many answers labels took, and is foreseen
+// as well as others.
+func TestUntilIsForeseen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of worlds, each forecast and let go on: left out of short runs")
+	}
+	t.Parallel()
+	const seeds = 40
+	var c tally
+	for seed := range seeds {
+		r := float64(seed%7)/6 + 0.5
+		hard := aBatch(2, 180, label.Until(0.97, 2, 12).WithClasses(2), 30*r)
+		hard.agree = 0.7
+		w := newTruth(t, uint64(seed), 40, "wfs", aBatch(1, 250, label.Until(0.99, 2, 10).WithClasses(2), 30*r), hard)
+		w.until(dawn.Add(time.Duration(40+2*seed) * time.Minute))
+		s := w.stateNow()
+		f := forecastOf(t, s, forecast.Options{Seed: uint64(seed), Reps: 40})
+		w.until(dawn.Add(48 * time.Hour))
+		c.add(t, w, f)
+	}
+	t.Logf("%s", &c)
+	c.check(t, seeds)
+}
+
 func btoi(b bool) int {
 	if b {
 		return 1

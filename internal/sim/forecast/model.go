@@ -122,7 +122,12 @@ func newModel(s *State, horizon time.Duration) *model {
 		m.batches[b.Spec.ID] = sim.StartBatch{Name: s.Batches[b.Spec.ID], Kind: i}
 		m.paces = append(m.paces, pace(b, m.speeds.withinOf(b.Spec.ID, s.Observed.Answers[b.Spec.ID])))
 		a := 0.0
-		if !b.Spec.Rule.Fixed() {
+		switch {
+		case b.Spec.Rule.FollowsAnswers():
+			a = accuracyOf(b)
+			b.Spec.Rule, b.Answers = b.Spec.Rule.WithClasses(2).WithAccuracy(a), nil
+			b.Assignments = undecided(b.Assignments, a)
+		case !b.Spec.Rule.Fixed():
 			a = agreement(b)
 			b.Assignments = undecided(b.Assignments, a)
 		}

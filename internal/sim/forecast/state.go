@@ -189,6 +189,7 @@ func Hide(s *engine.Snapshot) {
 	for i := range s.Batches {
 		seal(&s.Batches[i])
 		hideBatch(&s.Batches[i])
+		hideEvidence(&s.Batches[i])
 	}
 }
 

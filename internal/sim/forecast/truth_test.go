@@ -150,9 +150,12 @@ func (w *truth) works(h engine.Handout) {
 		seconds *= f
 	}
 	w.after(time.Duration(seconds*float64(time.Second)), func() {
-		key := "right"
+		key, other := "right", "wrong"
+		if b.spec.Rule.FollowsAnswers() && h.Task.N()%2 == 0 { // or everybody would know what comes next
+			key, other = other, key
+		}
 		if w.r.Float64() > b.agree {
-			key = "wrong"
+			key = other
 		}
 		_, err := w.e.Submit(w.now, h.Worker, h.Assignment, key, key)
 		if err != nil && crowd.CodeOf(err) != crowd.NotFound {
@@ -228,6 +231,11 @@ func (w *truth) snapshot() *engine.Snapshot {
 		for n := p.OldestOpen; n <= p.Issued; n++ {
 			if a := w.kept[spec.ID.Assignment(n)]; !w.labels[a.Task] {
 				b.Assignments = append(b.Assignments, *a)
+			}
+		}
+		for n := uint32(1); n <= p.Issued && spec.Rule.FollowsAnswers(); n++ {
+			if a := w.kept[spec.ID.Assignment(n)]; w.labels[a.Task] && a.Counted {
+				b.Answers = append(b.Answers, engine.CountedAnswer{N: a.Task.N(), Worker: a.Worker, Key: a.Key})
 			}
 		}
 		s.Batches = append(s.Batches, b)

@@ -3,8 +3,6 @@ package scenario
 import (
 	"cmp"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -147,62 +145,6 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	}
 	*to = d
 	return nil
-}
-
-func (r *reader) redundancy(n *node) label.Rule {
-	if n.Kind == yamlfile.Scalar {
-		rule, err := parseRule(n.Text)
-		if err != nil {
-			r.errorf(n, "%s", err)
-		}
-		return rule
-	}
-	o := r.object("redundancy", n)
-	if o == nil {
-		return label.Rule{}
-	}
-	switch o.One("the redundancy", "count", "agree") {
-	case "count":
-		if o.Has("of") {
-			r.errorf(o.Value("of"), "of goes with agree")
-		}
-		if k := 0; set(o, "count", &k) {
-			return label.Count(k)
-		}
-	case "agree":
-		if !o.Need("of", "like {agree: 2, of: 3}") {
-			return label.Rule{}
-		}
-		k, of := 0, 0
-		if set(o, "agree", &k) && set(o, "of", &of) {
-			if k > of {
-				r.errorf(o.Value("agree"), "%d of %d can never agree", k, of)
-				return label.Rule{}
-			}
-			return label.Agree(k, of)
-		}
-	}
-	return label.Rule{}
-}
-
-var ruleForm = regexp.MustCompile(`^([0-9]{1,4})(?: *of *([0-9]{1,4}))?$`)
-
-// parseRule reads the short form of a redundancy rule: 3, or 2of3.
-func parseRule(text string) (label.Rule, error) {
-	parts := ruleForm.FindStringSubmatch(text)
-	if parts == nil {
-		return label.Rule{}, fmt.Errorf("%s is not a redundancy, like {count: 3}, {agree: 2, of: 3}, 3 or 2of3", yamlfile.Quote(text))
-	}
-	k, _ := strconv.Atoi(parts[1])
-	rule := label.Count(k)
-	if parts[2] != "" {
-		of, _ := strconv.Atoi(parts[2])
-		rule = label.Agree(k, of)
-	}
-	if err := rule.Validate(); err != nil {
-		return label.Rule{}, fmt.Errorf("%s: %w", yamlfile.Quote(text), err)
-	}
-	return rule, nil
 }
 
 // mostTasks is how many tasks of a batch can be answered and paid for.
@@ -417,8 +359,12 @@ func (r *reader) within(n *node, what string, at time.Duration) bool {
 	return true
 }
 
-// checkWorkers checks that there are enough people who may do a batch.
+// checkWorkers checks that there are enough people who may do a batch, and that their answers
+// can tell anything.
 func (r *reader) checkWorkers(n *node, b *sim.Batch) {
+	if kind := &r.s.Setup.Kinds[b.Kind]; b.Rule.FollowsAnswers() && len(kind.Answers) < 2 {
+		r.errorf(n, "%s asks until it is sure of an answer, but its kind %s has no answers that can differ: give it some, like answers: [yes, no]", yamlfile.Quote(b.Name), yamlfile.Quote(kind.Name))
+	}
 	if len(b.Requires) == 0 && b.Rule.Fewest() <= 1 {
 		return
 	}

@@ -203,7 +203,7 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("batches: [{tasks: 3, reward: 5 cents}]\n"), `1:30: "5 cents" is not an amount`},
 		{with("batches: [{tasks: 3, lease: 500ms}]\n"), `1:29: "500ms" is not between 1s and 31d`},
 		{with("batches: [{tasks: 3, estimate: 0s}]\n"), `1:32: "0s": this must be more than 0`},
-		{with("batches: [{tasks: 3, redundancy: {count: 3, of: 5}}]\n"), `1:49: of goes with agree`},
+		{with("batches: [{tasks: 3, redundancy: {count: 3, of: 5}}]\n"), `1:42: count goes alone`},
 		{with("batches: [{tasks: 3, redundancy: {agree: 3}}]\n"), `1:34: of is missing`},
 		{with("batches: [{tasks: 3, redundancy: {agree: 3, of: 2}}]\n"), `1:42: 3 of 2 can never agree`},
 		{with("batches: [{tasks: 3, redundancy: many}]\n"), `1:34: "many" is not a redundancy`},

@@ -58,7 +58,7 @@ var sections = map[string]fields.Fields{
 	),
 	"deadlines": fields.Of(
 		fields.Share.As("share"), fields.Number(0, maxAlpha).As("alpha"), fields.Count(1, maxPeople).As("workers"), fields.Any.As("service"), text.As("form")),
-	"redundancy": fields.Count(1, label.MaxAnswers).As("count", "agree", "of"),
+	"redundancy": fields.Of(fields.Count(1, label.MaxAnswers).As("count", "agree", "of", "min", "at_most"), fields.Number(label.LeastConfidence, label.MostConfidence).As("until")),
 	"faults": fields.Of(
 		fields.Duration(0, maxDuration).As("at").Needed("when, like at: 20m"), fields.Share.As("vanish"), fields.Any.As("policy"),
 		fields.Duration(time.Millisecond, maxDuration).As("stop"), fields.Any.As("burst", "workers"),

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -155,6 +156,11 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 			return err
 		}
 	}
+	if b.Spec.Rule.FollowsAnswers() {
+		if into.Answers, err = evidence(ctx, q, first, last); err != nil {
+			return err
+		}
+	}
 	if len(b.Spec.NotBy) > 0 {
 		if into.NotBy, err = exclusions(ctx, q, first, first+int64(b.Progress.Tasks)); err != nil {
 			return err
@@ -187,6 +193,20 @@ func gave(ctx context.Context, q querier, first, last int64) (map[crowd.WorkerID
 		return err
 	}, `select a.worker, count(*) from assignments a join answers n on n.id = a.id where a.id >= $1 and a.id <= $2 and n.counted group by a.worker`, first, last)
 	return m, err
+}
+
+// evidence lists the latest counted answers with ids from first to last to tasks with labels.
+func evidence(ctx context.Context, q querier, first, last int64) ([]engine.CountedAnswer, error) {
+	answers, err := list(ctx, q, func(r row, a *engine.CountedAnswer) error {
+		var task int64
+		err := r.Scan(&task, &a.Worker, &a.Key)
+		a.N = uint32(task)
+		return err
+	}, `select a.task, a.worker, a.answer_key from annotations a
+		where a.id >= $1 and a.id <= $2 and a.counted and a.answer_key <> '' and exists (select 1 from labels l where l.task = a.task)
+		order by a.id desc limit $3`, first, last, engine.MaxEvidence)
+	slices.Reverse(answers)
+	return answers, err
 }
 
 // exclusions says who must not do which tasks, of those without a label with ids from

@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"fmt"
+
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// rightTask checks the order within a batch: tasks that somebody had first,
+// then fresh ones in the order of import.
+func (k *books) rightTask(x engine.Handout, b *batchBook, t *taskBook) error {
+	if t.invited != nil {
+		return nil // everybody goes through their own list
+	}
+	if b.spec.SLA != nil {
+		return k.underLooks(func() error { return k.mostUrgent(x, b, t) })
+	}
+	freshFirst := b.spec.Rule.FollowsAnswers()
+	if len(t.held) > 0 && !freshFirst {
+		k.seen["a started task before fresh ones"]++
+		return nil
+	}
+	for _, other := range b.tasks {
+		if other.unfit(x.Worker) != "" {
+			continue
+		}
+		if freshFirst {
+			if other.invited == nil && len(other.held) == 0 && (len(t.held) > 0 || other.id < t.id) {
+				return fmt.Errorf("%s is fresh and goes before", other.id)
+			}
+			if len(other.held) > 0 && len(t.held) == 0 {
+				k.seen["a fresh task before started ones"]++
+			}
+			continue
+		}
+		if other.invited != nil || len(other.held) > 0 || other.id < t.id {
+			return fmt.Errorf("%s goes before", other.id)
+		}
+	}
+	return nil
+}
+
+// rightBatch checks the order of batches under two policies whose word is
+// simple: the engine tells its policy all it has to know.
+func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
+	for _, other := range k.batches {
+		if k.takes(x.Worker, other) == nil {
+			continue
+		}
+		switch {
+		case k.policy == "fifo" && other.launched.Before(b.launched):
+			return fmt.Errorf("%s was launched before", other.spec.ID)
+		case (k.policy == "penalty(form=atc)" || k.policy == "penalty(form=event)") && b.later(k.now, other):
+			return fmt.Errorf("%s is more urgent", other.spec.ID)
+		case k.policy == "fs" && other.running < b.running:
+			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)
+		}
+	}
+	return nil
+}
