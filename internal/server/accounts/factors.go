@@ -209,8 +209,14 @@ func (s *Accounts) ConfirmTOTP(ctx context.Context, p *access.Principal, secret,
 		return nil, crowd.Fieldf("code", "is not what the app shows now: look at the clock of your device, or begin again")
 	}
 	f.ConfirmedAt = now
-	codes, hashes := firstCodes(list)
 	ctx, act := s.acting(ctx, p, access.AccountsConfirmTOTP, p.User.ID)
+	return s.confirm(ctx, act, list, f)
+}
+
+// confirm keeps a factor that somebody has shown, next to those of the list, and returns
+// recovery codes if it is their first one.
+func (s *Accounts) confirm(ctx context.Context, act *store.Act, list []store.Factor, f store.Factor) ([]string, error) {
+	codes, hashes := firstCodes(list)
 	act.After = factorTold{f.ID, f.Kind, f.Name}
 	if err := s.store.ConfirmFactor(ctx, f, hashes); err != nil {
 		if crowd.CodeOf(err) == crowd.NotFound {

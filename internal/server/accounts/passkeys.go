@@ -176,17 +176,8 @@ func (part *passkeyCases) ConfirmPasskey(ctx context.Context, p *access.Principa
 		return nil, err
 	}
 	f.Credential, f.Counter, f.ConfirmedAt = key.ID(), int64(key.Credential.Authenticator.SignCount), s.clock.Time()
-	codes, hashes := firstCodes(m.list)
 	ctx, act := s.acting(ctx, p, access.AccountsConfirmPasskey, p.User.ID)
-	act.After = factorTold{f.ID, f.Kind, f.Name}
-	if err := s.store.ConfirmFactor(ctx, f, hashes); err != nil {
-		if crowd.CodeOf(err) == crowd.NotFound {
-			err = errBegun
-		}
-		return nil, err
-	}
-	s.sessions.clear() // it may be the one that they needed
-	return codes, nil
+	return s.confirm(ctx, act, m.list, f)
 }
 
 // notShown is the error about a passkey that is refused, and logs why.
