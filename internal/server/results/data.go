@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"encoding/json"
 	"runtime"
 	"time"
 
@@ -65,6 +66,7 @@ type reader struct {
 	builders []label.Builder
 	whole    label.Builder
 	own      bool              // no field labels the tasks: whole answers are compared
+	blank    bool              // nobody can have given an empty answer: such a one was erased
 	texts    map[string]string // each once
 }
 
@@ -75,6 +77,8 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		return nil, err
 	}
 	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int)}}
+	_, _, err = compiled.Check(json.RawMessage(erased))
+	r.blank = err != nil
 	for _, q := range compiled.Questions() {
 		r.out.questions = append(r.out.questions, question{Question: q})
 		r.own = r.own && !q.Labels
@@ -89,7 +93,7 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		if n++; n%1024 == 0 {
 			runtime.Gosched()
 		}
-		if a.Counted {
+		if a.Counted && !(r.blank && a.Key == "" && string(a.Body) == erased) {
 			r.add(&a)
 			counted[a.Task.N()]++
 		}
@@ -107,6 +111,9 @@ func (r *reader) once(s string) string {
 	r.texts[s] = s
 	return s
 }
+
+// erased is what is left of an answer that was one text.
+const erased = `{}`
 
 // add adds an answer that counts.
 func (r *reader) add(a *store.Annotation) {
