@@ -74,7 +74,8 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 			"Jain's index, batches", inWords("now "+figured(f.Now.Jain), "mean "+figured(f.Mean.Jain)),
 			"J∞, batches", inWords("now "+figured(f.Now.JInf), "mean "+figured(f.Mean.JInf)),
 			"Jain's index, tenants", inWords("now "+figured(f.Now.Among), "mean "+figured(f.Mean.Among)),
-			"had by due, tenants", inWords("Jain's index "+figured(f.Had.Jain), "since the start "+figured(f.HadEver.Jain), "J∞ "+figured(f.Had.JInf), "since the start "+figured(f.HadEver.JInf)))
+			"had by due, tenants", inWords("Jain's index "+figured(f.Had.Jain), "since the start "+figured(f.HadEver.Jain), "J∞ "+figured(f.Had.JInf), "since the start "+figured(f.HadEver.JInf), leftOut(f.Had)),
+			"tenants", served(f))
 	}
 	pairs(w, list...)
 	columns := when(f.Mean != nil, "WORKED|") + "SHARE|DUE"
@@ -90,6 +91,25 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 			return append([]any{b.Batch, b.Name, b.Tenant}, cellsOf(&b.Portion)...)
 		})
 	}
+}
+
+// leftOut says how many tenants an index leaves out, if any.
+func leftOut(x *wire.HadIndex) string {
+	if x.LeftOut == 0 {
+		return ""
+	}
+	return "without " + format.Count(x.LeftOut, "tenant") + " due less than 1 %"
+}
+
+// served says whether tenants had what they were due.
+func served(f *wire.PoolFairness) string {
+	switch {
+	case f.Least != nil:
+		return fmt.Sprintf("%s had the least of what it was due: %s, where %s were due", f.Least.Name, format.Percent(f.Least.Share, 1), format.Percent(f.Least.DueShare, 1))
+	case f.Verdict == "even":
+		return "every tenant had what it was due, or nearly so"
+	}
+	return "nobody has worked on tasks in this time"
 }
 
 // cellsOf are the columns of a portion; a requester sees no time.

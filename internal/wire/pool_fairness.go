@@ -61,6 +61,9 @@ type PoolFairness struct {
 	Had     *HadIndex      `json:"had,omitempty" doc:"of what each tenant had in the window by what it was due; for administrators"`
 	HadEver *HadIndex      `json:"had_since_start,omitempty" doc:"the same since counting began; for administrators"`
 
+	Verdict string         `json:"verdict,omitempty" enum:"nobody-worked,even,uneven" doc:"of the window. even: every tenant that was due 1 % or more of the time had 95 % of it at least; for administrators"`
+	Least   *TenantPortion `json:"least,omitempty" doc:"of an uneven window: the tenant that had the least of what it was due; for administrators"`
+
 	Tenants []TenantPortion `json:"tenants" doc:"those with most first"`
 	Batches []BatchPortion  `json:"batches" doc:"those with most first"`
 	Points  []FairnessPoint `json:"points" doc:"about one a minute"`
@@ -77,6 +80,8 @@ type FairnessIndex struct {
 type HadIndex struct {
 	Jain *float64 `json:"jain,omitempty" doc:"1: all had as much of it"`
 	JInf *float64 `json:"j_inf,omitempty" doc:"left out: some had nothing, or none was due anything"`
+
+	LeftOut int `json:"left_out" doc:"tenants that were due something, but less than 1 % of the time: too little to judge, and not in the figures"`
 }
 
 // Portion is what was had of the time of people, and what was due.

@@ -75,9 +75,19 @@ func toFairness(v control.FairnessView) wire.PoolFairness {
 	if v.Whole {
 		now, mean := toIndex(v.Now), toIndex(v.Mean)
 		out.Now, out.Mean = &now, &mean
-		out.Had, out.HadEver = &wire.HadIndex{Jain: finite(v.Had.Jain), JInf: finite(v.Had.JInf)}, &wire.HadIndex{Jain: finite(v.HadEver.Jain), JInf: finite(v.HadEver.JInf)}
+		out.Had, out.HadEver = toHad(v.Had), toHad(v.HadEver)
+		verdict, least := v.Verdict()
+		out.Verdict = string(verdict)
+		if least != nil {
+			t := x.tenant(*least)
+			out.Least = &t
+		}
 	}
 	return out
+}
+
+func toHad(x control.HadIndex) *wire.HadIndex {
+	return &wire.HadIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), LeftOut: x.LeftOut}
 }
 
 // fairPools registers the queue of a pool, and how evenly its people were spread.

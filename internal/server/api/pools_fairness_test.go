@@ -44,11 +44,14 @@ func TestFairnessOverHTTP(t *testing.T) {
 		if f.Now == nil || *f.Now.Jain != 0.5 || f.Now.JInf != nil || *f.Now.Among != 0.5 || *f.Mean.Jain != 0.5 || *f.Had.Jain != 0.5 || f.Had.JInf != nil || *f.HadEver.Jain != 0.5 || f.Since.IsZero() {
 			t.Errorf("the indexes are %+v", f)
 		}
+		if f.Verdict != "uneven" || f.Least == nil || f.Least.Name != "bees" || f.Had.LeftOut != 0 {
+			t.Errorf("the verdict is %q, least %+v, %d left out", f.Verdict, f.Least, f.Had.LeftOut)
+		}
 		if len(f.Tenants) != 2 || f.Tenants[0].Name != "ants" || f.Tenants[0].Share != 1 || f.Tenants[0].DueShare > 0.51 || *f.Tenants[0].WorkedSeconds < 79 || len(f.Batches) != 2 || f.Batches[0].Batch != first || len(f.Points) != 2 {
 			t.Errorf("tenants %+v, batches %+v, %d points", f.Tenants, f.Batches, len(f.Points))
 		}
 		own := must(w.bob.PoolFairness(w.ctx, 1, time.Hour, 10))(t)
-		if own.Now != nil || own.Mean != nil || own.Had != nil || own.HadEver != nil || len(own.Tenants) != 1 || own.Tenants[0].Tenant != w.b || own.Tenants[0].Share != 0 || own.Tenants[0].WorkedSeconds != nil || own.Batches[0].DueSeconds != nil || len(own.Batches) != 1 || own.Batches[0].Batch != other {
+		if own.Now != nil || own.Mean != nil || own.Had != nil || own.HadEver != nil || own.Verdict != "" || own.Least != nil || len(own.Tenants) != 1 || own.Tenants[0].Tenant != w.b || own.Tenants[0].Share != 0 || own.Tenants[0].WorkedSeconds != nil || own.Batches[0].DueSeconds != nil || len(own.Batches) != 1 || own.Batches[0].Batch != other {
 			t.Errorf("bob sees %+v", own)
 		}
 		for _, p := range own.Points {

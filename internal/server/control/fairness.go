@@ -335,31 +335,12 @@ type FairnessView struct {
 	Points  []FairnessPoint
 }
 
-// HadIndex is how evenly tenants were served, by what they were due; NaN: none was due anything.
-type HadIndex struct{ Jain, JInf float64 }
-
 // NamedPortion is a portion, as a part of what all had in the same time.
 type NamedPortion struct {
 	Portion
 	Name  string
 	Share float64 // 0 to 1
 	Part  float64 // the due share, 0 to 1
-}
-
-// hadIndex is of all tenants that were due something, also of one that had nothing, whose 0
-// is the lowest value there is: then J∞ is -Inf. Who was due nothing wanted nothing while anybody worked, and is
-// in none of the vectors of the paper: its x_b = R_b/(P_b T_b) is over the batches that have
-// tasks left, as these are what people can be divided among, and has no value where the
-// divisor is 0. What they had all the same was not had by the others, and shows there.
-func hadIndex(list []Portion) HadIndex {
-	var xs []float64
-	for _, p := range list {
-		if p.Due > 0 {
-			xs = append(xs, float64(p.Worked)/float64(p.Due))
-		}
-	}
-	jain, jinf := sched.Fairness(xs)
-	return HadIndex{jain, jinf}
 }
 
 // view is a pool's fairness within the last time, with the portions of the tenants that

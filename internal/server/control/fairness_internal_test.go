@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -141,5 +142,42 @@ func TestHadByDue(t *testing.T) {
 	}
 	if x := hadIndex([]Portion{{Worked: 10}}); !math.IsNaN(x.Jain) || !math.IsNaN(x.JInf) {
 		t.Errorf("nobody was due anything: %+v", x)
+	}
+}
+
+// TestATenantTooSmallToJudge: with a single task it has many times what it was due, and
+// neither the figure nor the verdict goes by it.
+func TestATenantTooSmallToJudge(t *testing.T) {
+	t.Parallel()
+	list := []Portion{{Tenant: 1, Worked: 60 * time.Second, Due: 60 * time.Second}, {Tenant: 2, Worked: 40 * time.Second, Due: 40 * time.Second}, {Tenant: 3, Worked: 26 * time.Millisecond, Due: 10 * time.Millisecond}}
+	if x := hadIndex(list); x.Jain != 1 || x.JInf != -2 || x.LeftOut != 1 {
+		t.Errorf("two of three can be judged, and had what they were due: %+v", x)
+	}
+	if x := hadIndex([]Portion{{Worked: 99, Due: 99}, {Due: 1}}); x.LeftOut != 0 || x.Jain != 0.5 {
+		t.Errorf("due 1 %% and a little more: %+v", x)
+	}
+}
+
+// TestVerdict judges by the tenant that had the least of what it was due.
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		list  []Portion
+		want  FairnessVerdict
+		worst crowd.TenantID
+	}{
+		{"nobody worked", []Portion{{Tenant: 1}}, NobodyWorked, 0},
+		{"nearly even", []Portion{{Tenant: 1, Worked: 52, Due: 50}, {Tenant: 2, Worked: 48, Due: 50}}, Even, 0},
+		{"the least of two", []Portion{{Tenant: 1, Worked: 60, Due: 40}, {Tenant: 2, Worked: 30, Due: 40}, {Tenant: 3, Worked: 10, Due: 20}}, Uneven, 3},
+		{"too small", []Portion{{Tenant: 1, Worked: 1000, Due: 991}, {Tenant: 2, Due: 9}}, Even, 0},
+		{"due nothing", []Portion{{Tenant: 1, Worked: 10, Due: 10}, {Tenant: 2}}, Even, 0},
+	} {
+		worked := lists.Sum(test.list, func(p Portion) time.Duration { return p.Worked })
+		v := FairnessView{Worked: worked, Tenants: partsOf(worked, test.list)}
+		got, worst := v.Verdict()
+		if got != test.want || (worst == nil) != (test.worst == 0) || worst != nil && worst.Tenant != test.worst {
+			t.Errorf("%s: %s, %+v, want %s, tenant %d", test.name, got, worst, test.want, test.worst)
+		}
 	}
 }

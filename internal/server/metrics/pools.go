@@ -126,7 +126,7 @@ var spreads = []spread{
 	{describe("jain", "Jain's index of R/(P T) over the batches that could use somebody, at the last look; left out while nobody works."), func(v *control.FairnessView) float64 { return v.Now.Jain }},
 	{describe("j_infinity", "J of infinite beta of the same: -n is even among n batches, -Inf: some batch has nobody."), func(v *control.FairnessView) float64 { return v.Now.JInf }},
 	{describe("jain_tenants", "Jain's index of people by weight over the tenants whose batches could use somebody, at the last look."), func(v *control.FairnessView) float64 { return v.Now.Tenants }},
-	{describe("had_jain", "Jain's index over the tenants of the time of people that each had by what it was due, within the last hour."), func(v *control.FairnessView) float64 { return v.Had.Jain }},
+	{describe("had_jain", "Jain's index over the tenants of the time of people that each had by what it was due, within the last hour; without those due less than 1 % of it."), func(v *control.FairnessView) float64 { return v.Had.Jain }},
 }
 
 // ofTenant are the labels of what is told of a tenant in a pool.

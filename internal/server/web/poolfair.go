@@ -17,30 +17,18 @@ const (
 	tenantsDrawn  = 6
 )
 
-// What Spread tells of. The server looks every ten seconds, and people work on one task at a
-// time, so that in an hour shares are some percent off by chance alone; a tenant that was due
-// next to nothing is off by much with a single task.
-const (
-	evenEnough = 0.95 // of what was due: who had as much was served
-	tooSmall   = 0.01 // of all: who was due less is not judged
-)
-
 // Spread says how the people were spread over the tenants.
 func (d *poolData) Spread() string {
-	v := &d.Fair
-	if v.Worked == 0 {
-		return "Nobody has worked on tasks in this time" + d.countedSince() + "."
+	text := ""
+	switch verdict, t := d.Fair.Verdict(); verdict {
+	case control.NobodyWorked:
+		text = "Nobody has worked on tasks in this time"
+	case control.Even:
+		text = "Every tenant had what it was due, or nearly so"
+	case control.Uneven:
+		text = fmt.Sprintf("%s had the least of what it was due: %s of the time that people spent on tasks, where %s were due", t.Name, format.Percent(t.Share, 1), format.Percent(t.Part, 1))
 	}
-	worst, least := "", evenEnough
-	for _, t := range v.Tenants {
-		if had := t.Share / t.Part; t.Part >= tooSmall && had < least {
-			worst, least = fmt.Sprintf("%s had the least of what it was due: %s of the time that people spent on tasks, where %s were due", t.Name, format.Percent(t.Share, 1), format.Percent(t.Part, 1)), had
-		}
-	}
-	if worst == "" {
-		worst = "Every tenant had what it was due, or nearly so"
-	}
-	return worst + d.countedSince() + "."
+	return text + d.countedSince() + "."
 }
 
 // countedSince says since when is counted, if that is not all of the time that is shown.
@@ -59,7 +47,11 @@ func (d *poolData) Jains() string {
 	}
 	text := fmt.Sprintf("Jain's index, on average: %.2f over tenants, %.2f over batches by size and priority.", x.Tenants, x.Jain)
 	if !math.IsNaN(d.Fair.Had.Jain) {
-		text += fmt.Sprintf(" Over what each tenant had by what it was due: %.2f.", d.Fair.Had.Jain)
+		text += fmt.Sprintf(" Over what each tenant had by what it was due: %.2f", d.Fair.Had.Jain)
+		if n := d.Fair.Had.LeftOut; n > 0 {
+			text += fmt.Sprintf(", without %s due less than 1 %% of the time", format.Count(n, "tenant"))
+		}
+		text += "."
 	}
 	return text + " 1 is even."
 }

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// TestFairnessInWords: the verdict, and how many tenants are too small for a figure.
+func TestFairnessInWords(t *testing.T) {
+	t.Parallel()
+	index := 0.9
+	f := wire.PoolFairness{Policy: "fifo", Since: time.Unix(0, 0), Now: &wire.FairnessIndex{}, Mean: &wire.FairnessIndex{},
+		Had: &wire.HadIndex{Jain: &index, LeftOut: 1}, HadEver: &wire.HadIndex{Jain: &index}, Verdict: "uneven",
+		Least: &wire.TenantPortion{Name: "bees", Portion: wire.Portion{Share: 0.1, DueShare: 0.3}}}
+	shows := func(want string) {
+		t.Helper()
+		var b strings.Builder
+		if showFairness(&b, &f); !strings.Contains(b.String(), want) {
+			t.Errorf("it says %s, want %q", &b, want)
+		}
+	}
+	shows("without 1 tenant due less than 1 %")
+	shows("bees had the least of what it was due: 10 %, where 30 % were due")
+	f.Verdict, f.Least = "even", nil
+	shows("every tenant had what it was due, or nearly so")
+	f.Verdict = "nobody-worked"
+	shows("nobody has worked on tasks in this time")
+}
