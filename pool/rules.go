@@ -115,11 +115,20 @@ type rule struct {
 	do     action
 }
 
-// CheckRules checks rules as Settings.Validate does, that the pools from which they
-// take people exist, and that nothing in them is divided by a constant 0. The error is Invalid, its field "rules", its
-// cause a *RuleError; or it is crowd.Errors, with all that is wrong with all rules.
-func CheckRules(rules []Rule, pools Lookup) error {
-	_, err := compileRules(rules, pools, true)
+// CheckRules checks the rules of a pool (0: of several) as Settings.Validate does, that the
+// pools from which they take people exist and are others, and that nothing in them is
+// divided by a constant 0. The error is Invalid, its field "rules", its cause a *RuleError;
+// or it is crowd.Errors, with all that is wrong with all rules.
+func CheckRules(rules []Rule, of crowd.PoolID, pools Lookup) error {
+	_, err := compileRules(rules, func(name string) error {
+		switch id, ok := pools(name); {
+		case !ok:
+			return fmt.Errorf("there is no pool %q", name)
+		case id == of:
+			return fmt.Errorf("%q is the pool itself; name the pool that its people come from", name)
+		}
+		return nil
+	}, true)
 	return err
 }
 
@@ -137,9 +146,10 @@ func (s *Settings) TakesFrom() (names []string) {
 	return names
 }
 
-// compileRules reads rules. New ones (fresh) must have a value whatever is measured;
-// earlier versions have kept others.
-func compileRules(rules []Rule, pools Lookup, fresh bool) ([]rule, error) {
+// compileRules reads rules, and has the name checked of each pool from which they take
+// people (nil: none is). New ones (fresh) must have a value whatever is measured; earlier
+// versions have kept others.
+func compileRules(rules []Rule, from func(name string) error, fresh bool) ([]rule, error) {
 	if len(rules) > MaxRules {
 		return nil, crowd.Fieldf("rules", "at most %d rules, not %d", MaxRules, len(rules))
 	}
@@ -160,10 +170,8 @@ func compileRules(rules []Rule, pools Lookup, fresh bool) ([]rule, error) {
 			wrong = append(wrong, wrongRule(e))
 		}
 		do, place, err := parseAction(r.Do)
-		if err == nil && do.verb == transfer && pools != nil {
-			if _, ok := pools(do.from); !ok {
-				err = fmt.Errorf("there is no pool %q", do.from)
-			}
+		if err == nil && do.verb == transfer && from != nil {
+			err = from(do.from)
 		}
 		if err != nil {
 			wrong = append(wrong, wrongRule(&RuleError{Rule: i + 1, Part: "do", Line: 1, Column: 1 + utf8.RuneCountInString(r.Do[:place]), Message: err.Error()}))

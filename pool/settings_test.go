@@ -186,7 +186,7 @@ func TestCheckRulesKnowsPools(t *testing.T) {
 		"transfer 3 from search relevance": true, `transfer 3 from "search relevance"`: true, "transfer 3 from 'search relevance' ": true,
 		"transfer 3 from search": false, "transfer 3 from Search relevance": false, "recruit 1": true, "  release\t2 ": true,
 	} {
-		err := CheckRules([]Rule{{"queue > 1", do}}, pools)
+		err := CheckRules([]Rule{{"queue > 1", do}}, 2, pools)
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", do, err)
 		}
@@ -196,10 +196,27 @@ func TestCheckRulesKnowsPools(t *testing.T) {
 	}
 }
 
+// TestARuleTakesNobodyFromItsOwnPool: it would move nobody. Rules of several pools may name
+// one of these.
+func TestARuleTakesNobodyFromItsOwnPool(t *testing.T) {
+	t.Parallel()
+	rules := []Rule{{"queue > 1", "transfer 1 from 'main'"}}
+	pools := func(name string) (crowd.PoolID, bool) { return 3, name == "main" }
+	err := CheckRules(rules, 3, pools)
+	if err == nil || !strings.Contains(err.Error(), `column 17: "main" is the pool itself`) {
+		t.Errorf("a rule of main: %v", err)
+	}
+	for _, of := range []crowd.PoolID{0, 2} {
+		if err := CheckRules(rules, of, pools); err != nil {
+			t.Errorf("a rule of %s: %v", of, err)
+		}
+	}
+}
+
 func TestAllErrorsOfRulesAtOnce(t *testing.T) {
 	t.Parallel()
 	err := CheckRules([]Rule{{"queue > 1", "recruit 1"}, {"cstar > 2", "recruit many"}, {"1/0 > 2", "release 1"}, {"queue > 3", "transfer 1 from nowhere"}},
-		func(string) (crowd.PoolID, bool) { return 0, false })
+		1, func(string) (crowd.PoolID, bool) { return 0, false })
 	var list crowd.Errors
 	if !errors.As(err, &list) {
 		t.Fatalf("%v", err)
@@ -246,7 +263,7 @@ func TestTheRulesOfTheDocument(t *testing.T) {
 		}
 		_, when, _ = strings.Cut(when, "`")
 		do, _, _ = strings.Cut(do, "`")
-		if err := CheckRules([]Rule{{when, do}}, nil); err != nil {
+		if err := CheckRules([]Rule{{when, do}}, 0, func(string) (crowd.PoolID, bool) { return 1, true }); err != nil {
 			t.Errorf("%s: %v", strings.TrimSpace(line), err)
 		}
 		rules++

@@ -341,6 +341,8 @@ func TestBadSettings(t *testing.T) {
 		`{"when": "queue > 1\nand nope > 2", "do": "recruit 1"}`:    "when 2:5",
 		`{"when": "queue > 1", "do": "recruit many"}`:               "do 1:9",
 		`{"when": "queue > 1", "do": "transfer 1 from nowhere"}`:    "do 1:",
+		`{"when": "queue > 1", "do": "transfer 1 from main"}`:       "do 1:17",
+		`{"when": "queue > 1", "do": "transfer 1 from p1"}`:         "do 1:17",
 		`{"when": "queue > \"x\"", "do": "recruit 1"}`:              "when 1:",
 		`{"when": "queue > 1", "do": "hire 1"}`:                     "do 1:1",
 		`{"when": "", "do": "recruit 1"}`:                           "when 1:1",
@@ -408,7 +410,8 @@ func TestRulesOnThePast(t *testing.T) {
 		if latest := must(w.admin.PoolSamples(w.ctx, main, 15*time.Second))(t); len(latest) != 1 {
 			t.Errorf("%d samples of the last 15 s", len(latest))
 		}
-		rules := []pool.Rule{{When: "queue > 1", Do: "recruit 2"}, {When: "queue > 5", Do: "release 1"}, {When: "queue == 0", Do: "transfer 3 from main"}}
+		must(w.admin.CreatePool(w.ctx, "night", ""))(t)
+		rules := []pool.Rule{{When: "queue > 1", Do: "recruit 2"}, {When: "queue > 5", Do: "release 1"}, {When: "queue == 0", Do: "transfer 3 from night"}}
 		out := must(w.admin.TestRules(w.ctx, main, rules))(t)
 		if out.Samples != 4 || !out.From.Equal(start) || len(out.Rules) != 3 || len(out.Fired) != 4 {
 			t.Fatalf("tested: %+v", out)

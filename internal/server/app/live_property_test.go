@@ -155,9 +155,13 @@ func (c *town) settings(id crowd.PoolID) error {
 	if c.random.IntN(3) > 0 {
 		r.Rate = crowd.Unit / 10
 	}
+	from := "main"
+	if id == c.pools[0] {
+		from = "second"
+	}
 	all := []pool.Settings{
 		{}, {Min: 1, Max: 1}, {Min: 5, Max: 5}, {Min: 3, Balance: true}, {Elasticity: "static(n=2)", Balance: true},
-		{Elasticity: "rules", Rules: []pool.Rule{{When: "idle > 1", Do: "release 1"}, {When: "workers < 2", Do: "recruit 2"}, {When: "workers < 1", Do: "transfer 1 from main"}}},
+		{Elasticity: "rules", Rules: []pool.Rule{{When: "idle > 1", Do: "release 1"}, {When: "workers < 2", Do: "recruit 2"}, {When: "workers < 1", Do: "transfer 1 from " + from}}},
 	}
 	stopped := c.random.IntN(6) == 0
 	_, err := c.Pools.Change(c.ctx, c.admin, id, func(now *store.Pool) error {

@@ -242,7 +242,7 @@ func (s *Pools) distinct(ctx context.Context, p store.Pool) error {
 func (s *Pools) validPool(before, p *store.Pool) error {
 	var rules error
 	if !slices.Equal(before.Control.Rules, p.Control.Rules) { // before Validate, which knows no pools
-		rules = s.validRules(p.Control.Rules)
+		rules = s.validRules(p.ID, p.Control.Rules)
 	}
 	if err := crowd.Gather(validPoolName(p.Name), p.Retainer.Validate(), rules, p.Control.Validate(), validGate(before, p), recruit.ValidCalling(p.Calling)); err != nil {
 		return err
@@ -278,9 +278,9 @@ func validGate(before, p *store.Pool) error {
 	return nil
 }
 
-// validRules checks rules, also that the pools that they name are there.
-func (s *Pools) validRules(rules []pool.Rule) error {
-	if err := pool.CheckRules(rules, s.cfg.Live.Lookup); err != nil {
+// validRules checks the rules of a pool, also that the pools that they name are there.
+func (s *Pools) validRules(id crowd.PoolID, rules []pool.Rule) error {
+	if err := pool.CheckRules(rules, id, s.cfg.Live.Lookup); err != nil {
 		if known := new(crowd.Error); errors.As(err, &known) {
 			return err
 		}
@@ -442,7 +442,7 @@ func (s *Pools) TestRules(ctx context.Context, p *access.Principal, id crowd.Poo
 	if _, err := s.find(p, access.PoolsTestRules, id); err != nil {
 		return nil, err
 	}
-	if err := s.validRules(rules); err != nil {
+	if err := s.validRules(id, rules); err != nil {
 		return nil, err
 	}
 	samples, err := s.cfg.Store.Samples(ctx, id, s.cfg.Clock.Time().Add(-lastHour))

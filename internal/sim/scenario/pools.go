@@ -78,7 +78,7 @@ func (r *poolsReader) file(top *node) {
 	}
 	base := pool.Settings{Balance: true}
 	if o.Has("control") {
-		base = r.control(o.Value("control"), base)
+		base = r.control(o.Value("control"), 0, base)
 	}
 	names := map[string]bool{}
 	for _, n := range nodes {
@@ -254,7 +254,7 @@ func (r *poolsReader) pool(n *node, names map[string]bool, base pool.Settings) p
 	p.Start = pools.StartOptimal
 	set(o, "start", &p.Start)
 	if o.Has("control") {
-		p.Settings = r.control(o.Value("control"), base)
+		p.Settings = r.control(o.Value("control"), crowd.PoolID(len(r.setup.Pools)+1), base)
 	}
 	return p
 }
@@ -312,7 +312,7 @@ func (r *poolsReader) compare(o *object) {
 			p := &v.Setup.Pools[i]
 			set(c, "start", &p.Start)
 			if c.Has("control") {
-				p.Settings = r.control(c.Value("control"), p.Settings)
+				p.Settings = r.control(c.Value("control"), 0, p.Settings)
 			}
 		}
 		if c.Has("pools") {
@@ -324,7 +324,7 @@ func (r *poolsReader) compare(o *object) {
 				}
 				set(own, "start", &v.Setup.Pools[i].Start)
 				if own.Has("control") {
-					v.Setup.Pools[i].Settings = r.control(own.Value("control"), v.Setup.Pools[i].Settings)
+					v.Setup.Pools[i].Settings = r.control(own.Value("control"), crowd.PoolID(i+1), v.Setup.Pools[i].Settings)
 				}
 			})
 		}

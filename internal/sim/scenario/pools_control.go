@@ -9,15 +9,16 @@ import (
 	"github.com/throng-dev/throng/pool"
 )
 
-// control reads how a pool is controlled; what is not said is as in base.
-func (r *poolsReader) control(n *node, base pool.Settings) pool.Settings {
+// control reads how a pool is controlled, or all of them (of is 0); what is not said is as
+// in base.
+func (r *poolsReader) control(n *node, of crowd.PoolID, base pool.Settings) pool.Settings {
 	s := base
 	o := r.object("control", n)
 	if o == nil {
 		return s
 	}
 	if o.Has("rules") {
-		s.Rules = r.rules(o)
+		s.Rules = r.rules(o, of)
 	}
 	if o.Has("elasticity") {
 		s.Elasticity = o.text("elasticity")
@@ -72,7 +73,7 @@ func (r *poolsReader) checkSettings(o *object, s *pool.Settings) {
 	r.errorf(at, "%s", yamlfile.Message(err))
 }
 
-func (r *poolsReader) rules(o *object) []pool.Rule {
+func (r *poolsReader) rules(o *object, of crowd.PoolID) []pool.Rule {
 	var list []pool.Rule
 	lookup := func(name string) (crowd.PoolID, bool) {
 		i := slices.Index(r.names, name)
@@ -86,7 +87,7 @@ func (r *poolsReader) rules(o *object) []pool.Rule {
 		if rule.When == "" || rule.Do == "" {
 			continue
 		}
-		if err := pool.CheckRules([]pool.Rule{rule}, lookup); err != nil {
+		if err := pool.CheckRules([]pool.Rule{rule}, of, lookup); err != nil {
 			r.badRule(c, err)
 			continue
 		}

@@ -204,6 +204,7 @@ func TestWrongPools(t *testing.T) {
 		"no condition":              {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue, do: hire 1}\n" + pools, []string{"x.yaml:6:14: ", "x.yaml:6:25: do: "}},
 		"no action":                 {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue > 1, do: hire 1}\n" + pools, []string{"x.yaml:6:29: do: "}},
 		"an action from nowhere":    {head + "control:\n  elasticity: rules\n  rules:\n    - {when: queue > 1, do: transfer 1 from z}\n" + pools, []string{`x.yaml:6:45: do: there is no pool "z"`}},
+		"an action from itself":     {head + "pools:\n  - name: a\n    arrivals: 1/s\n    service: 1s\n    control: {elasticity: rules, rules: [{when: queue > 1, do: transfer 1 from a}]}\n", []string{`x.yaml:7:80: do: "a" is the pool itself`}},
 		"half a rule":               {head + "control: {elasticity: rules, rules: [{when: queue > 1}]}\n" + pools, []string{"x.yaml:3:38: do is missing"}},
 		"limits that cross":         {head + "control: {min: 5, max: 3}\n" + pools, []string{"x.yaml:3:24: must be at least min, 5, not 3"}},
 		"eta of 1":                  {head + "control: {target: {eta: 1}}\n" + pools, []string{"x.yaml:3:25: \"1\": eta is above 0 and below 1"}},
