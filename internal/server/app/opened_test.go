@@ -64,6 +64,33 @@ func TestAPoolThatOpens(t *testing.T) {
 	}
 }
 
+// TestAPoolIsOpenAtOnce: before the next control step, too, nobody is coming, there is no
+// open call, and waiting costs nothing.
+func TestAPoolIsOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 6)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 3})
+	w.step(time.Second)
+	waited := w.waitsHalfAMinute(w.workers[0])
+	w.step(time.Second)
+	v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t)
+	if v.Coming == 0 || v.Status.Coming == 0 || v.Status.CostPerHour == 0 || len(w.called()) == 0 {
+		t.Fatalf("%d are coming (%d at the last look), waiting costs %g: the test looks at nothing", v.Coming, v.Status.Coming, v.Status.CostPerHour)
+	}
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer.Called, now.Control = false, pool.Settings{}
+		return nil
+	}))(t)
+	v = must(w.Pools.Get(w.ctx, w.admin, w.pool))(t)
+	calls := must(w.Pools.Calls(w.ctx, w.admin, w.pool))(t)
+	if v.Coming != 0 || v.Status.Coming != 0 || v.Status.CostPerHour != 0 || len(calls) != 0 || len(w.called()) != 0 {
+		t.Errorf("%d are coming (%d at the last look), waiting costs %g, the open calls: %+v", v.Coming, v.Status.Coming, v.Status.CostPerHour, calls)
+	}
+	must(w.Duty.End(w.ctx, w.workers[0]))(t)
+	ok(t, <-waited)
+}
+
 // TestPayEndsWithTheRate: what was earned until then is paid.
 func TestPayEndsWithTheRate(t *testing.T) {
 	t.Parallel()

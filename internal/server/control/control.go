@@ -118,6 +118,25 @@ func (c *Control) set(p store.Pool) error {
 	return c.control.Set(p.ID, p.Name, p.Controlled())
 }
 
+// opened withdraws the call of a pool that is open now, and enters that nobody is coming and
+// that waiting costs nothing: the next look at an open pool may be ten seconds away.
+func (c *Control) opened(ctx context.Context, p *store.Pool) {
+	if err := c.cfg.Recruiter.Follow(context.WithoutCancel(ctx), c.cfg.Clock.Time()); err != nil { // the next step does it again
+		c.cfg.Log.Warn("the call of a pool that was opened is not withdrawn yet", "pool", p.ID.String(), "err", err)
+	}
+	c.statusMu.Lock()
+	defer c.statusMu.Unlock()
+	x, ok := c.status[p.ID]
+	if !ok {
+		return
+	}
+	x.Coming = 0
+	if p.Retainer.Rate == 0 {
+		x.CostPerHour = 0
+	}
+	c.status[p.ID] = x
+}
+
 // Step reads every pool, decides, and does what was decided. The server
 // calls it once a second.
 func (c *Control) Step(ctx context.Context) error {

@@ -153,6 +153,9 @@ func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID
 		v, err = s.changeNow(ctx, p, id, change)
 		return err
 	})
+	if err == nil && !v.Retainer.Called {
+		s.control.opened(ctx, &v.Pool)
+	}
 	return v, err
 }
 
