@@ -185,6 +185,16 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		if n := w.scrape()[`pool_actions_total{advice="false",kind="transfer",name="night",pool="p2"}`]; n != 0 {
 			t.Errorf("the pool that they came to counts %g transfers", n)
 		}
+		must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error {
+			now.Retainer.Called, now.Control = false, pool.Settings{}
+			return nil
+		}))(t)
+		open := w.scrape()
+		for _, name := range []string{"pool_joined_total", "pool_abandoned_total", "pool_released_total"} {
+			if x, there := open[name]; there {
+				t.Errorf("of an open pool %s is %g", name, x)
+			}
+		}
 		w.Close()
 	})
 }

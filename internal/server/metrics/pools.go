@@ -60,6 +60,14 @@ func counter(name, help string, value func(v *control.PoolView) float64) figure 
 	return f
 }
 
+// ofCalls is a counter that is left out of pools that are open: there people come, and are
+// off duty once they ask for nothing, without a call.
+func ofCalls(name, help string, value func(c *pool.Counters) int64) figure {
+	return figure{describe(name, help+" Left out of open pools."), prometheus.CounterValue, func(v *control.PoolView) (float64, bool) {
+		return float64(value(&v.Status.Reading)), v.Retainer.Called
+	}}
+}
+
 // sometimes is a gauge that is left out while it is not known.
 func sometimes(name, help string, value func(m *pool.Metrics) (float64, bool)) figure {
 	return figure{describe(name, help), prometheus.GaugeValue, func(v *control.PoolView) (float64, bool) {
@@ -105,10 +113,10 @@ var figures = []figure{
 	counter("waiting_paid_total", "Money paid for waiting.", func(v *control.PoolView) float64 { return money(v.Status.Funds.Paid) }),
 	counter("arrived_total", "Answers that came to be wanted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Arrived) }),
 	counter("completed_total", "Answers that counted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Completed) }),
-	counter("joined_total", "People who came when they were called.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Joined) }),
-	counter("abandoned_total", "People who left by themselves.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Abandoned) }),
+	ofCalls("joined_total", "People who came when they were called.", func(c *pool.Counters) int64 { return c.Joined }),
+	ofCalls("abandoned_total", "People who left by themselves.", func(c *pool.Counters) int64 { return c.Abandoned }),
 	event(engine.ReadyToWork), event(engine.ReadyToAggregate), event(engine.TryToAggregate), event(engine.UpdateTask), event(engine.RemoveTask),
-	counter("released_total", "People who were let go.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Released) }),
+	ofCalls("released_total", "People who were let go.", func(c *pool.Counters) int64 { return c.Released }),
 }
 
 // event counts one of the five events by which jobs run.
