@@ -46,7 +46,7 @@ func (x *PoolQueue) Run(c *Context, r *remote, id crowd.PoolID) error {
 // PoolFairness is "throng pool fairness".
 type PoolFairness struct {
 	aPool
-	Since span `default:"1h" help:"How far back, at most 24h."`
+	Since span `default:"1h" help:"How far back, at most 24h; what is shown begins with a whole minute of those that are kept."`
 	Limit int  `default:"20" help:"How many batches to show, at most 1000."`
 	Remote
 }
@@ -68,7 +68,11 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 		say(w, "nothing was counted yet: the server looks every ten seconds\n")
 		return
 	}
-	list := []any{"policy", f.Policy, "counted since", stamp(f.Since)}
+	from := f.From
+	if f.Since.After(from) {
+		from = f.Since
+	}
+	list := []any{"policy", f.Policy, "counted since", stamp(f.Since), "shown", stamp(from) + " to " + stamp(f.At)}
 	if f.Mean != nil {
 		list = append(list,
 			"Jain's index, batches", inWords("now "+figured(f.Now.Jain), "mean "+figured(f.Mean.Jain)),

@@ -22,6 +22,10 @@ func TestFairnessInWords(t *testing.T) {
 			t.Errorf("it says %s, want %q", &b, want)
 		}
 	}
+	f.From, f.At = f.Since.Add(time.Hour), f.Since.Add(2*time.Hour)
+	shows(stamp(f.From) + " to " + stamp(f.At))
+	f.From = f.Since.Add(-time.Hour)
+	shows(stamp(f.Since) + " to " + stamp(f.At))
 	shows("without 1 tenant due less than 1 %")
 	shows("bees had the least of what it was due: 10 %, where 30 % were due")
 	f.Verdict, f.Least = "even", nil

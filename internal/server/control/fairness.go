@@ -51,6 +51,7 @@ type Portion struct {
 
 // keptPoint is what was seen within a minute.
 type keptPoint struct {
+	from    time.Time     // its begin
 	at      time.Time     // its end
 	index   FairnessIndex // means of what was known and finite
 	worked  time.Duration // of people, by all tenants
@@ -286,7 +287,7 @@ func larger(x, y Portion) int {
 
 // close is the point as it stands.
 func (p *openPoint) close(at time.Time) keptPoint {
-	out := keptPoint{at: at, index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
+	out := keptPoint{from: p.from, at: at, index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
 		tenants: slices.SortedFunc(maps.Values(p.byTenant), larger), batches: slices.SortedFunc(maps.Values(p.byBatch), larger)}
 	of, all := make(map[crowd.TenantID]int), 0
 	out.batches = slices.Clip(lists.Filter(out.batches, func(b Portion) bool {
@@ -320,7 +321,7 @@ type FairnessView struct {
 	Whole  bool      // of all tenants: the indexes are known, too
 	Since  time.Time // when counting began: the server was started; zero: it has not yet
 	At     time.Time // of the last look
-	From   time.Time // begin of the window
+	From   time.Time // begin of the window: as asked for, or that of the minute in which this is
 
 	Now  FairnessIndex // at the last look
 	Mean FairnessIndex // over the window
@@ -359,6 +360,9 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 		points = append(points, x.point.close(x.at))
 	}
 	points = slices.DeleteFunc(points, func(p keptPoint) bool { return !p.at.After(v.From) })
+	if len(points) > 0 && points[0].from.Before(v.From) { // it is shown whole
+		v.From = points[0].from
+	}
 	var jain, jinf, among mean
 	tenants, batches := map[crowd.TenantID]Portion{}, map[crowd.BatchID]Portion{}
 	for _, p := range points {

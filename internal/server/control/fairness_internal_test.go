@@ -181,3 +181,28 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestTheWindowBeginsWithAWholeMinute: it tells from when on the time is that it shows.
+func TestTheWindowBeginsWithAWholeMinute(t *testing.T) {
+	t.Parallel()
+	x, e := newPoolFairness(), new(engine.Engine)
+	f := fairness{pools: map[crowd.PoolID]*poolFairness{1: x}}
+	at := begin
+	for s := 0; s <= 150; s += 10 { // points end after 60 and 120 s, and one is open
+		held := time.Duration(s) * time.Second
+		at = begin.Add(held)
+		x.look(at, e, []engine.BatchShare{shareOf(1, 1, 1, 5, held)}, []engine.TenantShare{{Tenant: 1, Weight: 1, Held: held}})
+	}
+	for back, want := range map[time.Duration]time.Duration{
+		5 * time.Second: 30 * time.Second, 30 * time.Second: 30 * time.Second, 31 * time.Second: 90 * time.Second,
+		90 * time.Second: 90 * time.Second, 100 * time.Second: 150 * time.Second,
+	} {
+		v := f.view(1, at, back, func(crowd.TenantID) bool { return true })
+		if got := at.Sub(v.From); got != want || v.Worked != want {
+			t.Errorf("%s back: from %s back on, %s of work; want %s of both", back, got, v.Worked, want)
+		}
+	}
+	if v := f.view(1, at, time.Hour, func(crowd.TenantID) bool { return true }); !v.From.Equal(at.Add(-time.Hour)) || v.Worked != 150*time.Second {
+		t.Errorf("an hour back: from %s, %s of work", v.From, v.Worked)
+	}
+}
