@@ -288,18 +288,6 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	return u, link, err
 }
 
-// SetEmail enters an address that administrators vouch for.
-func SetEmail(u *store.User, address string) { u.Email, u.EmailVerified = address, true }
-
-// ownName checks the name of somebody for whom no administrator vouches: one that is an
-// address would keep its owner from it.
-func ownName(u *store.User) error {
-	if strings.Contains(u.Name, "@") && (!u.EmailVerified || !strings.EqualFold(u.Name, u.Email)) {
-		return crowd.Fieldf("name", "%q is an address, which can be the name only of somebody whose verified address it is: take another name", u.Name)
-	}
-	return nil
-}
-
 // validUser checks a person, who was before. A full name or a qualification that stays is
 // not checked: one that was allowed once must not hold up a move to another pool.
 func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.User) error {

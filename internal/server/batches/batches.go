@@ -401,7 +401,7 @@ func (s *Batches) Able(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return c, err
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+	err = r.Read(ctx, func(e *engine.Engine, _ time.Time) {
 		c = e.Able(b.Spec.Tenant, b.Spec.Rule.Fewest(), b.Spec.Requirements)
 		if c.PerWorker = b.Spec.PerWorker; b.Spec.Enough == nil && !b.Directed {
 			c.Answers = int(b.Spec.Tasks) * b.Spec.Rule.Fewest()
@@ -420,7 +420,7 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return v, err
 	}
-	if err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
+	if err = r.Read(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
 		if pool, _ := s.live.Settings(b.Pool); p.Knows(&pool) {
 			v.PoolName = pool.Name
 		}

@@ -43,7 +43,7 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 	if err != nil {
 		return v, err
 	}
-	return v, r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Spare = e.Spare(id) })
+	return v, r.Read(ctx, func(e *engine.Engine, _ time.Time) { v.Spare = e.Spare(id) })
 }
 
 // placed is a view with the place in the queue: to find it may hold up the pool.
@@ -56,7 +56,7 @@ func (s *Batches) placed(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return v, err
 	}
-	return v, r.Do(ctx, func(e *engine.Engine, now time.Time) { v.Place = e.Place(now, id) })
+	return v, r.Read(ctx, func(e *engine.Engine, now time.Time) { v.Place = e.Place(now, id) })
 }
 
 // holdersShown is how many of those who hold a task are in Details.

@@ -232,7 +232,7 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 		var money engine.RetainerFunds
 		r, err := c.cfg.Live.Get(p.ID)
 		if err == nil {
-			err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
+			err = r.Read(ctx, func(e *engine.Engine, now time.Time) {
 				x, money = e.Reading(now), e.RetainerFunds(now)
 				x.TaskTime = e.TaskTime()
 			})

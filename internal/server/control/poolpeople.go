@@ -34,7 +34,7 @@ func (s *Pools) People(ctx context.Context, p *access.Principal, id crowd.PoolID
 		return nil, err
 	}
 	list := make([]PoolPerson, len(users))
-	err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
+	err = r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		for i, u := range users {
 			list[i] = PoolPerson{Name: u.Name, Away: u.Away, Suspended: u.Suspended, Preference: recruit.Preference(u.Prefers, id)}
 			if u.Home != id {
@@ -112,7 +112,7 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 		m.WaitP95, m.OldestWait = r.WaitP95.Seconds(), r.OldestWait.Seconds()
 		v.Status.Reading, v.Status.Funds = r.Counters, funds[i]
 		if r, err := s.cfg.Live.Get(p.ID); err == nil { // else its counters are left at 0
-			_ = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Status.Events = e.Consumed() })
+			_ = r.Read(ctx, func(e *engine.Engine, _ time.Time) { v.Status.Events = e.Consumed() })
 		}
 		f.Pools = append(f.Pools, v)
 		spread := s.control.fairness.view(p.ID, s.cfg.Clock.Time(), lastHour, func(crowd.TenantID) bool { return true })

@@ -339,7 +339,7 @@ func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	v.Status = s.control.status[x.ID]
 	s.control.statusMu.RUnlock()
 	v.Coming, _, _ = s.cfg.Recruiter.Coming(s.cfg.Clock.Time(), x.ID)
-	err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
+	err = r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		v.Counts, v.GateNow, v.Status.Funds = e.Counts(), e.Gate(), e.RetainerFunds(now)
 	})
 	return v, err

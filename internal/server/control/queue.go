@@ -46,7 +46,7 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 		return v, err
 	}
 	var list []engine.Queued
-	if err = r.Do(ctx, func(e *engine.Engine, now time.Time) {
+	if err = r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		list, v.Placed, v.All = e.Queue(now, limit)
 		v.Policy = e.PolicyName()
 	}); err != nil {
@@ -91,7 +91,7 @@ func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.Pool
 	for i := range v.Batches {
 		v.Batches[i].Name = names.batches[v.Batches[i].Batch]
 	}
-	err = r.Do(ctx, func(e *engine.Engine, _ time.Time) { v.Policy = e.PolicyName() })
+	err = r.Read(ctx, func(e *engine.Engine, _ time.Time) { v.Policy = e.PolicyName() })
 	return v, err
 }
 

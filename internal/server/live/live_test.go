@@ -216,6 +216,60 @@ func TestTheStoreFails(t *testing.T) {
 	})
 }
 
+// TestReadingGoesOnWhileTheStoreFails: what only reads sees what is durable, not what a command
+// that was refused had made of the engine; also what waited in the commit that failed.
+func TestReadingGoesOnWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 2)
+		batch := w.launch(2)
+		hand := w.next(w.workers[0])
+		look := func() (st engine.Status) {
+			t.Helper()
+			ok(t, w.pool.Read(w.ctx, func(e *engine.Engine, _ time.Time) { st, _ = e.Status(batch) }))
+			return st
+		}
+		if st := look(); st.Running != 1 || st.Progress.Completed != 0 {
+			t.Fatalf("%d held and %d answered before anything failed", st.Running, st.Progress.Completed)
+		}
+		w.store.hold = make(chan struct{})
+		var submitted, read error
+		var st engine.Status
+		var both sync.WaitGroup
+		both.Go(func() { submitted = w.submit(hand) })
+		synctest.Wait() // its commit is on the way
+		both.Go(func() {
+			read = w.pool.Read(w.ctx, func(e *engine.Engine, _ time.Time) { st, _ = e.Status(batch) })
+		})
+		synctest.Wait()
+		w.store.fails.Store(true)
+		close(w.store.hold)
+		both.Wait()
+		refused(t, submitted, crowd.Unavailable)
+		ok(t, read)
+		for i := range 3 {
+			if i > 0 {
+				st = look()
+			}
+			if st.Progress.Completed != 0 || st.Running != 1 {
+				t.Errorf("look %d while the store fails: %d answered, %d held", i, st.Progress.Completed, st.Running)
+			}
+			refused(t, w.submit(hand), crowd.Unavailable)
+		}
+		<-time.After(2 * time.Second)
+		refused(t, w.submit(hand), crowd.Unavailable) // tried, and refused again
+		if st := look(); st.Progress.Completed != 0 {
+			t.Errorf("%d answered after another try", st.Progress.Completed)
+		}
+		w.store.fails.Store(false)
+		<-time.After(2 * time.Second)
+		ok(t, w.submit(hand))
+		if st := look(); st.Progress.Completed != 1 {
+			t.Errorf("%d answered at last", st.Progress.Completed)
+		}
+	})
+}
+
 // TestFollowingInPieces: what is followed comes in pieces, which begin anew where the pool
 // went on from the store, so that this is told with the first event after it.
 func TestFollowingInPieces(t *testing.T) {

@@ -55,6 +55,7 @@ type loop struct {
 	committed chan *group
 	free      *group // nil while a commit is on its way
 	failed    error  // the store failed: commands are refused until retryAt
+	durable   bool   // with failed: the engine has only what is in the store
 	retryAt   time.Time
 	observed  bool   // the engine tells of its events
 	numbers   uint64 // what the engine's numbers of events are counted on from
@@ -99,8 +100,7 @@ func (l *loop) drain() {
 
 func (l *loop) apply(o *op) {
 	if l.failed != nil && !l.recover() {
-		o.err = l.failed
-		close(o.done)
+		l.refuse(o)
 		return
 	}
 	now := l.cfg.Now.Time()
@@ -196,11 +196,10 @@ func (l *loop) waits(id crowd.WorkerID) bool {
 // fail refuses everything that is not durable.
 func (l *loop) fail(g *group) {
 	l.log.Error("the store failed; the pool goes on from what is durable", "err", g.err)
-	l.failed, l.retryAt = userError(g.err), l.cfg.Now().Add(retryAfter)
+	l.failed, l.retryAt, l.durable = userError(g.err), l.cfg.Now().Add(retryAfter), false
 	for _, ops := range [][]*op{g.ops, l.ops} {
 		for _, o := range ops {
-			o.err = l.failed
-			close(o.done)
+			l.refuse(o)
 		}
 		clear(ops)
 	}
@@ -211,21 +210,41 @@ func (l *loop) fail(g *group) {
 	}
 }
 
+// refuse answers a command while the store fails. What only reads gets what is durable:
+// the engine is ahead of that until it was restored once.
+func (l *loop) refuse(o *op) {
+	if o.reads && !l.durable && l.renew() {
+		l.durable = true
+	}
+	if o.reads && l.durable {
+		o.do(l.engine, l.cfg.Now.Time())
+	} else {
+		o.err = l.failed
+	}
+	close(o.done)
+}
+
 // recover goes on from what the store has, or reports that it is not yet time
 // or that the store still fails.
 func (l *loop) recover() bool {
-	if l.cfg.Now().Before(l.retryAt) {
+	if l.cfg.Now().Before(l.retryAt) || !l.renew() { // even if it was read before: what is told meanwhile is in the store only
 		return false
 	}
+	l.failed = nil
+	l.cfg.Restored(l.id, l.engine.People(l.cfg.Now.Time()))
+	return true
+}
+
+// renew makes the engine from what the store has, or reports that it cannot be read.
+func (l *loop) renew() bool {
 	e, err := l.restore(context.Background())
 	if err != nil {
 		l.log.Error("the store cannot be read", "err", err)
-		l.failed, l.retryAt = userError(err), l.cfg.Now().Add(retryAfter)
+		l.failed, l.retryAt, l.durable = userError(err), l.cfg.Now().Add(retryAfter), false
 		return false
 	}
 	l.numbers = max(numbersFrom(l.cfg.Now.Time()), l.numbers+l.engine.Produced()+1) // rising, also if the clock was put back
-	l.engine, l.failed, l.observed = e, nil, false
-	l.cfg.Restored(l.id, e.People(l.cfg.Now.Time()))
+	l.engine, l.observed = e, false
 	return true
 }
 

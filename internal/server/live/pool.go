@@ -50,6 +50,7 @@ type op struct {
 	effects []*store.Effect                  // that do had
 	acts    []*store.Act                     // that do was
 	author  crowd.WorkerID                   // of what do changes, or 0
+	reads   bool                             // do changes nothing
 	err     error
 	done    chan struct{}
 }
@@ -97,6 +98,12 @@ func (p *Pool) stopWaiting() { p.once.Do(func() { close(p.awake) }) }
 // may read the engine, but must keep nothing of it.
 func (p *Pool) Do(ctx context.Context, f func(e *engine.Engine, now time.Time)) error {
 	return p.send(ctx, &op{do: f, done: make(chan struct{})})
+}
+
+// Read is Do for what only reads. It goes on while the store takes nothing, as on a full
+// disk: f then sees what is durable.
+func (p *Pool) Read(ctx context.Context, f func(e *engine.Engine, now time.Time)) error {
+	return p.send(ctx, &op{do: f, reads: true, done: make(chan struct{})})
 }
 
 // Command is Do for a command that may be refused. What it changes is the effect of the

@@ -79,7 +79,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 	}
 	var v DutyView
 	v.Pool, _ = s.cfg.Live.Settings(r.ID())
-	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) {
+	if err := r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		v.Gate = e.Gate()
 		v.OnCall, _ = e.OnCall(now, p.User.ID)
 	}); err != nil {

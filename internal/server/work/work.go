@@ -283,7 +283,7 @@ func (s *Work) Current(ctx context.Context, p *access.Principal) (*HeldTask, err
 	}
 	var hand engine.Handout
 	var ok bool
-	if err := r.Do(ctx, func(e *engine.Engine, _ time.Time) { hand, ok = e.Holds(p.User.ID) }); err != nil || !ok {
+	if err := r.Read(ctx, func(e *engine.Engine, _ time.Time) { hand, ok = e.Holds(p.User.ID) }); err != nil || !ok {
 		return nil, err
 	}
 	return s.show(ctx, hand)
