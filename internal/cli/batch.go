@@ -34,7 +34,7 @@ type Batch struct {
 
 	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
 	Holding BatchHolding `cmd:"" help:"Say who holds what."`
-	Results BatchResults `cmd:"" help:"Download every answer."`
+	Results BatchResults `cmd:"" help:"Download answers, or tasks with their labels; all, or those that meet a filter."`
 	Labels  BatchLabels  `cmd:"" help:"Download the label of every task."`
 	Quality BatchQuality `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
 }

@@ -62,18 +62,36 @@ func (d *Download) tableForm(asJSON bool) (client.TableForm, error) {
 type BatchResults struct {
 	One
 	Download
-	All   bool `help:"Assignments that ended without an answer too."`
-	Names bool `help:"Say who the workers are, by id and name, next to the tenant's pseudonyms; needs the permission people.names."`
+	All    bool   `help:"Assignments that ended without an answer too."`
+	CSV    bool   `name:"csv" help:"CSV, whatever the file's name says."`
+	Filter string `placeholder:"CONDITIONS" help:"Only tasks that meet all, such as 'agree:no confidence:<0.9 worker:w_...' (see docs/results.md)."`
+	Rows   string `placeholder:"KIND" help:"What a row is: answers, or tasks with their labels; default: answers."`
+	Method string `placeholder:"NAME" help:"How labels are made: live, as while answers came in, or a method such as majority or robust (see throng label); default: for each field what fits best."`
+	Names  bool   `help:"Say who the workers are, by id and name, next to the tenant's pseudonyms; needs the permission people.names."`
 }
 
 // Run downloads the answers.
 func (x *BatchResults) Run(c *Context, r *remote) error {
+	if x.CSV {
+		if x.Format != "" && x.Format != string(table.CSV) || x.JSON {
+			return wrong("csv", "goes neither with --json nor with another --format")
+		}
+		x.Format = string(table.CSV)
+	}
 	form, err := x.tableForm(x.JSON)
 	if err != nil {
 		return err
 	}
 	form.Names = x.Names
-	return c.save(x.Out, func(w io.Writer) error { return r.Annotations(c.Ctx, x.ID, w, form, x.All) })
+	if x.Filter == "" && x.Method == "" && (x.Rows == "" || x.Rows == "answers") {
+		return c.save(x.Out, func(w io.Writer) error { return r.Annotations(c.Ctx, x.ID, w, form, x.All) })
+	}
+	if x.All {
+		return wrong("all", "goes neither with --filter nor with --method or --rows tasks: those have the answers that count")
+	}
+	return c.save(x.Out, func(w io.Writer) error {
+		return r.Results(c.Ctx, x.ID, w, form, client.ResultsQuery{Filter: x.Filter, Method: x.Method, Rows: cmp.Or(x.Rows, "answers")})
+	})
 }
 
 // BatchLabels is "throng batch labels".

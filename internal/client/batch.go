@@ -103,7 +103,7 @@ func (c *Client) Why(ctx context.Context, id crowd.BatchID) (wire.Why, error) {
 type TableForm struct {
 	Format      string // csv, tsv, jsonl, or for runs parquet; "": csv, or what the workflow says
 	Spreadsheet bool   // cells that a spreadsheet would take for formulas begin with an apostrophe
-	Names       bool   // of annotations: who the workers are, next to pseudonyms
+	Names       bool   // of answers: who the workers are, next to pseudonyms
 }
 
 func (f TableForm) query(pairs ...any) string {
@@ -113,6 +113,18 @@ func (f TableForm) query(pairs ...any) string {
 // Annotations copies every answer of a batch to w.
 func (c *Client) Annotations(ctx context.Context, id crowd.BatchID, w io.Writer, form TableForm, all bool) error {
 	return c.download(ctx, path("batches", id, "annotations")+form.query("all", all, "names", form.Names), w)
+}
+
+// ResultsQuery says which results are downloaded.
+type ResultsQuery struct {
+	Filter string // see docs/results.md; "": all
+	Method string // "": what fits best
+	Rows   string // tasks or answers
+}
+
+// Results copies the tasks that meet a filter, or their answers, to w.
+func (c *Client) Results(ctx context.Context, id crowd.BatchID, w io.Writer, form TableForm, q ResultsQuery) error {
+	return c.download(ctx, path("batches", id, "results", "download")+form.query("filter", q.Filter, "method", q.Method, "rows", q.Rows, "names", form.Names), w)
 }
 
 // Labels copies the label of every task of a batch to w. method is live,

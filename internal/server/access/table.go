@@ -90,6 +90,8 @@ var (
 	BatchesQuality        = reads("Batches.Quality", Tenant, CanReadResults)
 	ResultsList           = reads("Results.List", Tenant, CanReadResults)
 	ResultsAll            = reads("Results.All", Tenant, CanReadResults)
+	ResultsTask           = reads("Results.Task", Tenant, CanReadResults)
+	ResultsSummary        = reads("Results.Summary", Tenant, CanReadResults)
 	_                     = internal("Results.Changed")
 	_                     = internal("Results.Whole")
 	BatchesPreview        = reads("Batches.Preview", Tenant, CanReadResults)

@@ -73,6 +73,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.batches()
 	a.forecasts()
 	a.results()
+	a.taskResults()
 	a.checkWorkflows()
 	a.runs()
 	a.runData()

@@ -109,6 +109,12 @@ func TestNoWorkerIsNamed(t *testing.T) {
 		if o.path == "/v1/batches/{id}/annotations" {
 			paths = append(paths, paths[0]+"?format=jsonl&all=true")
 		}
+		if o.path == "/v1/batches/{id}/results/download" {
+			paths = append(paths, paths[0]+"?rows=answers", paths[0]+"?rows=answers&format=jsonl&method=majority", paths[0]+"?rows=answers&names=true")
+		}
+		if o.path == "/v1/batches/{id}/results" {
+			paths = append(paths, paths[0]+"?method=live&limit=1", paths[0]+"?filter=sort:-confidence", paths[0]+"?filter=worker:worker1")
+		}
 		if o.path == "/v1/batches/{id}/quality" {
 			paths = append(paths, paths[0]+"?method=robust", paths[0]+"?method=majority")
 		}
@@ -123,7 +129,7 @@ func TestNoWorkerIsNamed(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"GET /v1/batches/{id}/annotations", "GET /v1/batches/{id}/quality", "GET /v1/batches/{id}/holding", "GET /v1/tests/{id}/tries",
+	for _, name := range []string{"GET /v1/batches/{id}/annotations", "GET /v1/batches/{id}/results", "GET /v1/batches/{id}/results/download", "GET /v1/batches/{id}/quality", "GET /v1/batches/{id}/holding", "GET /v1/tests/{id}/tries",
 		"GET /v1/invitations", "GET /v1/invitations/{id}", "GET /v1/audit", "GET /v1/audit/{id}", "GET /v1/audit/export"} {
 		if !held[name] {
 			t.Errorf("%s has nobody by a pseudonym: was there anything to see?", name)
@@ -135,11 +141,20 @@ func TestNoWorkerIsNamed(t *testing.T) {
 	if looked < 150 {
 		t.Errorf("only %d answers were looked at", looked)
 	}
-	if a := w.send(w.ann, http.MethodGet, "/v1/batches/b1/annotations?names=true", ""); a.StatusCode != http.StatusForbidden {
-		t.Errorf("with names: %d %s", a.StatusCode, a.body)
+	for _, path := range []string{"/v1/batches/b1/annotations?", "/v1/batches/b1/results/download?rows=answers&"} {
+		if a := w.send(trusted, http.MethodGet, path, ""); a.StatusCode != http.StatusOK || !pseudonyms.Match(a.body) || identities.Match(a.body) {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
+		}
+		path += "names=true"
+		if a := w.send(w.ann, http.MethodGet, path, ""); a.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
+		}
+		if a := w.send(trusted, http.MethodGet, path, ""); !strings.Contains(string(a.body), ",worker_id,worker_name\n") || !identities.Match(a.body) {
+			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
+		}
 	}
-	if a := w.send(trusted, http.MethodGet, "/v1/batches/b1/annotations?names=true", ""); !strings.Contains(string(a.body), ",worker_id,worker_name\n") || !identities.Match(a.body) {
-		t.Errorf("with names: %d %s", a.StatusCode, a.body)
+	if a := w.send(trusted, http.MethodGet, "/v1/batches/b1/results/download?rows=tasks&names=true", ""); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("names of tasks: %d %s", a.StatusCode, a.body)
 	}
 }
 
@@ -158,6 +173,17 @@ func TestNoIDLeadsToAPseudonym(t *testing.T) {
 	_, eva := w.crew()
 	id := must(eva.Me(w.ctx))(t).ID
 	who := into[[]map[string]any](t, w.send(w.ann, http.MethodGet, "/v1/invitations", ""))[0]["worker"].(string)
+	for c, finds := range map[*client.Client]map[string]int{
+		w.ann:   {who: 1, id.String(): 0, "evangelina": 0},
+		w.admin: {who: 1, id.String(): 1, "evangelina": 1},
+	} {
+		for text, want := range finds {
+			page := into[wire.Results](t, w.send(c, http.MethodGet, "/v1/batches/b1/results?filter=worker:"+text, ""))
+			if len(page.Tasks) != want || want == 1 && page.Tasks[0].Answers[0].Worker != who {
+				t.Errorf("worker:%s finds %+v", text, page.Tasks)
+			}
+		}
+	}
 	absent := w.send(w.ann, http.MethodPut, "/v1/tenants/n1/blocks/u999", "").signature("u999")
 	others := into[wire.KnownWorker](t, w.send(w.admin, http.MethodGet, "/v1/tenants/n2/workers/"+id.String(), ""))
 	if known := into[wire.KnownWorker](t, w.send(w.admin, http.MethodGet, "/v1/tenants/n1/workers/"+who, "")); known.WorkerID != id || known.Name != "evangelina" || known.Worker != who || others.Worker == who {

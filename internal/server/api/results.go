@@ -18,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
+	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -61,25 +62,6 @@ func (a *api) download(f file) *huma.StreamResponse {
 	}}
 }
 
-// inputColumns names the columns of the upload in an export, as MTurk does.
-func inputColumns(b store.Batch) []string {
-	return lists.Map(b.Columns, func(c string) string { return "Input." + c })
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
-func seconds(from, to time.Time) string {
-	if from.IsZero() || to.IsZero() {
-		return ""
-	}
-	return strconv.FormatFloat(to.Sub(from).Seconds(), 'f', 3, 64)
-}
-
 // ExportPath is a download of a batch.
 type ExportPath struct {
 	BatchPath
@@ -119,12 +101,11 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			columns := append([]string{"assignment", "task", "worker", "state", "assigned_at", "ended_at", "seconds",
-				"label", "answer", "counted", "late", "paid_micros"}, inputColumns(b)...)
-			if in.Names {
-				columns = append(columns, "worker_id", "worker_name")
+			t, err := results.AnnotationTable(&b, list, in.Names)
+			if err != nil {
+				return nil, err
 			}
-			return a.stream(b.Spec.ID.String()+"-annotations", in.options("seconds", "answer", "counted", "late", "paid_micros"), columns, annotationRows(list, in.Names)), nil
+			return a.stream(b.Spec.ID.String()+"-annotations", in.options(t.JSON...), t.Columns, t.Rows), nil
 		})
 	register(a, op{method: http.MethodGet, path: "/v1/batches/{id}/labels", summary: "Download the label of every task, in order", tag: tag, access: signedIn, streams: tables,
 		text: "`live`: as they were given while answers came in. The others make labels of all counted answers together, and learn from known answers if they can: which fit depends on the kind of question."},
@@ -136,7 +117,7 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, inputColumns(b)...)
+			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, results.InputColumns(&b)...)
 			name := b.Spec.ID.String() + "-labels"
 			if in.Method != "live" { // those of each method are another file
 				name += "-" + in.Method
@@ -190,19 +171,6 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 		}}.Send(ctx.Context(), w)
 		httpkit.LogError(ctx.Context(), a.log, r, err) // the status is out already
 	}}
-}
-
-func annotationRows(list iter.Seq2[batches.Annotation, error], named bool) iter.Seq2[[]string, error] {
-	var row []string
-	return lists.MapRead(list, func(x batches.Annotation) []string {
-		row = append(row[:0], x.Assignment.String(), x.Task.String(), x.By.Pseudonym, string(x.State),
-			stamp(x.AssignedAt), stamp(x.EndedAt), seconds(x.AssignedAt, x.EndedAt), x.Key, string(x.Body),
-			strconv.FormatBool(x.Counted), strconv.FormatBool(x.Late), strconv.FormatInt(int64(x.Paid), 10))
-		if row = append(row, x.Values...); named {
-			row = append(row, x.By.ID.String(), x.By.Name)
-		}
-		return row
-	})
 }
 
 func labelRows(list iter.Seq2[store.LabelledTask, error]) iter.Seq2[[]string, error] {

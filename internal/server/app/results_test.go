@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -43,6 +45,26 @@ func (w *world) answerAll(worker, n int, say func(thing string) json.RawMessage)
 func (w *world) list(id crowd.BatchID, filter string, limit int) *results.Page {
 	w.t.Helper()
 	return must(w.Results.List(w.ctx, w.ann, id, results.Query{Filter: must(results.ParseFilter(filter))(w.t), Limit: limit}))(w.t)
+}
+
+func listResults(s *scene, p *access.Principal) error {
+	return second(s.Results.List(s.ctx, p, s.running, results.Query{Limit: 1}))
+}
+
+func allResults(s *scene, p *access.Principal) error {
+	d, err := s.Results.All(s.ctx, p, s.running, results.Query{})
+	if err != nil {
+		return err
+	}
+	return drain(d.Rows, nil)
+}
+
+func taskResults(s *scene, p *access.Principal) error {
+	return second(s.Results.Task(s.ctx, p, s.running.Task(1), ""))
+}
+
+func sumResults(s *scene, p *access.Principal) error {
+	return second(s.Results.Summary(s.ctx, p, s.running, "", ""))
 }
 
 // numbers returns the tasks of rows.
@@ -74,7 +96,7 @@ func TestResults(t *testing.T) {
 	}
 	stone := p.Rows[1]
 	if stone.Label.Value != "no" || !stone.Differ || stone.Wrong || stone.Gold != "no" || len(stone.Answers) != 3 || *stone.Sure() < .6 ||
-		stone.Answers[2].By != (results.Member{ID: w.pseudonym(w.a, w.workers[2]), Name: w.pseudonym(w.a, w.workers[2])}) || stone.Answers[2].Key != "yes" || stone.Answers[2].Paid != crowd.Unit/100 {
+		stone.Answers[2].By != (pseudonym.Worker{Pseudonym: w.pseudonym(w.a, w.workers[2])}) || stone.Answers[2].Key != "yes" || stone.Answers[2].Paid != crowd.Unit/100 {
 		t.Errorf("the stone is %+v with label %+v", stone, stone.Label)
 	}
 	for filter, want := range map[string][]uint32{

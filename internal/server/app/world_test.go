@@ -285,7 +285,7 @@ func (w *world) answers(id crowd.BatchID) []store.Annotation {
 // pseudonym is how a tenant knows a worker.
 func (w *world) pseudonym(tenant crowd.TenantID, p *access.Principal) string {
 	w.t.Helper()
-	return must(w.Accounts.Worker(w.ctx, w.admin, tenant, p.User.ID.String()))(w.t).Pseudonym
+	return must(w.Accounts.Worker(context.Background(), w.admin, tenant, p.User.ID.String()))(w.t).Pseudonym
 }
 
 var yes, no = json.RawMessage(`"yes"`), json.RawMessage(`"no"`)

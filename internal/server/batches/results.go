@@ -19,26 +19,15 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
-// Annotation is an assignment as somebody may see it.
-type Annotation struct {
-	store.Annotation // Worker and WorkerName are left out
-
-	By pseudonym.Worker
-}
-
 // Annotations returns a batch with its assignments, in order, as they were kept
 // at one moment. With answered, only those with an answer.
-func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd.BatchID, answered bool) (store.Batch, iter.Seq2[Annotation, error], error) {
+func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd.BatchID, answered bool) (store.Batch, iter.Seq2[results.Answer, error], error) {
 	b, err := s.batch(ctx, p, access.BatchesAnnotations, id)
 	if err != nil {
 		return b, nil, err
 	}
 	seen := s.names.For(p, b.Spec.Tenant)
-	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) Annotation {
-		by := seen.Show(a.Worker, a.WorkerName)
-		a.Worker, a.WorkerName = 0, ""
-		return Annotation{a, by}
-	}), nil
+	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer { return results.Answered(seen, a) }), nil
 }
 
 // annotations yields a batch's assignments with who has them, for p.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -23,6 +24,7 @@ type data struct {
 	labels    *question      // that of questions whose labels are the tasks' labels; nil: each field has its own
 	workers   map[string]int // answers of each that count, by id
 	answers   int            // that count
+	answered  []int64        // when each of them came, in seconds since 1970, ascending
 }
 
 // line is a task.
@@ -120,6 +122,7 @@ func (r *reader) add(a *store.Annotation) {
 	x := label.Answer{Task: a.Task.String(), Worker: a.Worker.String(), Label: r.once(a.Key)}
 	r.out.workers[x.Worker]++
 	r.out.answers++
+	r.out.answered = append(r.out.answered, a.EndedAt.Unix())
 	if r.own {
 		r.whole.Add(x)
 	}
@@ -185,6 +188,7 @@ func (r *reader) gold(t *store.LabelledTask) {
 
 // finish builds the sets of answers.
 func (r *reader) finish() error {
+	slices.Sort(r.out.answered)
 	places := make(map[string]int32, len(r.out.lines))
 	for i := range r.out.lines {
 		places[r.b.Spec.ID.Task(r.out.lines[i].n).String()] = int32(i)

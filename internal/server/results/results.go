@@ -125,19 +125,11 @@ func (s *Results) find(ctx context.Context, p *access.Principal, o access.Operat
 	return b, err
 }
 
-// Member is a worker as whoever looks at results sees them.
-type Member struct {
-	ID   string // the tenant's pseudonym
-	Name string // what they are called
-}
-
 // show says who gave the answers of some rows, as a reader sees them.
 func show(rows []Row, seen pseudonym.Reader) {
 	for i := range rows {
 		for j := range rows[i].Answers {
-			a := &rows[i].Answers[j]
-			w := seen.Show(a.Worker, a.WorkerName)
-			a.By, a.Worker, a.WorkerName = Member{w.Pseudonym, w.String()}, 0, ""
+			rows[i].Answers[j] = Answered(seen, rows[i].Answers[j].Annotation)
 		}
 	}
 }
@@ -159,11 +151,18 @@ func (s *Results) workers(ctx context.Context, d *data) (map[string]Worker, erro
 	return members, nil
 }
 
-// Answer is what somebody said.
+// Answer is an assignment as somebody may see it.
 type Answer struct {
 	store.Annotation // Worker and WorkerName are left out
 
-	By Member
+	By pseudonym.Worker
+}
+
+// Answered is an assignment as a reader sees it.
+func Answered(seen pseudonym.Reader, a store.Annotation) Answer {
+	by := seen.Show(a.Worker, a.WorkerName)
+	a.Worker, a.WorkerName = 0, ""
+	return Answer{a, by}
 }
 
 // Took is how long it took; 0: that is not known.

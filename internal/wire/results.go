@@ -1,0 +1,72 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// Results is a page of what came of a batch's tasks.
+type Results struct {
+	Batch    crowd.BatchID `json:"batch"`
+	Method   string        `json:"method" doc:"by which the labels are made; live: as they were given while answers came in"`
+	At       time.Time     `json:"at" doc:"as of when the labels and counts are"`
+	Fields   []ResultField `json:"fields" doc:"of the answers, each combined by itself"`
+	Tasks    []ResultTask  `json:"tasks"`
+	Next     string        `json:"next,omitempty" doc:"cursor of the next page; left out: this is the last"`
+	Matching *int          `json:"matching,omitempty" doc:"tasks that meet the filter, on all pages; left out: not counted"`
+	Counts   *ResultCounts `json:"counts,omitempty" doc:"of all tasks, whatever the filter; left out: not counted"`
+}
+
+// ResultField is a field of the answers.
+type ResultField struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Options []string `json:"options,omitempty"`
+	Labels  bool     `json:"labels,omitempty" doc:"its label is the task's"`
+}
+
+// ResultCounts is how many tasks are such.
+type ResultCounts struct {
+	All        int `json:"all"`
+	Disagree   int `json:"disagree" doc:"several answers, which are not all equal"`
+	Tie        int `json:"tie"`
+	Wrong      int `json:"wrong" doc:"the label is not the known answer, before learning from it"`
+	Undecided  int `json:"undecided"`
+	Unanswered int `json:"unanswered"`
+}
+
+// ResultTask is a task with what came of it.
+type ResultTask struct {
+	Task    crowd.TaskID           `json:"task"`
+	Input   map[string]string      `json:"input" doc:"its row of the file"`
+	Known   string                 `json:"known,omitempty" doc:"the known answer"`
+	Label   *ResultLabel           `json:"label,omitempty" doc:"left out: none yet, or each field has its own"`
+	Fields  map[string]ResultLabel `json:"fields,omitempty" doc:"the label of each field that somebody answered"`
+	Agree   *bool                  `json:"agree,omitempty" doc:"all answers are equal; left out: there are none or one"`
+	Wrong   bool                   `json:"wrong,omitempty" doc:"the label is not the known answer, before learning from it"`
+	Answers []ResultAnswer         `json:"answers" doc:"those that count"`
+}
+
+// ResultLabel is a label and how sure it is.
+type ResultLabel struct {
+	Value      string  `json:"value"`
+	Confidence float64 `json:"confidence"`
+	Answers    int     `json:"answers"`
+	Tie        bool    `json:"tie,omitempty"`
+	Undecided  bool    `json:"undecided,omitempty" doc:"the rule of redundancy was not met"`
+}
+
+// ResultAnswer is what somebody answered.
+type ResultAnswer struct {
+	Assignment crowd.AssignmentID `json:"assignment"`
+	Worker     string             `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID   crowd.WorkerID     `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	WorkerName string             `json:"worker_name,omitempty" doc:"likewise"`
+	AnsweredAt time.Time          `json:"answered_at"`
+	Seconds    float64            `json:"seconds" doc:"from hand-out to answer"`
+	Label      string             `json:"label" doc:"what is compared"`
+	Answer     json.RawMessage    `json:"answer"`
+	PaidMicros crowd.Money        `json:"paid_micros"`
+}
