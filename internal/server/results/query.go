@@ -42,14 +42,14 @@ const (
 
 // The keys of terms.
 const (
-	keyAgree, keyTie, keyWrong, keyUndecided     = "agree", "tie", "wrong", "undecided"
-	keyLabel, keyWorker, keyAnswers, keySure     = "label", "worker", "answers", "confidence"
-	keyKnown, keyCorrected, keyLabelled, keySort = "known", "corrected", "labelled", "sort"
-	keyInput, keyAnswer                          = "input.", "answer."
+	keyAgree, keyTie, keyWrong, keyUndecided = "agree", "tie", "wrong", "undecided"
+	keyLabel, keyWorker, keyAnswers, keySure = "label", "worker", "answers", "confidence"
+	keyKnown, keyLabelled, keySort           = "known", "labelled", "sort"
+	keyInput, keyAnswer                      = "input.", "answer."
 )
 
 var (
-	yesNoKeys  = []string{keyAgree, keyTie, keyWrong, keyUndecided, keyKnown, keyCorrected, keyLabelled}
+	yesNoKeys  = []string{keyAgree, keyTie, keyWrong, keyUndecided, keyKnown, keyLabelled}
 	numberKeys = []string{keyAnswers, keySure}
 	textKeys   = []string{keyLabel, keyWorker, keyInput, keyAnswer}
 	sorts      = []string{"task", keySure, keyAnswers}

@@ -88,9 +88,9 @@ func TestFromFileToLabels(t *testing.T) {
 			t.Errorf("there is no link to %s", want)
 		}
 	}
-	quality := c.req.get("/batches/"+id+"/quality").want(200, "67 %", "against 3 known answers", "w_", "2 of 3 right", "α (nominal)")
-	quality.without("method=median")
+	c.req.get("/batches/"+id+"/quality").want(200, "67 %", "against 3 known answers", "w_", "2 of 3 right", "α (nominal)").without("method=median")
 	c.req.get("/batches/"+id+"/quality?method=median").want(http.StatusUnprocessableEntity, "median does not fit the kind choose_one: use ds-map, majority")
+	c.seesResults(t, id)
 	c.req.get("/tenants/n1").want(200, "99.40", "reserve", "deposit")
 }
 

@@ -37,6 +37,7 @@ func funcs(a assets) template.FuncMap {
 		"number":   format.Number,
 		"fixed":    func(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) },
 		"sentence": sentence,
+		"clip":     format.Clip,
 		"dict":     dict,
 		"field":    newField,
 		"filled":   filledWith,

@@ -50,7 +50,7 @@ func TestNoWorkerIsNamedOnPages(t *testing.T) {
 			held[rt.pattern] = strings.Contains(p.Text, who)
 		}
 	}
-	for _, pattern := range []string{"GET /batches/{batch}", "GET /batches/{batch}/quality", "GET /tenants/{tenant}/audit"} {
+	for _, pattern := range []string{"GET /batches/{batch}", "GET /batches/{batch}/quality", "GET /batches/{batch}/results", "GET /batches/{batch}/results/{task}", "GET /tenants/{tenant}/audit"} {
 		if !held[pattern] {
 			t.Errorf("%s has nobody by a pseudonym: was there anything to see?", pattern)
 		}

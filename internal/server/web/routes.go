@@ -148,6 +148,8 @@ func routes() []route {
 		{pattern: "POST /batches/{batch}/takeout", access: access.BatchesRemoveTask, handle: ofBatch((*request).takeOut), form: "takeout", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/topup", access: access.BatchesTopUp, once: true, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/events", access: access.BatchesWatch, handle: ofBatch((*request).events)},
+		{pattern: "GET /batches/{batch}/results", access: access.ResultsList, handle: ofBatch((*request).results)},
+		{pattern: "GET /batches/{batch}/results/{task}", access: access.ResultsTask, handle: ofBatch((*request).result)},
 		{pattern: "GET /batches/{batch}/quality", access: access.BatchesQuality, handle: ofBatch((*request).quality)},
 		{pattern: "GET /runs", access: access.RunsList, handle: (*request).runs},
 		{pattern: "GET /runs/new", access: access.RunsMake, handle: (*request).newRun},
