@@ -49,7 +49,7 @@ func (s *Results) selected(ctx context.Context, f *fit, q *Filter) ([]int32, err
 
 // sort orders lines, those that are equal by number. What has no label comes last.
 func (f *fit) sort(list []int32, q *Filter) {
-	by := func(int32) float64 { return 0 }
+	var by func(int32) float64
 	switch q.Sort {
 	case keySure:
 		by = func(i int32) float64 {
