@@ -185,6 +185,10 @@ func (c *Controller) limit(m *Metrics, r *Reading, change int, d *Decision) int 
 		d.Why = append(d.Why, fmt.Sprintf("%+d becomes %+d: at least %d people, %s", change, least, s.Min, m.counted()))
 		change = least
 	}
+	if r.Exhausted && change > 0 {
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes +0: nobody is left to ask", change))
+		change = 0
+	}
 	if affordable >= 0 && change > affordable {
 		who := fmt.Sprintf("%d more", affordable)
 		if affordable == 0 {

@@ -21,13 +21,15 @@ type Reading struct {
 	Workers  int // on duty: Busy, idle, and in Training; without those who were let go and still finish something
 	Busy     int // hold a task of the pool's own work
 	Training int // still learn it
-	Coming   int // asked for by earlier decisions, and not here yet
+	Coming   int // asked by earlier decisions, not here yet, and may still come
 	Queue    int // answers that are wanted and in nobody's hands
 
 	// Open is a pool in which whoever asks for work is on duty: nobody is called, and who
 	// is let go may come back at once. There Settings.Min and Max bound what is wanted for
 	// other reasons, and are no reason themselves to call anybody or let them go.
 	Open bool
+	// Exhausted: nobody is left to ask. A call would bring nobody, so none is wanted.
+	Exhausted bool
 
 	Counters   Counters      // all that happened since the world began
 	WaitP95    time.Duration // 95th percentile of the waits of what was handed out lately; 0: nothing was

@@ -350,10 +350,16 @@ func (c *town) looksRight() error {
 		calls := must(c.store.OpenCalls(c.ctx, id))(c.t)
 		coming := 0
 		for _, x := range calls {
-			coming += x.Wanted - x.Came
+			asked := 0
+			for _, n := range must(c.store.Notices(c.ctx, x.ID))(c.t) {
+				if n.State == store.NoticeAsked {
+					asked++
+				}
+			}
+			coming += min(asked, x.Wanted-x.Came)
 		}
 		if v.Coming < 0 || v.Coming != coming || len(calls) > 1 {
-			say("%s: %d are coming, %d open calls are for %d", id, v.Coming, len(calls), coming)
+			say("%s: %d are coming, by %d open calls %d may", id, v.Coming, len(calls), coming)
 		}
 	}
 	for id := int64(1); ; id++ {

@@ -242,6 +242,7 @@ func (c *Control) readings(ctx context.Context, now time.Time, all []store.Pool)
 			continue
 		}
 		x.Coming, x.Counters.Joined, x.Counters.Awaited = c.cfg.Recruiter.Coming(now, p.ID)
+		x.Exhausted = p.Retainer.Called && c.cfg.Recruiter.Exhausted(p.ID)
 		x.Open, x.Preference = !p.Retainer.Called, c.cfg.OnCall.Preference(p.ID, &x)
 		if p.Retainer.Training > 0 {
 			x.TrainingTime = time.Duration(p.Retainer.Training) * cmp.Or(p.Control.Expect.TaskTime, x.TaskTime)

@@ -159,11 +159,37 @@ func (c *Calls) Coming(now time.Time, id crowd.PoolID) (coming int, joined int64
 	return x.coming(), x.joined, x.awaited
 }
 
-func (x *poolCalls) coming() int {
+// Exhausted implements Recruiter.
+func (c *Calls) Exhausted(id crowd.PoolID) bool {
+	x, _ := c.lock(id)
+	defer x.mu.Unlock()
+	var asked map[crowd.WorkerID]store.Notice
+	if x.open != nil {
+		asked = x.open.asked
+	}
+	return len(c.cfg.OnCall.callable(id, asked)) == 0
+}
+
+// missing is how many places the open call has left.
+func (x *poolCalls) missing() int {
 	if x.open == nil {
 		return 0
 	}
 	return x.open.Wanted - x.open.Came
+}
+
+// coming is how many of those places people may still take who were asked.
+func (x *poolCalls) coming() (n int) {
+	most := x.missing()
+	if most == 0 {
+		return 0
+	}
+	for _, notice := range x.open.asked {
+		if notice.State == store.NoticeAsked {
+			n++
+		}
+	}
+	return min(n, most)
 }
 
 // elapse counts the time that a pool has waited for people. It comes before
@@ -196,7 +222,8 @@ func (c *Calls) Recruit(now time.Time, id crowd.PoolID, n int) error {
 		x.open = &openCall{Call: call, asked: make(map[crowd.WorkerID]store.Notice)}
 	} else {
 		more := x.open.Call
-		more.Wanted, more.EndsAt = more.Wanted+n, now.Add(p.Calling.Life)
+		// Places for which nobody was left to ask are among the n.
+		more.Wanted, more.EndsAt = max(more.Wanted, more.Came+x.coming()+n), now.Add(p.Calling.Life)
 		if err := c.update(c.ctx, x, more, nil); err != nil {
 			return err
 		}
@@ -216,7 +243,7 @@ func (c *Calls) Withdraw(now time.Time, id crowd.PoolID, n int) error {
 		return nil
 	}
 	less := x.open.Call
-	less.Wanted = max(less.Wanted-n, less.Came)
+	less.Wanted = less.Came + max(x.coming()-n, 0)
 	if less.Wanted == less.Came {
 		return c.end(c.ctx, now, x, less, store.CallWithdrawn)
 	}
@@ -251,6 +278,8 @@ func (c *Calls) followOne(ctx context.Context, now time.Time, id crowd.PoolID) e
 	case !ok || !now.Before(x.open.EndsAt):
 		return c.end(ctx, now, x, x.open.Call, store.CallExpired)
 	case !p.Retainer.Called: // it was opened, so nobody is missing
+		return c.end(ctx, now, x, x.open.Call, store.CallWithdrawn)
+	case p.Stopped && x.coming() == 0:
 		return c.end(ctx, now, x, x.open.Call, store.CallWithdrawn)
 	case p.Stopped:
 		return nil // it is withdrawn by the control step
@@ -396,7 +425,7 @@ func (c *Calls) messages(ctx context.Context, now time.Time, p store.Pool, o *op
 func (c *Calls) Place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call, notice *store.Notice) {
 	x, _ := c.lock(id)
 	defer x.mu.Unlock()
-	if x.coming() < 1 {
+	if x.missing() < 1 {
 		return nil, nil
 	}
 	copied := x.open.Call
@@ -416,7 +445,7 @@ func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 		return err
 	}
 	x.elapse(now)
-	if x.coming() < 1 {
+	if x.missing() < 1 {
 		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
 	}
 	r, err := c.cfg.Live.Get(id)

@@ -15,9 +15,11 @@ type Recruiter interface {
 	pool.Recruiter
 	// Follow lets what was begun go on; each control step calls it first.
 	Follow(ctx context.Context, now time.Time) error
-	// Coming returns how many people a pool has asked for who are not here yet, how
+	// Coming returns how many people were asked for a pool and may still come, how
 	// many have come, and how long it has waited for people in all.
 	Coming(now time.Time, id crowd.PoolID) (coming int, joined int64, awaited time.Duration)
+	// Exhausted reports whether nobody is left whom a pool could ask.
+	Exhausted(id crowd.PoolID) bool
 
 	// Place returns a pool's open call if it has a place left, and the person's
 	// notice of it, if they have one.
