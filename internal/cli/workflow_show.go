@@ -188,6 +188,25 @@ func doneWords(r *wire.Run) string {
 	return done + when(by != "", " ("+by+")")
 }
 
+// predicted says what the items on their way will cost on top; "": nothing.
+func predicted(r *wire.Run) string {
+	p, going := r.PredictedMicros, format.Count(int(r.Going), "item")
+	switch {
+	case p == nil:
+		return "not known, for " + going + " on their way"
+	case *p == 0:
+		return ""
+	}
+	return when(r.PredictedAtLeast, "at least ") + p.String() + " more, for " + going + " on their way"
+}
+
+func knownMoney(m *crowd.Money) string {
+	if m == nil {
+		return "not known"
+	}
+	return m.String()
+}
+
 // showRun prints a run for people.
 func showRun(w io.Writer, r *wire.Run) {
 	state := r.State + when(r.Stuck, ", stuck: say "+wayOut(r))
@@ -199,13 +218,13 @@ func showRun(w io.Writer, r *wire.Run) {
 		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
 		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
-		"predicted", when(r.PredictedMicros > 0 || r.PredictedAtLeast, when(r.PredictedAtLeast, "at least ")+fmt.Sprintf("%s more, for %s on their way", r.PredictedMicros, format.Count(int(r.Going), "item"))),
+		"predicted", predicted(r),
 		"note", strings.Join(r.Notes, "; "),
 		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	if len(r.Classes) > 0 {
 		say(w, "\n")
 		writeTable(w, r.Classes, "CLASS|ENDED|LATE|IN TIME|PENALTY|GOING|PREDICTED", func(x wire.RunClass) []any {
-			return []any{x.Class, x.Ended, x.Late, when(max(x.Ended-x.Unread, x.Late) > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, x.PredictedMicros}
+			return []any{x.Class, x.Ended, x.Late, when(max(x.Ended-x.Unread, x.Late) > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, knownMoney(x.PredictedMicros)}
 		})
 	}
 	say(w, "\n")

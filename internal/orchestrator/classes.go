@@ -123,9 +123,8 @@ func (r *run) count(kept *store.Run, x *EndedItem) {
 type ClassView struct {
 	Name string
 	store.ClassCount
-	Unread    int64       // items that are of the class only because their rows could not be read
-	Going     int64       // items on their way, as View.Going
-	Predicted crowd.Money // as View.Predicted
+	Unread int64 // items that are of the class only because their rows could not be read
+	Foreseen
 }
 
 // Judged counts the items that ended in time or late: of rows that could not be read, and

@@ -65,7 +65,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		v.Predicted = min(v.Predicted+cost, crowd.MaxMoney)
 		if x.class < len(v.Classes) {
 			c := &v.Classes[x.class]
-			c.Predicted, c.Going = min(c.Predicted+cost, crowd.MaxMoney), c.Going+1
+			c.Predicted, c.Going, c.AtLeast = min(c.Predicted+cost, crowd.MaxMoney), c.Going+1, v.AtLeast
 		}
 	}
 	return nil

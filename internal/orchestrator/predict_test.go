@@ -40,7 +40,7 @@ func TestForeseenAsTheOutlook(t *testing.T) {
 	w := newWorld(t)
 	id := w.start(promised, "id\n1\n2\n3\n4\n")
 	w.settle()
-	if v := w.view(id); v.Predicted != 0 || !v.AtLeast {
+	if v := w.view(id); v.Predicted != 0 || !v.AtLeast || v.Known() {
 		t.Errorf("without a forecast: %s, at least: %v", v.Predicted, v.AtLeast)
 	}
 	batch := w.node(id, "ask").Node.Batch
@@ -51,13 +51,13 @@ func TestForeseenAsTheOutlook(t *testing.T) {
 		w.now = w.now.Add(time.Second)
 		w.forecasts = map[crowd.BatchID]orchestrator.Forecast{batch: {Low: w.now, Median: w.now.Add(c.done), High: w.now.Add(9 * time.Hour), Horizon: w.now.Add(24 * time.Hour)}}
 		w.now = w.now.Add(5 * time.Second)
-		if v := w.view(id); v.Predicted != c.want || v.AtLeast {
+		if v := w.view(id); v.Predicted != c.want || v.AtLeast || !v.Known() {
 			t.Errorf("done in %s: %s is foreseen, at least: %v; want %s", c.done, v.Predicted, v.AtLeast, c.want)
 		}
 	}
 	w.now = w.now.Add(10 * time.Second)
 	w.forecasts[batch] = orchestrator.Forecast{Horizon: w.now.Add(29 * time.Hour)}
-	if v := w.view(id); v.Predicted != 20*crowd.Unit || !v.AtLeast {
+	if v := w.view(id); v.Predicted != 20*crowd.Unit || !v.AtLeast || !v.Known() {
 		t.Errorf("done after the horizon: %s, at least: %v", v.Predicted, v.AtLeast)
 	}
 }

@@ -40,6 +40,9 @@ type Foreseen struct {
 	Going   int64 // items on their way, as far as they were counted
 }
 
+// Known reports whether Predicted says something: that it is at least nothing does not.
+func (f Foreseen) Known() bool { return f.Predicted > 0 || !f.AtLeast }
+
 // NodeView is a node as it stands.
 type NodeView struct {
 	store.Node

@@ -43,29 +43,29 @@ type RunHead struct {
 // Run is a run as it stands.
 type Run struct {
 	RunHead
-	Needs            []string    `json:"needs" doc:"inputs without rows yet; empty once it has started"`
-	Notes            []string    `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
-	Nodes            []RunNode   `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
-	Outputs          []RunFile   `json:"outputs"`
-	SpentMicros      crowd.Money `json:"spent_micros" doc:"for answers"`
-	PredictedMicros  crowd.Money `json:"predicted_micros" doc:"the penalty that the items in the workflow will cost, by the forecasts that outlook goes by, on top of penalty_micros"`
-	PredictedAtLeast bool        `json:"predicted_at_least,omitempty" doc:"it may well be more: how long some items have to wait is not known"`
-	Going            int64       `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
-	Classes          []RunClass  `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
-	Outlook          *RunOutlook `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
-	Stuck            bool        `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+	Needs            []string     `json:"needs" doc:"inputs without rows yet; empty once it has started"`
+	Notes            []string     `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
+	Nodes            []RunNode    `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
+	Outputs          []RunFile    `json:"outputs"`
+	SpentMicros      crowd.Money  `json:"spent_micros" doc:"for answers"`
+	PredictedMicros  *crowd.Money `json:"predicted_micros,omitempty" doc:"the penalty that the items in the workflow will cost, by the forecasts that outlook goes by, on top of penalty_micros; not there: not known, as long as nothing says how long they have to wait"`
+	PredictedAtLeast bool         `json:"predicted_at_least,omitempty" doc:"it may well be more: how long some items have to wait is not known"`
+	Going            int64        `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
+	Classes          []RunClass   `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
+	Outlook          *RunOutlook  `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
+	Stuck            bool         `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
 }
 
 // RunClass is how the promise to a class of items is kept.
 type RunClass struct {
-	Class           string      `json:"class"`
-	Ended           int64       `json:"items_ended"`
-	Late            int64       `json:"items_late"`
-	Unread          int64       `json:"items_unread,omitempty" doc:"items whose rows could not be read, which are of the last class for that alone"`
-	InTime          float64     `json:"in_time" doc:"share of the items that have ended that ended in time, without those that could not be read; 0: none has ended"`
-	PenaltyMicros   crowd.Money `json:"penalty_micros" doc:"so far"`
-	Going           int64       `json:"going" doc:"items in the workflow, as going of the run"`
-	PredictedMicros crowd.Money `json:"predicted_micros" doc:"as predicted_micros of the run"`
+	Class           string       `json:"class"`
+	Ended           int64        `json:"items_ended"`
+	Late            int64        `json:"items_late"`
+	Unread          int64        `json:"items_unread,omitempty" doc:"items whose rows could not be read, which are of the last class for that alone"`
+	InTime          float64      `json:"in_time" doc:"share of the items that have ended that ended in time, without those that could not be read; 0: none has ended"`
+	PenaltyMicros   crowd.Money  `json:"penalty_micros" doc:"so far"`
+	Going           int64        `json:"going" doc:"items in the workflow, as going of the run"`
+	PredictedMicros *crowd.Money `json:"predicted_micros,omitempty" doc:"as predicted_micros of the run"`
 }
 
 // RunOutlook is when what is in a run is done, by the forecasts of its batches. Of ten

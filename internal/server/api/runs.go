@@ -29,16 +29,24 @@ func toRun(p *access.Principal) func(*orchestrator.View) wire.Run {
 	return func(v *orchestrator.View) wire.Run { return runFor(p, v) }
 }
 
+// foreseen is the penalty that is foreseen; nil: not known.
+func foreseen(f orchestrator.Foreseen) *crowd.Money {
+	if !f.Known() {
+		return nil
+	}
+	return &f.Predicted
+}
+
 func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
 		RunHead: toRunHead(v.Run), Needs: some(v.Needs()), Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
-		PredictedMicros: v.Predicted, PredictedAtLeast: v.AtLeast, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
+		PredictedMicros: foreseen(v.Foreseen), PredictedAtLeast: v.AtLeast, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
 		Notes: v.Notes,
 	}
 	for i := range v.Classes {
 		c := &v.Classes[i]
 		out.Classes = append(out.Classes, wire.RunClass{
-			Class: c.Name, Ended: c.Ended, Late: c.Late, Unread: c.Unread, InTime: float64(c.Kept()) / float64(max(c.Judged(), 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: c.Predicted,
+			Class: c.Name, Ended: c.Ended, Late: c.Late, Unread: c.Unread, InTime: float64(c.Kept()) / float64(max(c.Judged(), 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: foreseen(c.Foreseen),
 		})
 	}
 	if o := &v.Outlook; !o.None() {
