@@ -36,6 +36,8 @@ const otherBody = `{"name": "dogs", "pool": "p1", "template": {"kind": "number",
 	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 4.1, "production": false, "training": false,
 	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}, "per_worker": 8, "enough": {"labels": 5, "share": 0.5, "confidence": 0.7, "spent_micros": 8000000}}`
 
+const sureBody = `{"name": "birds", "pool": "p1", "template": {"kind": "choose_one", "question": "Which?", "options": ["a", "b", "c"]}, "reward_micros": 10000, "redundancy": {"until": 0.9, "min": 3, "at_most": 7}}`
+
 const poolBody = `{"name": "daytime", "policy": "wcfs(wfs,k=3)", "stopped": true,
 	"retainer": {"called": true, "promise_seconds": 420, "rate_micros_per_minute": 50000, "silence_seconds": 65.1, "training": 4},
 	"calling": {"answer_seconds": 90, "ask": 3.5, "life_seconds": 1200},
@@ -65,12 +67,14 @@ var requests = []written{
 	{op: "POST /v1/batches", path: "/v1/batches", body: batchBody, get: "/v1/batches/b1"},
 	{op: "PUT /v1/batches/{id}", path: "/v1/batches/b1", body: otherBody, get: "/v1/batches/b1"},
 	{op: "PUT /v1/batches/{id}", path: "/v1/batches/b1", body: strings.Replace(otherBody, `"count": 4`, `"agree": 2, "of": 6`, 1), get: "/v1/batches/b1"},
+	{op: "PUT /v1/batches/{id}", path: "/v1/batches/b1", body: sureBody, get: "/v1/batches/b1"},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"priority": 4.5, "deadline": "2031-04-03T04:05:06Z", "stopped": true}`, get: "/v1/batches/b2"},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"clear_deadline": true, "stopped": false}`, get: "/v1/batches/b2", as: map[string]string{"clear_deadline": "!deadline"}},
 	{op: "POST /v1/batches/{id}/top-up", path: "/v1/batches/b2/top-up", body: `{"amount_micros": 20000}`, get: "/v1/batches/b2", as: map[string]string{"amount_micros": "+budget_micros"}},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"reward_micros": 30000, "redundancy": {"agree": 5, "of": 6}, "production": true, "add_budget": true, "allow_small_crowd": true}`, get: "/v1/batches/b2",
 		as: map[string]string{"add_budget": "?budget_too_small", "allow_small_crowd": "?invalid"}},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"enough": {"labels": 600, "share": 1, "confidence": 1, "spent_micros": 7000000}}`, get: "/v1/batches/b2"},
+	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"redundancy": {"until": 0.95, "min": 3, "at_most": 4}}`, get: "/v1/batches/b2"},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"reward_micros": 20000, "redundancy": {"count": 3}, "production": false}`, get: "/v1/batches/b2"},
 	{op: "PATCH /v1/batches/{id}", path: "/v1/batches/b2", body: `{"release_budget": true}`, get: "/v1/batches/b2", as: map[string]string{"release_budget": "!spare_micros"}},
 	{op: "POST /v1/invitations", path: "/v1/invitations", body: `{"addresses": ["a@example.org"], "life_seconds": 7200, "note": "Do come.", "pool": "p2", "tenant": "n1", "test": 1}`, get: "/v1/invitations/1",
@@ -92,6 +96,7 @@ var requests = []written{
 	{op: "POST /v1/tokens", path: "/v1/tokens", by: asAnn, body: `{"name": "nightly", "tenant": "n1", "roles": ["requester"], "scopes": ["batches.read", "results.read"], "life_seconds": 7200}`, get: "/v1/tokens", at: "1", as: map[string]string{"life_seconds": ""}},
 	{op: "POST /v1/tokens", path: "/v1/tokens", by: asAnn, body: `{"name": "here", "forever": true, "networks": ["127.0.0.0/8", "2001:db8::/32"]}`, get: "/v1/tokens", at: "2", as: map[string]string{"forever": "!expires_at"}},
 	{op: "POST /v1/pools/{id}/transfers", path: "/v1/pools/p1/transfers", body: `{"worker": "u5", "to": "p2"}`, get: "/v1/users/u5", as: map[string]string{"worker": "id", "to": "pool"}},
+	{op: "POST /v1/batches", path: "/v1/batches", body: strings.Replace(sureBody, `"name"`, `"tenant": "n1", "name"`, 1)},
 }
 
 // testBody is before the requests, since they name it.
