@@ -232,10 +232,11 @@ func TestWhatJoiningNeeds(t *testing.T) {
 	}
 	_, err = w.join(token, "WORKER1")
 	refused(t, err, crowd.Conflict)
-	_, err = w.join(token, "eva")
+	eva, err := w.join(token, "eva")
 	ok(t, err)
 
-	// An address that has an account makes no second one.
+	// An address that is known to be somebody's makes no second account.
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, eva.User.ID, func(u *store.User) error { u.EmailVerified = true; return nil }))(t)
 	_, err = w.join(w.invite(func(n *accounts.NewInvitations) { n.Pool = w.newPool("night", "fifo").ID }, "A@example.org").Invited[0].Token, "evb")
 	refused(t, err, crowd.Conflict)
 

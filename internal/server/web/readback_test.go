@@ -36,16 +36,16 @@ var edits = map[string]edited{
 	"POST /batches/{batch}/settings": {by: byReq, page: "/batches/b2", press: [2]string{"then", "save"}, values: url.Values{
 		"name": {"Dogs"}, "pool": {"p2"}, "reward": {"0.07"}, "budget": {"12.5"}, "rule": {"agree"}, "agree": {"3"}, "of": {"5"}, "qualifications": {"french>=70\nlatin>=0\n"},
 		"enough.labels": {"6"}, "enough.share": {"0.75"}, "enough.confidence": {"0.6"}, "enough.spent": {"9"}, "per_worker": {"7"},
-		"count": nil, "small_crowd": nil, // of the other rule; and of the launch
+		"count": nil, "until": nil, "min": nil, "at_most": nil, "small_crowd": nil, // of other rules; and of the launch
 	}},
 	"POST /batches/{batch}/edit": {by: byReq, page: "/batches/b1", values: url.Values{
 		"reward": {"0.01"}, "rule": {"agree"}, "agree": {"1"}, "of": {"2"},
 		"enough.labels": {"60"}, "enough.share": {"1"}, "enough.confidence": {"1"}, "enough.spent": {"9"},
-		"count": nil, "add_budget": nil, "release_budget": nil, "small_crowd": nil, // of the other rule; and of the change
+		"count": nil, "until": nil, "min": nil, "at_most": nil, "add_budget": nil, "release_budget": nil, "small_crowd": nil, // of other rules; and of the change
 	}},
 	"POST /admin/tenants/{tenant}":      {by: byBoss, page: "/admin", values: url.Values{"name": {"Acme Sons-2"}}},
 	"POST /admin/pools/{pool}":          {by: byBoss, page: "/admin", values: url.Values{"name": {"daytime"}, "policy": {"wcfs(wfs,k=3)"}}},
-	"POST /admin/people/{user}":         {by: byBoss, page: "/admin/people/u2", values: url.Values{"email": {"rita@example.org"}, "email_verified": {"1"}, "pool": {"p2"}, "tenants": {"n1", "n2"}, "qualifications": {"french 70\nlatin 100\n"}}},
+	"POST /admin/people/{user}":         {by: byBoss, page: "/admin/people/u2", values: url.Values{"email": {"rita@example.org"}, "email_verified": nil, "pool": {"p2"}, "tenants": {"n1", "n2"}, "qualifications": {"french 70\nlatin 100\n"}}},
 	"POST /admin/pools/{pool}/settings": {by: byBoss, page: "/admin/pools/p1/settings", values: poolValues},
 	"POST /admin/services/{service}":    {by: byBoss, page: "/admin/services", values: url.Values{"url": {"https://s.example/v2"}, "rate": {"30/h"}, "tenants": {"n1", "n2"}}},
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,9 @@ func TestABrowserThatIsKnownSignsIn(t *testing.T) {
 	for range 10 {
 		in.set("password", "wrong password").send().want(http.StatusUnauthorized)
 	}
-	if p := in.set("password", password).send().want(http.StatusTooManyRequests, "Too many wrong passwords"); p.Header.Get("Retry-After") != "10" {
-		t.Errorf("the answer says to try again in %q seconds, want 10", p.Header.Get("Retry-After"))
+	p := in.set("password", password).send().want(http.StatusTooManyRequests, "Too many wrong passwords")
+	if wait, err := strconv.Atoi(p.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 10 { // some of them have passed
+		t.Errorf("the answer says to try again in %q seconds, want 10 at most", p.Header.Get("Retry-After"))
 	}
 	own.get("/signin").form("/signin").set("name", "w1").set("password", password).send().want(200)
 }
