@@ -28,7 +28,7 @@ type Reading struct {
 	// is let go may come back at once. There Settings.Min and Max bound what is wanted for
 	// other reasons, and are no reason themselves to call anybody or let them go.
 	Open bool
-	// Exhausted: nobody is left to ask. A call would bring nobody, so none is wanted.
+	// Exhausted: nobody is left to ask, or asked in reserve. A call would bring nobody, so none is wanted.
 	Exhausted bool
 
 	Counters   Counters      // all that happened since the world began

@@ -163,11 +163,10 @@ func (c *Calls) Coming(now time.Time, id crowd.PoolID) (coming int, joined int64
 func (c *Calls) Exhausted(id crowd.PoolID) bool {
 	x, _ := c.lock(id)
 	defer x.mu.Unlock()
-	var asked map[crowd.WorkerID]store.Notice
-	if x.open != nil {
-		asked = x.open.asked
+	if x.open == nil {
+		return len(c.cfg.OnCall.callable(id, nil)) == 0
 	}
-	return len(c.cfg.OnCall.callable(id, asked)) == 0
+	return x.answering() <= x.missing() && len(c.cfg.OnCall.callable(id, x.open.asked)) == 0
 }
 
 // missing is how many places the open call has left.
@@ -179,17 +178,21 @@ func (x *poolCalls) missing() int {
 }
 
 // coming is how many of those places people may still take who were asked.
-func (x *poolCalls) coming() (n int) {
-	most := x.missing()
-	if most == 0 {
+func (x *poolCalls) coming() int {
+	if x.missing() == 0 {
 		return 0
 	}
+	return min(x.answering(), x.missing())
+}
+
+// answering is how many people were asked by the open call and may still come.
+func (x *poolCalls) answering() (n int) {
 	for _, notice := range x.open.asked {
 		if notice.State == store.NoticeAsked {
 			n++
 		}
 	}
-	return min(n, most)
+	return n
 }
 
 // elapse counts the time that a pool has waited for people. It comes before

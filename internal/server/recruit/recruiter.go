@@ -18,7 +18,8 @@ type Recruiter interface {
 	// Coming returns how many people were asked for a pool and may still come, how
 	// many have come, and how long it has waited for people in all.
 	Coming(now time.Time, id crowd.PoolID) (coming int, joined int64, awaited time.Duration)
-	// Exhausted reports whether nobody is left whom a pool could ask.
+	// Exhausted reports whether nobody is left whom a pool could ask, nor anybody who was
+	// asked beyond those wanted.
 	Exhausted(id crowd.PoolID) bool
 
 	// Place returns a pool's open call if it has a place left, and the person's
