@@ -85,8 +85,10 @@ func TestLimitsHold(t *testing.T) {
 				fail("passes the funds")
 			case s.Max > 0 && after > s.Max && (d.Recruit > 0 || !r.Open), d.Release+d.Withdraw > 0 && after < s.Min:
 				fail("passes max, or falls below min")
-			case r.Open && s.Elasticity == "" && (d.Release > 0 || s.Stability == "" && !d.Idle()):
-				fail("the bounds call people to an open pool or let them go")
+			case r.Open && (d.Release > 0 || d.Withdraw > 0):
+				fail("lets people of an open pool go")
+			case r.Open && s.Elasticity == "" && s.Stability == "" && !d.Idle():
+				fail("the bounds call people to an open pool")
 			case after < s.Min && !r.Open && (r.Affordable < 0 || d.Recruit < r.Affordable):
 				fail("stays below min")
 			case math.Abs(c.pid.sum*c.pid.ki) > maxIntegral+1e-9 || math.Abs(c.pid.carry) >= 1:

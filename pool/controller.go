@@ -175,6 +175,10 @@ func (c *Controller) limit(m *Metrics, r *Reading, change int, d *Decision) int 
 	s := &c.settings
 	most, least := s.Max-people, s.Min-people
 	if r.Open {
+		if change < 0 {
+			d.Why = append(d.Why, fmt.Sprintf("%+d becomes +0: the pool is open, and who comes by themselves stays", change))
+			change = 0
+		}
 		most, least = max(most, 0), min(least, 0)
 	}
 	if s.Max > 0 && change > most {

@@ -24,9 +24,9 @@ type Reading struct {
 	Coming   int // asked by earlier decisions, not here yet, and may still come
 	Queue    int // answers that are wanted and in nobody's hands
 
-	// Open is a pool in which whoever asks for work is on duty: nobody is called, and who
-	// is let go may come back at once. There Settings.Min and Max bound what is wanted for
-	// other reasons, and are no reason themselves to call anybody or let them go.
+	// Open is a pool in which whoever asks for work is on duty: nobody is called, and nobody
+	// is let go, as they would come back at once. There Settings.Min and Max bound what is
+	// wanted for other reasons, and are no reason themselves to call anybody.
 	Open bool
 	// Exhausted: nobody is left to ask, or asked in reserve. A call would bring nobody, so none is wanted.
 	Exhausted bool

@@ -74,6 +74,9 @@ func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 		p := shownPool{PoolDetail: out}
 		say(w, "%s %s\n", out.ID, clean(out.Name))
 		pairs(w, append([]any{"state", poolState(out.Pool)}, p.settings()...)...)
+		if text := val(out.Control.Elasticity); x.Elasticity != nil && text != "" && text != "static" && !val(out.Retainer.Called) {
+			say(w, "note: the pool is open, so %s calls nobody and lets nobody go; --called lets it\n", text)
+		}
 		if val(out.Retainer.Rate) > 0 && out.Account.Funds == 0 {
 			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
 		}

@@ -170,9 +170,10 @@ func TestKeptBoundsDoNothing(t *testing.T) {
 			func(now *store.Pool) { now.Retainer.Called, now.Control.Max = true, 2 },
 			func(now *store.Pool) { now.Retainer.Called = false },
 		},
-		"too few":        {func(now *store.Pool) { now.Gate, now.Control.Min = true, 9 }, func(now *store.Pool) { now.Gate = false }},
-		"with balance":   {func(now *store.Pool) { now.Control.Balance, now.Control.Max = true, 2 }},
-		"under its gate": {func(now *store.Pool) { now.Gate, now.Control.Min, now.Control.Max = true, 4, 4 }},
+		"too few":         {func(now *store.Pool) { now.Gate, now.Control.Min = true, 9 }, func(now *store.Pool) { now.Gate = false }},
+		"with balance":    {func(now *store.Pool) { now.Control.Balance, now.Control.Max = true, 2 }},
+		"with elasticity": {func(now *store.Pool) { now.Control.Elasticity = "static(n=1)" }},
+		"under its gate":  {func(now *store.Pool) { now.Gate, now.Control.Min, now.Control.Max = true, 4, 4 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
