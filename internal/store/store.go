@@ -262,11 +262,11 @@ func (p *Pool) GateSettings() engine.Gate {
 }
 
 // BoundsUnused reports whether Control.Min and Control.Max stand there and bound nobody:
-// the pool is open and has no gate, and neither rules nor the balance move anybody. They
-// are kept for the next gate or call.
+// the pool is open and has no gate, and neither the balance nor rules that are in force
+// move anybody. They are kept for the next gate or call.
 func (p *Pool) BoundsUnused() bool {
 	c := &p.Control
-	return (c.Min > 0 || c.Max > 0) && !p.Gate && !p.Retainer.Called && !c.Balance && len(c.Rules) == 0
+	return (c.Min > 0 || c.Max > 0) && !p.Gate && !p.Retainer.Called && !c.Balance && len(c.TakesFrom()) == 0
 }
 
 // Controlled is by what the pool is controlled: Control without bounds that are kept for

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
 )
 
 // gated gives the pool a gate.
@@ -118,6 +119,17 @@ func TestBoundsThatBoundNobody(t *testing.T) {
 	}
 	ok(t, change(func(now *store.Pool) { now.Control.Max, now.Control.Balance = 2, true }))
 	ok(t, change(func(now *store.Pool) { now.Control.Balance = false }))
+	rules := []pool.Rule{{When: "workers < 1", Do: "transfer 1 from second"}}
+	w.newPool("second", "fifo")
+	ok(t, change(func(now *store.Pool) { now.Control.Max, now.Control.Rules = 0, rules }))
+	if err := change(func(now *store.Pool) { now.Control.Max = 2 }); !errors.As(err, &named) || named.Field != "max" {
+		t.Errorf("max of an open pool with rules that are not in force: %v", err)
+	}
+	ok(t, change(func(now *store.Pool) { now.Control.Max, now.Control.Elasticity = 2, "rules" }))
+	ok(t, change(func(now *store.Pool) { now.Control.Elasticity = "static" }))
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); !v.BoundsUnused() {
+		t.Error("bounds that only rules beside the elasticity would keep are said to be used")
+	}
 	ok(t, change(func(now *store.Pool) { now.Gate = true }))
 	ok(t, change(func(now *store.Pool) { now.Gate, now.Retainer.Called, now.Control.Max = false, true, 3 }))
 	ok(t, change(func(now *store.Pool) { now.Retainer.Called = false }))
