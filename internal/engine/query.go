@@ -127,7 +127,8 @@ func (e *Engine) othersFirst(b *batch, people []*worker) bool {
 	return false
 }
 
-// before goes through the batches that stand before b in the policy's order.
+// before goes through the batches that stand before b in the policy's order. Training
+// stands before training only: it is for others than the rest, and not in the Queue.
 func (e *Engine) before(b *batch) iter.Seq[*batch] {
 	return func(yield func(*batch) bool) {
 		mine, stands := e.policy.Key(b.spec.ID) // not while it has no task
@@ -135,6 +136,9 @@ func (e *Engine) before(b *batch) iter.Seq[*batch] {
 			return
 		}
 		for id, other := range e.batches {
+			if other.spec.Training != b.spec.Training {
+				continue
+			}
 			if key, ok := e.policy.Key(id); ok && other != b && key.Before(mine) && !yield(other) {
 				return
 			}

@@ -12,6 +12,25 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
+// TestTrainingIsNotAhead: what comes before a batch is told without training, as its place.
+func TestTrainingIsNotAhead(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "fifo", 2)
+	training := benchSpec1(1)
+	training.Training = true
+	must(t, e.Launch(start, training))
+	must(t, e.Launch(start.Add(time.Second), benchSpec1(2)))
+	must(t, e.Launch(start.Add(2*time.Second), benchSpec1(3)))
+	for id, ahead := range map[crowd.BatchID]int{2: 0, 3: 1} {
+		if why, err := e.WhyBatch(id); err != nil || why.Ahead != ahead {
+			t.Errorf("before %s are %d (%v), want %d", id, why.Ahead, err, ahead)
+		}
+		if got := e.Place(start.Add(2*time.Second), id); got.N != ahead+1 {
+			t.Errorf("the place of %s is %+v, want %d", id, got, ahead+1)
+		}
+	}
+}
+
 // TestPlacesAreAtMostASecondOld, also when there are more batches or fewer.
 func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	t.Parallel()
