@@ -75,7 +75,7 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 	if e.gate.holdsBack(b) {
 		return crowd.GateClosed
 	}
-	may, here, outside := 0, false, false
+	may, here, outside, free := 0, false, false, false
 	var busy []*worker
 	for w := range e.members() {
 		if e.mayEver(w, b) != crowd.Eligible {
@@ -86,14 +86,16 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 		if w.holds != nil {
 			busy = append(busy, w)
 		}
-		outside = outside || w.outside && w.refusal(b) == crowd.Eligible
+		if w.on && w.holds == nil && w.refusal(b) == crowd.Eligible {
+			outside, free = outside || w.outside, free || !w.outside
+		}
 	}
 	switch {
 	case b.spec.Training && may == 0 && e.retainer.Training == 0:
 		return crowd.NoTraining
 	case may < b.firstWant(1) || e.crowdOf(b, b.fewest).Had > 0:
 		return crowd.CrowdTooSmall
-	case outside:
+	case outside && !free: // else it does not wait for a place
 		return crowd.PoolFull
 	case len(busy) > 0 && b.running == 0 && e.othersFirst(b, busy):
 		return crowd.OtherBatchFirst

@@ -98,6 +98,24 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	}
 }
 
+// TestAFullPoolIsNotWhy a batch waits that somebody inside could take a task of: they are
+// told apart from whoever is outside.
+func TestAFullPoolIsNotWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	w.clock.halt()
+	batch := w.launch(9)
+	w.gated(1, 2)
+	for _, p := range w.workers[:2] {
+		must(w.submit(p, w.next(p).Assignment, yes))(t)
+	}
+	must(w.Work.Next(w.ctx, w.workers[2], 0))(t)
+	why := must(w.Batches.Why(w.ctx, w.ann, batch))(t)
+	if why.Reason != crowd.NoWorkerReady || why.Workers[crowd.Eligible] != 2 || why.Workers[crowd.PoolFull] != 1 {
+		t.Errorf("it waits for %s, and the people are %v", why.Reason, why.Workers)
+	}
+}
+
 // TestBoundsThatBoundNobody: those of an open pool without a gate are refused, unless
 // they stand there from before, or somebody is moved.
 func TestBoundsThatBoundNobody(t *testing.T) {
