@@ -18,6 +18,19 @@ func TestTrainingWithoutNewcomers(t *testing.T) {
 	}
 }
 
+// TestTrainingBehindAnOpenGate: it is the warm-up of the next closed gate, and needs no
+// training of the pool.
+func TestTrainingBehindAnOpenGate(t *testing.T) {
+	w := newWorld(t, 2)
+	w.gated(1, 0)
+	w.launch(9)
+	w.next(w.workers[0]) // opens the gate
+	v := w.batch(w.launch(1, func(n *batches.NewBatch) { n.Training = true }))
+	if v.Reason != crowd.NoTraining || !strings.Contains(v.Remedy, "when the pool's gate is closed again") || strings.Contains(v.Remedy, "--training") {
+		t.Errorf("it waits since %s: %q", v.Reason, v.Remedy)
+	}
+}
+
 // TestWhoIsAwayCannotTakeATask: of the people of an open pool, those who have not asked for
 // work are not here.
 func TestWhoIsAwayCannotTakeATask(t *testing.T) {

@@ -59,6 +59,10 @@ func (v *BatchView) remedies(p *access.Principal) {
 		}
 		v.Remedy = "to begin without them: " + command
 	case crowd.NoTraining:
+		if v.Gate.On {
+			v.Remedy = "it is handed out to everybody when the pool's gate is closed again"
+			break
+		}
 		v.Remedy = fmt.Sprintf("to begin it for who then comes: throng pool set %s --training N", v.Pool)
 		if p.May(access.PoolsChange) != nil {
 			v.Remedy = fmt.Sprintf("ask an administrator for throng pool set %s --training N", v.Pool)
