@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -92,7 +93,7 @@ func (x *PoolRulesSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 		return file.place(asFlag(err))
 	}
 	return x.print(c, p, func(w io.Writer) {
-		say(w, "%s %s: %s, elasticity %s\n", p.ID, clean(p.Name), format.Count(len(val(p.Control.Rules)), "rule"), val(p.Control.Elasticity))
+		say(w, "%s %s: %s, elasticity %s\n", p.ID, clean(p.Name), format.Count(len(val(p.Control.Rules)), "rule"), cmp.Or(val(p.Control.Elasticity), "static"))
 	})
 }
 
