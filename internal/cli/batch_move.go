@@ -175,23 +175,15 @@ type BatchRemoveTask struct {
 	Tasks []crowd.TaskID `arg:"" name:"tasks" placeholder:"TASK" help:"The tasks, such as t17.5."`
 }
 
-// Run takes the tasks out, one after the other.
+// Run takes the tasks out: all of them, or none.
 func (x *BatchRemoveTask) Run(c *Context, r *remote) error {
 	for _, task := range x.Tasks {
 		if task.Batch() != x.ID {
 			return wrong("tasks", "%s is not a task of %s", task, x.ID)
 		}
 	}
-	var b wire.Batch
-	for i, task := range x.Tasks {
-		var err error
-		if b, err = r.RemoveTask(c.Ctx, task); err != nil && i > 0 {
-			return fmt.Errorf("%w (those before it are taken out)", err)
-		} else if err != nil {
-			return err
-		}
-	}
-	return r.tell(batchView{Batch: b}, nil, "%s %s: %s, %s taken out of %d\n", b.ID, clean(b.Name), b.State, format.Count(b.Removed, "task"), b.Tasks)
+	b, err := r.RemoveTasks(c.Ctx, x.Tasks[0], x.Tasks[1:]...)
+	return r.tell(batchView{Batch: b}, err, "%s %s: %s, %s taken out of %d\n", b.ID, clean(b.Name), b.State, format.Count(b.Removed, "task"), b.Tasks)
 }
 
 // BatchTopUp is "throng batch top-up".

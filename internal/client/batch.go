@@ -4,8 +4,11 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -53,9 +56,11 @@ func (c *Client) AddTasks(ctx context.Context, id crowd.BatchID, body io.Reader,
 	return out, err
 }
 
-// RemoveTask takes a task out of a running batch.
-func (c *Client) RemoveTask(ctx context.Context, task crowd.TaskID) (wire.Batch, error) {
-	return call[wire.Batch](ctx, c, http.MethodDelete, path("batches", task.Batch(), "tasks", task.N()), nil)
+// RemoveTasks takes a task out of a running batch, and others of the batch with it: all
+// of them, or none.
+func (c *Client) RemoveTasks(ctx context.Context, task crowd.TaskID, also ...crowd.TaskID) (wire.Batch, error) {
+	numbers := lists.Map(also, func(t crowd.TaskID) string { return strconv.FormatUint(uint64(t.N()), 10) })
+	return call[wire.Batch](ctx, c, http.MethodDelete, path("batches", task.Batch(), "tasks", task.N())+query("also", strings.Join(numbers, ",")), nil)
 }
 
 // Launch starts to hand a draft out.

@@ -319,10 +319,10 @@ func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, reserve
 	return nil
 }
 
-// Remove takes a task without a label out of a running batch. It is handed out no more
-// and gets no label; its answers are kept, and who holds it is paid for theirs. To say
-// it twice is no error.
-func (e *Engine) Remove(now time.Time, id crowd.BatchID, n uint32) error {
+// Remove takes tasks without a label out of a running batch: all of them, or none. They
+// are handed out no more and get no label; their answers are kept, and who holds one is
+// paid for theirs. To say it twice is no error.
+func (e *Engine) Remove(now time.Time, id crowd.BatchID, numbers ...uint32) error {
 	b, err := e.launched(id)
 	switch {
 	case err != nil:
@@ -330,20 +330,35 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, n uint32) error {
 	case b.backlog.except != nil:
 		return crowd.Errorf(crowd.Conflict, "%s is of a step, whose next steps wait for the labels of its tasks", id)
 	}
-	t := b.openTask(n)
-	switch {
-	case n < 1 || n > b.spec.Tasks:
-		return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
-	case b.backlog.isRemoved(n):
-		return nil
-	case t == nil && !b.backlog.untouchedOne(n):
-		return crowd.Errorf(crowd.Conflict, "%s has its label already", id.Task(n))
+	for _, n := range numbers {
+		switch {
+		case n < 1 || n > b.spec.Tasks:
+			return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
+		case !b.backlog.isRemoved(n) && b.openTask(n) == nil && !b.backlog.untouchedOne(n):
+			return crowd.Errorf(crowd.Conflict, "%s has its label already", id.Task(n))
+		}
 	}
+	had := len(b.backlog.removed)
+	for _, n := range numbers {
+		if !b.backlog.isRemoved(n) {
+			e.removeOne(now, b, n)
+		}
+	}
+	if len(b.backlog.removed) > had {
+		e.endIfDone(now, b)
+		e.run(now)
+	}
+	return nil
+}
+
+// removeOne takes out task n, of which it is known that it can be.
+func (e *Engine) removeOne(now time.Time, b *batch, n uint32) {
 	if b.backlog.removed == nil {
 		b.backlog.removed = make(map[uint32]struct{})
 	}
 	b.backlog.removed[n] = struct{}{}
-	e.changes.Removals = append(e.changes.Removals, Removal{Task: id.Task(n), At: now})
+	e.changes.Removals = append(e.changes.Removals, Removal{Task: b.spec.ID.Task(n), At: now})
+	t := b.openTask(n)
 	if t == nil {
 		b.planned -= b.firstWant(n)
 		b.backlog.takeOut(n)
@@ -356,9 +371,6 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, n uint32) error {
 		}
 	}
 	e.touch(now, b, t)
-	e.endIfDone(now, b)
-	e.run(now)
-	return nil
 }
 
 // openTask returns task n if it was handed out and has no label, or nil.

@@ -231,12 +231,13 @@ func (a *api) batchTasks() {
 			return as(toUploaded)(a.app.Batches.AddTasks(ctx, p, in.id, in.reader, how))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/batches/{id}/tasks/{n}", summary: "Take a task out of a running batch", tag: batchTag, access: access.BatchesRemoveTask,
-		text: "It is handed out no more, gets no label, and is left out of the labels. Its answers are kept, and who holds it is paid for theirs. A task that has its label stays."},
+		text: "It is handed out no more, gets no label, and is left out of the labels. Its answers are kept, and who holds it is paid for theirs. A task that has its label stays. With `also`, all of the tasks are taken out, or none."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
-			N uint32 `path:"n" minimum:"1" maximum:"4294967295" doc:"its number: 5 of t17.5"`
+			N    uint32   `path:"n" minimum:"1" maximum:"4294967295" doc:"its number: 5 of t17.5"`
+			Also []uint32 `query:"also" maxItems:"10000" doc:"numbers of others that are taken out with it, such as 6,9"`
 		}) (wire.Batch, error) {
-			return as(toBatch)(a.app.Batches.RemoveTask(ctx, p, in.id.Task(in.N)))
+			return as(toBatch)(a.app.Batches.RemoveTask(ctx, p, in.id.Task(in.N), in.Also...))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/preview/{n}", summary: "Show the n-th task as a worker sees it", tag: batchTag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

@@ -110,11 +110,12 @@ func TestARunningBatchIsEdited(t *testing.T) {
 	}
 
 	holder := w.next(w.workers[0])
-	must(w.Batches.RemoveTask(w.ctx, w.ann, holder.Task))(t)
-	must(w.Batches.RemoveTask(w.ctx, w.ann, id.Task(5)))(t)
+	must(w.Batches.RemoveTask(w.ctx, w.ann, holder.Task, 5, 5))(t)
 	_, err = w.Batches.RemoveTask(w.ctx, w.ann, id.Task(1))
 	refused(t, err, crowd.Conflict)
 	_, err = w.Batches.RemoveTask(w.ctx, w.ann, id.Task(77))
+	refused(t, err, crowd.Invalid)
+	_, err = w.Batches.RemoveTask(w.ctx, w.ann, id.Task(6), 77) // neither
 	refused(t, err, crowd.Invalid)
 	expect("with two taken out", 4+1+2, 4, 2, 21*cent)
 	w.reopen()

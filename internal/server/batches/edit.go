@@ -118,9 +118,10 @@ func (s *Batches) changeReserving(ctx context.Context, p *access.Principal, c co
 	return command(amount)
 }
 
-// RemoveTask takes a task without a label out of a running batch: it is handed out no
-// more and gets no label. Who holds it is paid for their answer, and answers are kept.
-func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crowd.TaskID) (BatchView, error) {
+// RemoveTask takes a task without a label out of a running batch, and with it others of
+// the batch: all of them, or none. They are handed out no more and get no label. Who
+// holds one is paid for their answer, and answers are kept.
+func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crowd.TaskID, also ...uint32) (BatchView, error) {
 	id := task.Batch()
 	b, err := s.batch(ctx, p, access.BatchesRemoveTask, id)
 	switch {
@@ -129,7 +130,9 @@ func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crow
 	case b.Run != 0:
 		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps wait for its label", task, b.Run)
 	}
-	return s.onBatch(ctx, p, access.BatchesRemoveTask, id, func(e *engine.Engine, now time.Time) error { return e.Remove(now, id, task.N()) })
+	return s.onBatch(ctx, p, access.BatchesRemoveTask, id, func(e *engine.Engine, now time.Time) error {
+		return e.Remove(now, id, append([]uint32{task.N()}, also...)...)
+	})
 }
 
 // Definition is what a draft was made of.

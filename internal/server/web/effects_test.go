@@ -230,8 +230,10 @@ var effects = []struct {
 	}},
 	{"POST /batches/{batch}/takeout", func(t *testing.T, c *company) {
 		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t9.1").send().want(http.StatusUnprocessableEntity, "is not a task of this batch")
-		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "3").send().want(200, "The task is taken out", "1 taken out")
-		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t1.4").send().want(200, "2 taken out")
+		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "3").send().want(200, "Take t1.3 out?", "cannot be undone")
+		equal(t, c.view(t, 1).Progress.Removed, 0) // it was only asked
+		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "3").send().form("/batches/b1/takeout").send().want(200, "The task is taken out", "1 taken out")
+		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t1.4").send().form("/batches/b1/takeout").send().want(200, "2 taken out")
 		equal(t, c.view(t, 1).Progress.Removed, 2) // those that were added
 	}},
 	{"POST /batches/{batch}/do", func(t *testing.T, c *company) {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -140,7 +141,8 @@ func (rq *request) addTasks(id crowd.BatchID) error {
 	return rq.done(err, "/batches/"+id.String(), "added"+readAs(report.Dropped, report.Delimiter))
 }
 
-// takeOut takes a task out of a running batch, by its number or its id.
+// takeOut takes a task out of a running batch, by its number or its id, once who says so
+// was asked back.
 func (rq *request) takeOut(id crowd.BatchID) error {
 	text := rq.sent().text("task")
 	if n, err := strconv.ParseUint(text, 10, 32); err == nil && n > 0 {
@@ -149,6 +151,14 @@ func (rq *request) takeOut(id crowd.BatchID) error {
 	task, err := crowd.ParseTaskID(text)
 	if err != nil || task.Batch() != id {
 		err = crowd.Fieldf("task", "%q is not a task of this batch, such as %s", text, id.Task(1))
+	} else if rq.sent().text("sure") == "" {
+		b := askOf(rq, id, rq.App.Batches.Get)
+		path := "/batches/" + id.String()
+		return rq.render("ask", page{Title: "Take a task out", Section: "batches", Data: map[string]any{
+			"Question": "Take " + task.String() + " out?", "About": b.Name, "State": string(b.Progress.State), "Verb": "Take it out", "Danger": true, "To": path + "/takeout", "Back": path,
+			"Consequence": "It is handed out no more and gets no label. Its answers are kept, and who holds it is paid. This cannot be undone.",
+			"Hidden":      url.Values{"task": {task.String()}, "sure": {"1"}},
+		}})
 	} else {
 		_, err = rq.App.Batches.RemoveTask(rq.ctx(), rq.p, task)
 	}
