@@ -45,13 +45,17 @@ func (e *Engine) Queue(now time.Time, limit int) (list []Queued, placed, all int
 		if !ok || b.spec.Training {
 			continue
 		}
+		reason := e.hindrance(b)
+		if reason == crowd.Eligible && e.gate.holdsBack(b) {
+			reason, k.Candidate = crowd.GateClosed, false
+		}
 		if all++; k.Candidate {
 			placed++
 		}
 		if beyond && !k.Before(last) {
 			continue
 		}
-		list = append(list, Queued{Key: k, Tenant: b.spec.Tenant, Running: b.running, Waiting: b.waiting(), Reason: e.hindrance(b), Stops: e.stopsOf(b)})
+		list = append(list, Queued{Key: k, Tenant: b.spec.Tenant, Running: b.running, Waiting: b.waiting(), Reason: reason, Stops: e.stopsOf(b)})
 		if len(list) >= 2*limit {
 			cut()
 			last, beyond = list[limit-1].Key, true

@@ -39,6 +39,8 @@ func (v *View) Blocked(node int) string {
 		return format.Count(int(n.Faults), "item") + ", all that is left here, held after an error"
 	case n.Reason == crowd.BatchPaused || n.Reason == crowd.BudgetSpent:
 		return n.Reason.Text()
+	case n.Reason == crowd.GateClosed && n.InHand == 0:
+		return "the pool's gate is closed: " + n.Reason.Text()
 	case n.Ahead.Nobody && n.InHand == 0:
 		return clause(n.Ahead.Why)
 	}

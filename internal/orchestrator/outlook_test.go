@@ -72,6 +72,28 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
+// TestAClosedGateIsTold: a step whose pool's gate is closed says so, and no end is foreseen
+// of its items.
+func TestAClosedGateIsTold(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.engine.SetGate(w.now, engine.Gate{On: true, Min: 30}))
+	id := w.start(promised, "id\n1\n")
+	w.settle()
+	const why = "the pool's gate is closed: work begins when more people are here"
+	v := w.view(id)
+	if v.Blocked(1) != why || v.Outlook.Why != "ask: "+why || v.Known() {
+		t.Errorf("blocked: %q, outlook: %+v, foreseen: %+v", v.Blocked(1), v.Outlook, v.Foreseen)
+	}
+	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || !slow[0].Ends.IsZero() {
+		t.Errorf("slowest: %+v, %v", slow, err)
+	}
+	must(t, w.engine.SetGate(w.now, engine.Gate{}))
+	w.now = w.now.Add(10 * time.Second)
+	if v := w.view(id); v.Blocked(1) != "" {
+		t.Errorf("without a gate: %q", v.Blocked(1))
+	}
+}
+
 // TestBlockedAndCounted: a step all of whose items are held is blocked and red, and the
 // picture says of each step what its table says: what was taken is what came out, was
 // skipped, failed, is held or is in work.

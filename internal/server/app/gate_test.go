@@ -62,6 +62,9 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 			t.Errorf("the batch waits for %s: %q", why.Reason, why.Text)
 		}
 	}
+	if q := must(w.Pools.Queue(w.ctx, w.admin, w.pool, 10))(t); q.Placed != 0 || q.All != 1 || q.Batches[0].Place != 0 || q.Batches[0].Why() != crowd.GateClosed.Text() {
+		t.Errorf("the queue before a closed gate: %+v", q)
+	}
 	w.reopen()
 	if v := w.duty(first); !v.On || v.Gate.Open {
 		t.Fatalf("after a restart: %+v", v)
