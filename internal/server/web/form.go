@@ -113,6 +113,14 @@ func (f *form) All(id string) []*crowd.Error {
 	return f.Errs
 }
 
+// Place returns the id of the element that the first error is of; "": none was sent.
+func (f *form) Place() string {
+	if len(f.Errs) == 0 || f.Errs[0].Field == "rule" || !f.Values.Has(f.Errs[0].Field) { // rule: radio buttons
+		return ""
+	}
+	return f.ID + "-" + f.Errs[0].Field
+}
+
 // sentence makes an error's text a sentence.
 func sentence(s string) string {
 	s = format.Capitalized(s)
