@@ -372,6 +372,9 @@ var excused = map[string]excuse{
 	"Duty.DeclineCall/Subscriptions": {why: "it is declined; the next control step asks somebody else", differs: []string{"call_notices"}},
 	"Duty.DeclineCall/PutNotices":    {why: "it is declined; the next control step asks somebody else", differs: []string{"call_notices"}},
 
+	"Control.Step/Subscriptions": {why: "somebody is asked a step later, and is coming from then on", differs: []string{"pool_samples"}},
+	"Control.Step/PutNotices":    {why: "somebody is asked a step later, and is coming from then on", differs: []string{"pool_samples"}},
+
 	"Control.Step/AddSamples": {why: "the next step takes the sample, of what came of this one", differs: []string{"pool_samples", "pool_states"}},
 
 	"Accounts.Setup/DeleteToken": {why: "the password is set and the link is good for another try, whose session is another one", differs: []string{"tokens", "counters"}},

@@ -149,11 +149,14 @@ func (s *Pools) Change(ctx context.Context, p *access.Principal, id crowd.PoolID
 		return v, err
 	}
 	ctx, _ = s.acting(ctx, p, access.PoolsChange, id)
+	called := false
 	err = s.cfg.Live.ChangeSettings(func() error {
+		before, _ := s.cfg.Live.Settings(id)
+		called = before.Retainer.Called
 		v, err = s.changeNow(ctx, p, id, change)
 		return err
 	})
-	if err == nil && !v.Retainer.Called {
+	if err == nil && called && !v.Retainer.Called {
 		s.control.opened(ctx, &v.Pool)
 	}
 	return v, err

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,10 @@ func TestClassesOfSeveralRuns(t *testing.T) {
 			t.Errorf("%s: %d late, penalty %s; %d of its items are over %s", c.Name, c.Late, c.Penalty, over, after)
 		}
 		sum.Ended, sum.Late, sum.Penalty = sum.Ended+c.Ended, sum.Late+c.Late, sum.Penalty+c.Penalty
+	}
+	share := Metrics[slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == "late_share" })]
+	if got, want := share.Of(o), float64(sum.Late)/30; o.Ended != 3 || got != want {
+		t.Errorf("%d runs ended, and the late share is %v, want %v of their 30 items", o.Ended, got, want)
 	}
 	if len(o.Classes) != 2 || sum.Ended != 30 || sum.Late != o.Late || sum.Penalty != o.Penalty {
 		t.Errorf("%d classes have %d items, %d late, penalty %s; the runs %d late, %s", len(o.Classes), sum.Ended, sum.Late, sum.Penalty, o.Late, o.Penalty)

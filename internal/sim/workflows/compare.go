@@ -165,7 +165,7 @@ type Metric struct {
 var Metrics = []Metric{
 	metric("penalty", "currency", "what being late costs", func(o *Outcome) float64 { return float64(o.Penalty) / 1e6 }),
 	metric("late", "", "rows, or runs, that cost a penalty", func(o *Outcome) float64 { return float64(o.Late) }),
-	metric("late_share", "1", "the late ones, of those that ended", func(o *Outcome) float64 { return float64(o.Late) / float64(o.Ended) }),
+	metric("late_share", "1", "the late ones, of those that ended and were promised something: rows of runs, where the SLA is per item", func(o *Outcome) float64 { return float64(o.Late) / float64(o.Promised) }),
 	metric("latency_mean_s", "s", "from coming to the end, mean", func(o *Outcome) float64 { return stats.Mean(o.Latency) }),
 	metric("latency_p50_s", "s", "from coming to the end, median", quantile(0.5)),
 	metric("latency_p95_s", "s", "from coming to the end, 95th percentile", quantile(0.95)),

@@ -49,7 +49,8 @@ func (w *world) sample(to time.Time) {
 type Outcome struct {
 	Arrived     int // rows, or runs
 	Ended       int // of those
-	Late        int // of those, what cost something; items of all runs, if the SLA is per item
+	Promised    int // what Late is of: those that ended, or items of all runs, if the SLA is per item
+	Late        int // of those, what cost something
 	GaveUp      int // items that a step held after an error, and were given up
 	Penalty     crowd.Money
 	Spent       crowd.Money
@@ -67,7 +68,7 @@ type Outcome struct {
 	Lost        bool  // no run has ended: there are no figures
 }
 
-// ClassOutcome is what came of the items of a class: Ended, Late, Penalty and Latency.
+// ClassOutcome is what came of the items of a class: Ended, Promised, Late, Penalty and Latency.
 type ClassOutcome struct {
 	Name string
 	Outcome
@@ -101,6 +102,13 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 		} else if r.Penalty > 0 {
 			o.Late++
 		}
+		if perItem && w.Load.Runs {
+			items, _, err := w.out.Orchestrator.Ended(ctx, 0, r.ID, math.MaxInt)
+			if err != nil {
+				return nil, err
+			}
+			o.Promised += len(items)
+		}
 		if w.Load.Runs {
 			o.Latency = append(o.Latency, r.EndedAt.Sub(r.StartedAt).Seconds())
 			ends = append(ends, r.EndedAt.Sub(w.out.Began))
@@ -123,6 +131,9 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 		return nil, err
 	}
 	o.Ended = len(o.Latency)
+	if !perItem || !w.Load.Runs {
+		o.Promised = o.Ended
+	}
 	w.addPools(o)
 	countGoing(o.Samples, w.births, ends)
 	return o, nil
@@ -143,7 +154,7 @@ func (w *world) addClasses(ctx context.Context, o *Outcome) error {
 		}
 		for _, x := range list {
 			c := &o.Classes[x.Class]
-			c.Latency, c.Ended = append(c.Latency, x.At.Sub(x.Born).Seconds()), c.Ended+1
+			c.Latency, c.Ended, c.Promised = append(c.Latency, x.At.Sub(x.Born).Seconds()), c.Ended+1, c.Promised+1
 		}
 		for i, k := range r.Classes {
 			o.Classes[i].Late, o.Classes[i].Penalty = o.Classes[i].Late+int(k.Late), o.Classes[i].Penalty+k.Penalty
