@@ -16,7 +16,7 @@ import (
 // resultsShown is how many tasks a page of results lists.
 const resultsShown = 50
 
-// resultViews are the filters that are one click away.
+// resultView is a filter that is one click away.
 type resultView struct {
 	Name, Filter string
 	Tasks        int
