@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -149,6 +150,28 @@ func TestWhoIsCalledHomeFromOutside(t *testing.T) {
 		}, fixed(0.5))
 		if d[0].Saw.Lent != 1 || d[0].Saw.Own() != 1 || d[1].Saw.Own() != 2 || len(d[1].Moves) > 0 != x.goes {
 			t.Errorf("%+v: %+v, %+v, moves %v", x, d[0].Saw, d[1].Saw, d[1].Moves)
+		}
+	}
+}
+
+// TestNoMoreBelongThanAreCalled: of people who are lent and would be let go at home, no more
+// belong to the pool in which they are than that would call.
+func TestNoMoreBelongThanAreCalled(t *testing.T) {
+	t.Parallel()
+	for called := range 4 {
+		control := NewControl(nil)
+		for id, n := range []int{0, called} {
+			if err := control.Set(crowd.PoolID(id+1), "", Settings{Elasticity: fmt.Sprintf("static(n=%d)", n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := control.Step(epoch, []Reading{
+			{Pool: 1, Affordable: -1},
+			{Pool: 2, Workers: 2, Affordable: -1, Idle: []Person{{ID: 1, Home: 1}, {ID: 2, Home: 1}}},
+		}, fixed(0.5))
+		belong := lists.Count(d[1].Moves, func(m Move) bool { return m.Home == 2 })
+		if want := min(called, 2); belong != want || d[1].Recruit != called-want {
+			t.Errorf("%d are called where two are lent: %d belong there from now on, %d are called; want %d, %d", called, belong, d[1].Recruit, want, called-want)
 		}
 	}
 }
