@@ -76,7 +76,7 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 	if f.Mean != nil {
 		list = append(list,
 			"Jain's index, batches", inWords("now "+figured(f.Now.Jain), "mean "+figured(f.Mean.Jain)),
-			"J∞, batches", inWords("now "+figured(f.Now.JInf), "mean "+figured(f.Mean.JInf)),
+			"J∞, batches", inWords("now "+jInfinity(f.Now), "mean "+jInfinity(f.Mean), starving(f.Mean)),
 			"Jain's index, tenants", inWords("now "+figured(f.Now.Among), "mean "+figured(f.Mean.Among)),
 			"had by due, tenants", inWords("Jain's index "+figured(f.Had.Jain), "since the start "+figured(f.HadEver.Jain), "J∞ "+figured(f.Had.JInf), "since the start "+figured(f.HadEver.JInf), leftOut(f.Had)),
 			"tenants", served(f))
@@ -122,6 +122,22 @@ func cellsOf(p *wire.Portion) (cells []any) {
 		cells = append(cells, lasting(*p.WorkedSeconds))
 	}
 	return append(cells, format.Percent(p.Share, 1), format.Percent(p.DueShare, 1))
+}
+
+// jInfinity writes J∞: it is −∞ where some batch has nobody.
+func jInfinity(x *wire.FairnessIndex) string {
+	if x.JInf == nil && x.Served != nil {
+		return "−∞"
+	}
+	return figured(x.JInf)
+}
+
+// starving says how long some batch had nobody, if any had.
+func starving(mean *wire.FairnessIndex) string {
+	if mean.Served == nil || *mean.Served == 1 {
+		return ""
+	}
+	return fmt.Sprintf("some batch had nobody %s of the time, which is not in the mean", format.Percent(1-*mean.Served, 1))
 }
 
 // figured writes a figure that may not be known.

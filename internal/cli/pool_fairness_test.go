@@ -28,6 +28,12 @@ func TestFairnessInWords(t *testing.T) {
 	shows(stamp(f.Since) + " to " + stamp(f.At))
 	shows("without 1 tenant due less than 1 %")
 	shows("bees had the least of what it was due: 10 %, where 30 % were due")
+	none, part, one := 0.0, 0.25, 1.0
+	shows("J∞, batches")
+	f.Now.Served, f.Mean.Served, f.Mean.JInf = &none, &part, &index
+	shows("now −∞, mean 0.9, some batch had nobody 75 % of the time, which is not in the mean")
+	f.Now.Served, f.Now.JInf, f.Mean.Served = &one, &index, &one
+	shows("now 0.9, mean 0.9\n")
 	f.Verdict, f.Least = "even", nil
 	shows("every tenant had what it was due, or nearly so")
 	f.Verdict = "nobody-worked"

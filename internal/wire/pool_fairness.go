@@ -71,9 +71,10 @@ type PoolFairness struct {
 
 // FairnessIndex is how evenly people are spread. What is not known is left out.
 type FairnessIndex struct {
-	Jain  *float64 `json:"jain,omitempty" doc:"Jain's index of R/(P T) over the batches that could use somebody: 1 is even; left out: nobody worked"`
-	JInf  *float64 `json:"j_inf,omitempty" doc:"J∞ of the same: −n is even among n batches; left out: some batch had nobody, or there was none"`
-	Among *float64 `json:"jain_tenants,omitempty" doc:"Jain's index of people by weight over the tenants of these batches"`
+	Jain   *float64 `json:"jain,omitempty" doc:"Jain's index of R/(P T) over the batches that could use somebody: 1 is even; left out: nobody worked"`
+	JInf   *float64 `json:"j_inf,omitempty" doc:"J∞ of the same: −n is even among n batches; a mean is over the looks at which it was finite; left out: some batch had nobody, or there was none: see served"`
+	Served *float64 `json:"served,omitempty" minimum:"0" maximum:"1" doc:"share of the looks at which every batch that could use somebody had somebody, so that J∞ was finite: 0 or 1 now; left out: there was no such batch"`
+	Among  *float64 `json:"jain_tenants,omitempty" doc:"Jain's index of people by weight over the tenants of these batches"`
 }
 
 // HadIndex is Jain's index and J∞ of what tenants had by what they were due.

@@ -42,7 +42,7 @@ func finite(f float64) *float64 {
 }
 
 func toIndex(x control.FairnessIndex) wire.FairnessIndex {
-	return wire.FairnessIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), Among: finite(x.Tenants)}
+	return wire.FairnessIndex{Jain: finite(x.Jain), JInf: finite(x.JInf), Among: finite(x.Tenants), Served: finite(x.Served)}
 }
 
 // portions writes portions; times are for who sees the whole.

@@ -57,6 +57,10 @@ func TestFairnessByHand(t *testing.T) {
 	w.step(time.Second)
 	first := w.launch(50, of(w.a, 1))
 	other := w.launch(10, of(w.b, 1))
+	w.step(10 * time.Second)
+	if v := w.fairness(w.admin); !math.IsInf(v.Now.JInf, -1) || v.Now.Served != 0 || v.Mean.Served != 0 || !math.IsNaN(v.Mean.JInf) {
+		t.Errorf("while both batches have nobody: now %+v, mean %+v", v.Now, v.Mean)
+	}
 	held := make([]*work.HeldTask, 3)
 	for i, p := range w.workers {
 		held[i] = w.next(p)

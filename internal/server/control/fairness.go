@@ -39,6 +39,7 @@ type FairnessIndex struct {
 	Jain    float64 // Jain's index of x_b = R_b/(P_b T_b) over the batches that could use somebody
 	JInf    float64 // J∞ of the same; -Inf: some batch has nobody
 	Tenants float64 // Jain's index of people by weight over the tenants of these batches
+	Served  float64 // share of the looks at which no batch had nobody, so that J∞ was finite; 0 or 1 of one look
 }
 
 // A Portion is what a batch or a tenant has had of the time of people.
@@ -88,10 +89,10 @@ type account struct {
 
 // openPoint is the point that is not over.
 type openPoint struct {
-	from                time.Time
-	jain, jinf, tenants mean
-	byTenant            map[crowd.TenantID]Portion
-	byBatch             map[crowd.BatchID]Portion
+	from                        time.Time
+	jain, jinf, tenants, served mean
+	byTenant                    map[crowd.TenantID]Portion
+	byBatch                     map[crowd.BatchID]Portion
 }
 
 // mean is the mean of the values that are known and finite.
@@ -251,8 +252,10 @@ func (x *poolFairness) measure(batches []engine.BatchShare) []float64 {
 	}
 	x.index.Tenants = tenants.Jain()
 	x.point.jain.add(x.index.Jain)
+	x.index.Served = served(x.index.JInf)
 	x.point.jinf.add(x.index.JInf)
 	x.point.tenants.add(x.index.Tenants)
+	x.point.served.add(x.index.Served)
 
 	due, sum := sched.Due(float64(max(people, 1)), claims), 0.0
 	for _, d := range due {
@@ -287,7 +290,7 @@ func larger(x, y Portion) int {
 
 // close is the point as it stands.
 func (p *openPoint) close(at time.Time) keptPoint {
-	out := keptPoint{from: p.from, at: at, index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value()},
+	out := keptPoint{from: p.from, at: at, index: FairnessIndex{p.jain.value(), p.jinf.value(), p.tenants.value(), p.served.value()},
 		tenants: slices.SortedFunc(maps.Values(p.byTenant), larger), batches: slices.SortedFunc(maps.Values(p.byBatch), larger)}
 	of, all := make(map[crowd.TenantID]int), 0
 	out.batches = slices.Clip(lists.Filter(out.batches, func(b Portion) bool {
@@ -298,6 +301,17 @@ func (p *openPoint) close(at time.Time) keptPoint {
 	out.worked = lists.Sum(out.tenants, func(t Portion) time.Duration { return t.Worked })
 	out.tenants = slices.DeleteFunc(out.tenants, Portion.none)
 	return out
+}
+
+// served is 1 if J∞ is finite, 0 if some batch has nobody, and NaN if there is none.
+func served(jinf float64) float64 {
+	switch {
+	case math.IsNaN(jinf):
+		return jinf
+	case math.IsInf(jinf, -1):
+		return 0
+	}
+	return 1
 }
 
 // end keeps the point, and begins the next one.
@@ -363,12 +377,13 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 	if len(points) > 0 && points[0].from.Before(v.From) { // it is shown whole
 		v.From = points[0].from
 	}
-	var jain, jinf, among mean
+	var jain, jinf, among, hadSome mean
 	tenants, batches := map[crowd.TenantID]Portion{}, map[crowd.BatchID]Portion{}
 	for _, p := range points {
 		jain.add(p.index.Jain)
 		jinf.add(p.index.JInf)
 		among.add(p.index.Tenants)
+		hadSome.add(p.index.Served)
 		v.Worked += p.worked
 		for _, t := range p.tenants {
 			tenants[t.Tenant] = t.plus(tenants[t.Tenant])
@@ -377,7 +392,7 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 			batches[b.Batch] = b.plus(batches[b.Batch])
 		}
 	}
-	v.Mean = FairnessIndex{jain.value(), jinf.value(), among.value()}
+	v.Mean = FairnessIndex{jain.value(), jinf.value(), among.value(), hadSome.value()}
 	v.Had = hadIndex(slices.SortedFunc(maps.Values(tenants), larger))
 	var ever []Portion
 	for _, id := range slices.Sorted(maps.Keys(x.tenants)) {
@@ -393,7 +408,7 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 	return v
 }
 
-var unknownIndex = FairnessIndex{math.NaN(), math.NaN(), math.NaN()}
+var unknownIndex = FairnessIndex{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 
 // sharesOnly leaves the parts, in whole percent, and not the times that they are parts of:
 // of both could be computed what others had.

@@ -88,15 +88,26 @@ func (h *past) jain(size chart.Size) chart.Chart {
 
 // indexText says how an index stands now.
 func indexText(x float64) string {
+	if math.IsInf(x, -1) {
+		return "now −∞: some batch has nobody"
+	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "not known now"
 	}
 	return fmt.Sprintf("now %.2f", x)
 }
 
+// starved is the share of the time in which some batch had nobody.
+func starved(served float64) string {
+	if math.IsNaN(served) {
+		return percent(0, 1)
+	}
+	return percent(1-served, 1)
+}
+
 func (h *past) jInfinity(size chart.Size) chart.Chart {
 	return chart.Lines(chart.LinesSpec{
-		Head: chart.Head{Size: size, Alt: fmt.Sprintf("J∞ of how evenly people are spread over batches: −n is even among n batches; %s. It is not known while a batch has nobody.", indexText(h.fair.Now.JInf))},
+		Head: chart.Head{Size: size, Alt: fmt.Sprintf("J∞ of how evenly people are spread over batches: −n is even among n batches; %s. It is −∞, and not drawn, while a batch has nobody: %s of the time.", indexText(h.fair.Now.JInf), starved(h.fair.Mean.Served))},
 		X:    h.time(), Y: chart.Axis{Label: "J∞"},
 		Series: []chart.Series{h.fairSeries("", 1, func(x *control.FairnessPoint) float64 { return x.Index.JInf })},
 	})
