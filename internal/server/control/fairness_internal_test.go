@@ -169,6 +169,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"nobody worked", []Portion{{Tenant: 1}}, NobodyWorked, 0},
 		{"nearly even", []Portion{{Tenant: 1, Worked: 52, Due: 50}, {Tenant: 2, Worked: 48, Due: 50}}, Even, 0},
+		{"just under", []Portion{{Tenant: 1, Worked: 53, Due: 50}, {Tenant: 2, Worked: 47, Due: 50}}, Uneven, 2},
 		{"the least of two", []Portion{{Tenant: 1, Worked: 60, Due: 40}, {Tenant: 2, Worked: 30, Due: 40}, {Tenant: 3, Worked: 10, Due: 20}}, Uneven, 3},
 		{"too small", []Portion{{Tenant: 1, Worked: 1000, Due: 991}, {Tenant: 2, Due: 9}}, Even, 0},
 		{"due nothing", []Portion{{Tenant: 1, Worked: 10, Due: 10}, {Tenant: 2}}, Even, 0},
