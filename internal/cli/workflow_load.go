@@ -95,7 +95,7 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 	}
 	r := report.NewWorkflowReport(comparison, flow.Name)
 	r.About, r.Source, r.WallS, r.Runs = model.About, text, seconds, plan.Load.Runs
-	r.Load, r.Notes = loadWords(plan), slices.Concat(x.notes(flow, plan), emptyClasses(r), r.DeadEnds())
+	r.Load, r.Notes = loadWords(plan), slices.Concat(x.notes(flow, plan), emptyClasses(r), passedBy(r, flow), r.DeadEnds())
 	if dir != "" {
 		if err := r.Write(ctx, dir); err != nil {
 			if ctx.Err() != nil {
@@ -345,6 +345,31 @@ func emptyClasses(r *report.WorkflowReport) (list []string) {
 			return slices.ContainsFunc(v.Runs, func(o *workflows.Outcome) bool { return o.Classes[i].Ended > 0 })
 		}) {
 			list = append(list, fmt.Sprintf("no item was of the class %s: its condition is over the rows, which --input NAME=PATH draws from a file, and inputs of a model file make up", class.Name))
+		}
+	}
+	return list
+}
+
+// passedBy tells of the items that came to a step which had had enough: they have ended at once, and
+// the figures count them.
+func passedBy(r *report.WorkflowReport, flow *workflow.Workflow) (list []string) {
+	for i := range flow.Steps {
+		step := &flow.Steps[i]
+		if c := step.Crowd(); c == nil || c.Enough == nil {
+			continue
+		}
+		skipped, in := int64(0), int64(0)
+		for _, v := range r.Variants {
+			for _, o := range v.Runs {
+				for _, x := range o.Steps {
+					if x.Name == step.Name {
+						skipped, in = skipped+x.Skipped, in+x.In
+					}
+				}
+			}
+		}
+		if skipped > 0 {
+			list = append(list, fmt.Sprintf("%s of the items of the step %s were passed by, most because it had had enough; they took no time there, and the figures count them", format.Percent(float64(skipped), float64(in)), step.Name))
 		}
 	}
 	return list

@@ -134,14 +134,22 @@ func (e *Engine) MoveIn(now time.Time, id crowd.WorkerID, heard time.Time) error
 	return e.startDuty(now, id, heard)
 }
 
-func (e *Engine) startDuty(now time.Time, id crowd.WorkerID, heard time.Time) error {
-	w := e.worker(id)
-	switch {
+// MayStartDuty says why a worker cannot come on duty, whoever is needed; nil: they can.
+func (e *Engine) MayStartDuty(id crowd.WorkerID) error {
+	switch w := e.worker(id); {
 	case w == nil:
 		return crowd.Errorf(crowd.NotFound, "%s is not a worker of this pool", id)
 	case w.suspended:
 		return crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text())
 	}
+	return nil
+}
+
+func (e *Engine) startDuty(now time.Time, id crowd.WorkerID, heard time.Time) error {
+	if err := e.MayStartDuty(id); err != nil {
+		return err
+	}
+	w := e.worker(id)
 	w.leaves = ""
 	if !w.on {
 		e.comeOn(now, w)

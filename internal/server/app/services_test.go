@@ -248,7 +248,14 @@ func TestADeclaredServiceIsNoWayInside(t *testing.T) {
 	if place := strings.TrimPrefix(c.URL, "http://"); v.Warning != "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service "+place {
 		t.Errorf("the admin is warned: %q", v.Warning)
 	}
+	checked := must(w.Runs.Check(w.ctx, w.ann, w.a, sharedFlow("")))(t)
+	checked.Done()
 	id := w.beginOf(w.ann, sharedFlow(""), thingsWithID(1))
+	for _, notes := range [][]string{checked.Notes, must(w.Runs.Get(w.ctx, w.ann, id))(t).Notes} {
+		if want := "the service scores: " + v.Warning; len(notes) != 1 || notes[0] != want {
+			t.Errorf("it is told of %q, want %q", notes, want)
+		}
+	}
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Faults == 1 })
 	faults := must(w.Runs.Faults(w.ctx, w.ann, id, 0, 9))(t)
 	if len(faults) != 1 || !strings.Contains(faults[0].Error, "it leads to an address that is not public; the operator can allow it") || c.calls.Load() > 0 {

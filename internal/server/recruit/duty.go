@@ -181,7 +181,10 @@ func (s *Duty) Start(ctx context.Context, p *access.Principal) (DutyView, error)
 	}
 	at, _ := s.cfg.Live.Settings(r.ID())
 	var on engine.OnCall
-	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { on, _ = e.OnCall(now, p.User.ID) }); err != nil {
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+		on, _ = e.OnCall(now, p.User.ID)
+		return e.MayStartDuty(p.User.ID)
+	}); err != nil {
 		return DutyView{}, err
 	}
 	switch call, _ := s.recruiter.Place(at.ID, p.User.ID); {

@@ -206,7 +206,7 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 		return Checked{}, err
 	}
 	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), may)
-	notes, err := s.orchestrator.Unkept(ctx, w, func(x *store.Pool) bool {
+	notes, err := s.notesOn(ctx, w, func(x *store.Pool) bool {
 		if tenant != 0 {
 			return x.Allows(tenant)
 		}
@@ -437,7 +437,7 @@ func (s *Runs) Get(ctx context.Context, p *access.Principal, id crowd.RunID) (*o
 	if _, err := s.find(ctx, p, access.RunsGet, id); err != nil {
 		return nil, err
 	}
-	return s.orchestrator.View(ctx, 0, id)
+	return s.view(ctx, id)
 }
 
 // Slowest returns the items that have been on their way for the longest at

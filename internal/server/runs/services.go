@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -167,11 +168,64 @@ func (s *Services) view(p *access.Principal, x store.Service) ServiceView {
 }
 
 func (s *Services) whole(x store.Service, load orchestrator.ServiceLoad) ServiceView {
-	v := ServiceView{Service: x, ServiceLoad: load}
-	if place := s.runs.allow.Refused(x.URL); place != "" {
-		v.Warning = "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service " + place
+	return ServiceView{Service: x, ServiceLoad: load, Warning: s.runs.refused(&x)}
+}
+
+// refused says why the calls of a service would be refused, or "".
+func (s *Runs) refused(x *store.Service) string {
+	if place := s.allow.Refused(x.URL); place != "" {
+		return "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service " + place
 	}
-	return v
+	return ""
+}
+
+// refusedServices has a sentence for each declared service of a workflow whose calls would be
+// refused.
+func (s *Runs) refusedServices(ctx context.Context, w *workflow.Workflow) (list []string, err error) {
+	if w == nil {
+		return nil, nil
+	}
+	said := make(map[string]bool)
+	for i := range w.Steps {
+		h := w.Steps[i].HTTP()
+		if h == nil || h.Name == "" || said[h.Name] {
+			continue
+		}
+		said[h.Name] = true
+		x, err := s.store.Service(ctx, h.Name)
+		if crowd.CodeOf(err) == crowd.NotFound {
+			continue // the step says so
+		}
+		if err != nil {
+			return nil, err
+		}
+		if why := s.refused(&x); why != "" {
+			list = append(list, fmt.Sprintf("the service %s: %s", h.Name, why))
+		}
+	}
+	return list, nil
+}
+
+// notesOn has what else is to be known of a workflow that may be started: of pools that are known,
+// those whose policy does not look at its SLA, and services whose calls would be refused.
+func (s *Runs) notesOn(ctx context.Context, w *workflow.Workflow, known func(*store.Pool) bool) ([]string, error) {
+	list, err := s.orchestrator.Unkept(ctx, w, known)
+	if err != nil {
+		return nil, err
+	}
+	refused, err := s.refusedServices(ctx, w)
+	return append(list, refused...), err
+}
+
+// view is a run as it stands.
+func (s *Runs) view(ctx context.Context, id crowd.RunID) (*orchestrator.View, error) {
+	v, err := s.orchestrator.View(ctx, 0, id)
+	if err != nil || v.State.Ended() {
+		return v, err
+	}
+	refused, err := s.refusedServices(ctx, v.Flow)
+	v.Notes = append(v.Notes, refused...)
+	return v, err
 }
 
 func seenBy(p *access.Principal, v ServiceView) ServiceView {

@@ -25,7 +25,7 @@ func (s *Runs) Watched(ctx context.Context, p *access.Principal, id crowd.RunID)
 	if err != nil {
 		return nil, err
 	}
-	return s.views.Get(ctx, r.Tenant, id, func(ctx context.Context) (*orchestrator.View, error) { return s.orchestrator.View(ctx, 0, id) })
+	return s.views.Get(ctx, r.Tenant, id, func(ctx context.Context) (*orchestrator.View, error) { return s.view(ctx, id) })
 }
 
 // What Details has at most.
@@ -46,7 +46,7 @@ func (s *Runs) Details(ctx context.Context, p *access.Principal, id crowd.RunID)
 	if _, err := s.find(ctx, p, access.RunsDetails, id); err != nil {
 		return d, err
 	}
-	if d.View, err = s.orchestrator.View(ctx, 0, id); err != nil || d.State == store.RunLoading || d.State.Ended() {
+	if d.View, err = s.view(ctx, id); err != nil || d.State == store.RunLoading || d.State.Ended() {
 		return d, err
 	}
 	if d.Slow, err = s.orchestrator.SlowestItems(ctx, 0, id, slowEach); err == nil {
