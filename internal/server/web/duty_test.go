@@ -202,26 +202,6 @@ func TestMovedWhileWaiting(t *testing.T) {
 	b.post("/work/next?wait=0&pool=p2", nil).want(200, "no batch is running")
 }
 
-// Where anybody may work, asking again would bring somebody on duty who was just
-// let go: their page is sent to one that does not ask.
-func TestLetGoWhileWaitingWhereAnybodyMayWork(t *testing.T) {
-	t.Parallel()
-	c := newCompany(t, 1)
-	c.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer.Called = false })
-	b := c.workers[0]
-	answer := b.waits()
-	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 1, func(now *store.Pool) error { now.Control = pool.Settings{Elasticity: "static(n=0)"}; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	c.step(time.Second)
-	if got := <-answer; got.Text != `{"go":"/work/rest"}` {
-		t.Errorf("the page is told %s", got.Text)
-	}
-	b.isOff()
-	b.get("/work/rest").want(200, "Taking a break")
-	b.get("/work").want(200, "Waiting for a task") // they may come back
-}
-
 func TestWhoIsMovedIsTold(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 2, looping)

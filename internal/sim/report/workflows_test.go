@@ -21,8 +21,8 @@ func twoOrders() *WorkflowReport {
 	outcome := func(penalty int, latency ...float64) *workflows.Outcome {
 		mean := 12.5
 		return &workflows.Outcome{
-			Arrived: 3, Ended: len(latency), Late: 1, Penalty: crowd.Money(penalty) * crowd.Unit, Latency: latency, Duration: time.Hour, Answers: 3,
-			Classes: []workflows.ClassOutcome{{Name: "premium", Outcome: workflows.Outcome{Ended: 2, Late: 1, Penalty: crowd.Unit, Latency: []float64{10, 20}}}, {Name: "regular"}},
+			Arrived: 3, Ended: len(latency), Promised: len(latency), Late: 1, Penalty: crowd.Money(penalty) * crowd.Unit, Latency: latency, Duration: time.Hour, Answers: 3,
+			Classes: []workflows.ClassOutcome{{Name: "premium", Outcome: workflows.Outcome{Ended: 2, Promised: 2, Late: 1, Penalty: crowd.Unit, Latency: []float64{10, 20}}}, {Name: "regular"}},
 			Pools:   []workflows.PoolOutcome{{Name: "main", People: 4, Utilisation: 0.5, Queue: 1.5, MaxQueue: 7}},
 			Steps:   []workflows.Step{{Name: "ask", Kind: "crowd", In: 3, OK: 3, MeanS: &mean}, {Name: "sums", Kind: "sql"}},
 			Samples: []workflows.Sample{{At: 0, Going: 1, Queues: []int{0}}, {At: time.Minute, Going: 2, Queues: []int{1}}},
