@@ -56,7 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "enough revised", "refused elsewhere", "refused enough",
+	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "enough revised", "refused elsewhere", "refused enough",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -70,7 +70,32 @@ func testRestart(t *testing.T, w *world) {
 func (s *site) restore(t *testing.T) *engine.Engine {
 	t.Helper()
 	snap := must(s.Snapshot(s.ctx, s.pool.ID))(t)
+	for i := range snap.Batches {
+		s.isEvidence(t, &snap.Batches[i])
+	}
 	return must(engine.Restore(s.clock, engine.Config{Pool: s.pool.ID, Policy: sched.MustParse(pick(s.Rand, sched.Names()))}, snap))(t)
+}
+
+// isEvidence checks that a batch whose rule follows answers comes back with all counted ones to its
+// tasks with labels, and no other batch with any.
+func (s *site) isEvidence(t *testing.T, b *engine.BatchSnapshot) {
+	t.Helper()
+	var want []engine.CountedAnswer
+	if b.Spec.Rule.FollowsAnswers() {
+		labelled := make(map[crowd.TaskID]bool)
+		for x, err := range s.Labels(s.ctx, b.Spec.Tenant, b.Spec.ID) {
+			ok(t, err)
+			labelled[x.Task] = x.Label != nil
+		}
+		for a, err := range s.Annotations(s.ctx, b.Spec.Tenant, b.Spec.ID, false) {
+			ok(t, err)
+			if a.Counted && labelled[a.Task] {
+				want = append(want, engine.CountedAnswer{N: a.Task.N(), Worker: a.Worker, Key: a.Key})
+			}
+		}
+		s.did["evidence compared"] += len(want)
+	}
+	same(t, "evidence", b.Answers, want)
 }
 
 func (s *site) commit(t *testing.T) {
@@ -198,7 +223,7 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (s *site) launch(t *testing.T) {
 	spec := engine.Spec{
-		Tenant: pick(s.Rand, []crowd.TenantID{s.mine, s.other}), Rule: pick(s.Rand, []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3), label.Agree(2, 4)}),
+		Tenant: pick(s.Rand, []crowd.TenantID{s.mine, s.other}), Rule: pick(s.Rand, []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3), label.Agree(2, 4), label.Until(0.8, 2, 4).WithClasses(3)}),
 		Reward: 1000, Budget: 1000 * crowd.Money(20+s.IntN(60)), Priority: 1 + s.Float64(), Lease: time.Duration(1+s.IntN(3)) * time.Minute,
 		TaskTime: 30 * time.Second, SmallCrowdOK: true,
 	}
@@ -271,7 +296,7 @@ func (s *site) manage(t *testing.T) {
 
 // revise changes reward and redundancy.
 func (s *site) revise(id crowd.BatchID) error {
-	rule, reward := pick(s.Rand, []label.Rule{label.Count(1), label.Count(2), label.Count(4), label.Agree(2, 3)}), crowd.Money(500*(1+s.IntN(5)))
+	rule, reward := pick(s.Rand, []label.Rule{label.Count(1), label.Count(2), label.Count(4), label.Agree(2, 3), label.Until(0.7, 1, 4).WithClasses(3)}), crowd.Money(500*(1+s.IntN(5)))
 	err := s.engine.Edit(s.clock, id, engine.Edit{Rule: &rule, Reward: &reward, SmallCrowdOK: true, Reserve: 100 * crowd.Unit})
 	s.did["revised"]++
 	if err == nil && s.IntN(3) == 0 {
