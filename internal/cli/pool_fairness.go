@@ -137,6 +137,9 @@ func starving(mean *wire.FairnessIndex) string {
 	if mean.Served == nil || *mean.Served == 1 {
 		return ""
 	}
+	if *mean.Served == 0 {
+		return "some batch had nobody all of the time"
+	}
 	return fmt.Sprintf("some batch had nobody %s of the time, which is not in the mean", format.Percent(1-*mean.Served, 1))
 }
 

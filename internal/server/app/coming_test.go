@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
@@ -54,5 +55,37 @@ func TestWhoDoesNotExistIsNotComing(t *testing.T) {
 	w.step(time.Second)
 	if v := must(w.Pools.Get(w.ctx, w.admin, night))(t); v.Coming != 2 || calls() != 1 {
 		t.Errorf("somebody joined: %d are coming, by %d calls", v.Coming, calls())
+	}
+}
+
+// TestWhoIsLetGoIsNotNeeded: a pool that lets people go keeps no places of a call that nobody
+// was left to take, so that nobody is told to come who would be let go again.
+func TestWhoIsLetGoIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	w.clock.halt()
+	w.onCall(pool.Settings{Elasticity: "static(n=4)"}, func(now *store.Pool) { now.Retainer.Silence = 0 })
+	w.step(time.Second)
+	for _, p := range w.workers {
+		must(w.Duty.Start(w.ctx, p))(t)
+	}
+	w.step(time.Second)
+	if call := must(w.Duty.Get(w.ctx, w.workers[0]))(t); !call.On {
+		t.Fatalf("they are %+v", call)
+	}
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer.Silence, now.Control = 0, pool.Settings{Elasticity: "static(n=1)"}
+		return nil
+	}))(t)
+	w.step(5 * time.Minute) // beyond the cool-down
+	off := 0
+	for _, p := range w.workers {
+		if v := must(w.Duty.Get(w.ctx, p))(t); !v.On {
+			off++
+			refused(t, second(w.Duty.Start(w.ctx, p)), crowd.OffDuty)
+		}
+	}
+	if off != 1 {
+		t.Errorf("%d are off duty, want one", off)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -285,7 +286,13 @@ func (c *Control) carryOut(ctx context.Context, now time.Time, x *pool.Decision,
 		act(store.ActionWithdraw, x.Withdraw, func() error { return c.cfg.Recruiter.Withdraw(now, x.Pool, x.Withdraw) })
 	}
 	if x.Release > 0 {
-		act(store.ActionRelease, x.Release, func() error { return c.release(ctx, x.Pool, x.Go) })
+		act(store.ActionRelease, x.Release, func() error {
+			// Places for which nobody was left to ask would bring back who is let go.
+			if err := c.cfg.Recruiter.Withdraw(now, x.Pool, math.MaxInt); err != nil {
+				return err
+			}
+			return c.release(ctx, x.Pool, x.Go)
+		})
 	}
 	for _, m := range x.Moves {
 		a := act(store.ActionTransfer, 1, func() error { _, err := c.cfg.Transfers.Transfer(ctx, m); return err })

@@ -54,7 +54,7 @@ func TestAPoolSurvivesAKill(t *testing.T) {
 	must(err)
 	_, err = admin.FundPool(ctx, site.Pool, 10_000*crowd.Unit)
 	must(err)
-	workers, err := site.AddWorkers(ctx, 1, func(int) (string, crowd.PoolID) { return "ann", site.Pool })
+	workers, err := site.AddWorkers(ctx, 3, func(i int) (string, crowd.PoolID) { return []string{"ann", "ben", "cyd"}[i], site.Pool })
 	must(err)
 	tenant, err := site.AddTenant(ctx, "acme", 1, 100*crowd.Unit, "")
 	must(err)

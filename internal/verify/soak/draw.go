@@ -220,6 +220,9 @@ func (d *draw) batch(s *sim.Setup, name string) sim.Batch {
 	if d.chance(0.15) {
 		b.Enough = d.enough()
 	}
+	if len(s.Kinds[b.Kind].Answers) > 1 && d.chance(0.25) {
+		b.Rule = label.Until(pick(d, 0.7, 0.95), d.between(1, 2), d.between(2, 6))
+	}
 	return b
 }
 
