@@ -351,6 +351,9 @@ func (w *world) checkAttempts() error {
 		if yes && w.op != "revise" && w.op != "take out" && !(w.followed(id) && len(w.ch.Answers) > 0) {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
+		if _, t, err := w.k.task(id); yes && w.followed(id) && w.op != "revise" && err == nil && t.label != nil {
+			w.k.seen["label: sure by answers to other tasks"]++
+		}
 	}
 	return nil
 }
