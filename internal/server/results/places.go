@@ -3,6 +3,7 @@ package results
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -16,7 +17,9 @@ type places struct {
 	mu    sync.Mutex
 	tasks []uint32 // of the assignments 1, 2, …
 	ended bool     // they were all, when that was asked last
-	used  time.Time
+
+	room atomic.Int64 // for how many tasks there is memory; asked for while mu is held by others
+	used time.Time    // guarded by Results.mu
 }
 
 // The pace at which assignments are read, and how many are kept of all batches.
@@ -33,6 +36,7 @@ func (x *places) more(ctx context.Context, s *Results, b *store.Batch) error {
 		return err
 	}
 	x.tasks = append(x.tasks, tasks...)
+	x.room.Store(int64(cap(x.tasks)))
 	x.ended = len(tasks) < limit
 	return nil
 }
@@ -48,9 +52,9 @@ func (s *Results) placesOf(id crowd.BatchID) *places {
 	}
 	x.used = time.Now()
 	for {
-		sum, least := 0, id
+		sum, least := int64(0), id
 		for other, y := range s.places {
-			sum += cap(y.tasks)
+			sum += y.room.Load()
 			if other != id && (least == id || y.used.Before(s.places[least].used)) {
 				least = other
 			}
