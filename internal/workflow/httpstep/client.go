@@ -278,13 +278,18 @@ func (c *Client) values(resp *http.Response, s *workflow.HTTP, m *masks) ([]stri
 	return values, nil
 }
 
-// retryAfter reads the header of that name: seconds or a date (RFC 9110).
+// retryAfter reads the header of that name: seconds or a date (RFC 9110). It is at most
+// MaxRetryAfter, however many digits the service sends.
 func retryAfter(text string, now time.Time) time.Duration {
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
+	n, err := strconv.ParseUint(text, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return MaxRetryAfter
+	case err == nil:
+		return time.Duration(min(n, uint64(MaxRetryAfter/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
+		return min(max(at.Sub(now), 0), MaxRetryAfter)
 	}
 	return 0
 }
