@@ -54,8 +54,8 @@ type PaperRun struct {
 	Small bool     `help:"A quick look: a tenth of the repetitions, at least 2, where --reps and --extra-reps do not say how many; pareto, cioppino-fig4, cioppino-search, cioppino-sensitivity, sla-fig9 and sla-search also leave out a part of their worlds (throng paper list says which)."`
 	Seed  uint64   `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string   `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
-	F0    *float64 `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak; default 10." placeholder:"N"`
-	T0    *float64 `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin; default 20." placeholder:"N"`
+	F0    *float64 `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak, at most 100; default 10. Times --t0 at most 1000." placeholder:"N"`
+	T0    *float64 `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin, at most 1000; default 20." placeholder:"N"`
 	K     *float64 `name:"k" help:"For sla-e1 to sla-e6: inaccuracy of service times, 0 to 1; default 0.3, as in the paper." placeholder:"N"`
 	Gaps  string   `help:"For sla-e1 to sla-e6: gaps between processes, exponential or equal." enum:"exponential,equal" default:"exponential"`
 

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"html"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -253,6 +254,25 @@ func TestBadOptions(t *testing.T) {
 		_, err := Run(context.Background(), "table3", o)
 		if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), field) {
 			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	number := func(x float64) *float64 { return &x }
+	for _, tc := range []struct {
+		field string
+		open  experiment.Open
+	}{
+		{"f0", experiment.Open{F0: number(1e300)}},
+		{"f0", experiment.Open{F0: number(0)}},
+		{"f0", experiment.Open{F0: number(math.NaN())}},
+		{"f0", experiment.Open{F0: number(90)}}, // times the 20 s of T₀
+		{"t0", experiment.Open{T0: number(1e7)}},
+		{"t0", experiment.Open{T0: number(1e300)}},
+		{"t0", experiment.Open{T0: number(-1)}},
+		{"k", experiment.Open{K: number(1.1)}},
+	} {
+		_, err := Run(context.Background(), "sla-e1", experiment.Options{Reps: 2, Open: tc.open})
+		if crowd.CodeOf(err) != crowd.Invalid || !strings.HasPrefix(err.Error(), tc.field+": ") {
+			t.Errorf("%s: %v", tc.field, err)
 		}
 	}
 	if _, err := Run(context.Background(), "fig99", experiment.Options{}); crowd.CodeOf(err) != crowd.Invalid {

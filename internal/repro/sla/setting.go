@@ -164,6 +164,28 @@ func taken(o *experiment.Options) reading {
 	return r
 }
 
+// What a user's own F₀ and T₀ may come to. Policies look at all processes that run, and
+// where more come than are served, these are most of them.
+const (
+	mostBase      = 100.0  // processes a second
+	mostSpan      = 1000.0 // s
+	mostProcesses = 1000.0 // outside the peak
+)
+
+// checkOpen returns an error if what the user sets would take without end.
+func checkOpen(o *experiment.Options) error {
+	r := taken(o)
+	switch {
+	case !(r.base > 0 && r.base <= mostBase):
+		return crowd.Fieldf("f0", "%g processes a second: more than 0, at most %g", r.base, mostBase)
+	case !(r.span > 0 && r.span <= mostSpan):
+		return crowd.Fieldf("t0", "%g s in which processes begin: more than 0, at most %g", r.span, mostSpan)
+	case r.base*r.span > mostProcesses:
+		return crowd.Fieldf("f0", "%g processes a second over %g s (t0) are %g: at most %g", r.base, r.span, r.base*r.span, mostProcesses)
+	}
+	return nil
+}
+
 // at is the world at a point of the figure.
 func (c *claims) at(x float64, r reading) *orchestration.World {
 	peak, span := c.peak, c.span
@@ -212,6 +234,9 @@ type claimsTrial struct {
 
 // slaTry runs trials: repetition n of all meets the same world.
 func slaTry(ctx context.Context, o *experiment.Options, trials []claimsTrial) ([][]claimsRun, error) {
+	if err := checkOpen(o); err != nil {
+		return nil, err
+	}
 	reps := lists.Map(trials, func(t claimsTrial) int { return t.reps })
 	return experiment.Repeat(ctx, o, reps, func(i, rep int) (claimsRun, error) {
 		t := &trials[i]
