@@ -36,7 +36,7 @@ type BatchTerms struct {
 	Redundancy      *label.Rule     `json:"redundancy,omitempty"`
 	RewardMicros    crowd.Money     `json:"reward_micros" doc:"for each counted answer, in millionths of the currency" example:"50000"`
 	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" doc:"reserved at launch; default: the most that the batch can cost; left out of a step's batch that spends its run's"`
-	Priority        float64         `json:"priority,omitempty" doc:"P_b > 0; default 1"`
+	Priority        float64         `json:"priority,omitempty" doc:"P_b > 0; default 1, as 0 in a new batch"`
 	Deadline        time.Time       `json:"deadline,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come"`
 	Production      bool            `json:"production,omitempty" doc:"deadline-aware policies push it towards the finish"`
 	LeaseSeconds    int64           `json:"lease_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"how long a worker may hold a task; default 1800"`
