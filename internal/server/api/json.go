@@ -144,6 +144,9 @@ func inUsersWords(err error) error {
 		if outer, inner, _ := strings.Cut(field, "."); outer != "" && outer[0] <= 'Z' && inner != "" {
 			field = inner // the outer one is a Go type: no name in our JSON begins with a capital
 		}
+		if number, is := strings.CutPrefix(kind.Value, "number "); is && kind.Type.Kind() >= reflect.Int && kind.Type.Kind() <= reflect.Uint64 {
+			return fmt.Errorf("%s: %s does not fit here: a whole number is wanted, written in digits alone, of at most %d bits", field, number, kind.Type.Bits())
+		}
 		return fmt.Errorf("%s: a %s does not fit here", field, kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Errorf("a JSON object is wanted, not a %s", kind.Value)

@@ -56,3 +56,19 @@ func TestTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestANumberThatDoesNotFit: a whole number with an exponent, a fraction, or too many digits is
+// told what is wanted.
+func TestANumberThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ body, want string }{
+		{`{"lease_seconds": 1e3}`, "lease_seconds: 1e3 does not fit here: a whole number is wanted, written in digits alone, of at most 64 bits"},
+		{`{"lease_seconds": 99999999999999999999}`, "lease_seconds: 99999999999999999999 does not fit here: a whole number is wanted, written in digits alone, of at most 64 bits"},
+		{`{"lease_seconds": "9"}`, "lease_seconds: a string does not fit here"},
+	} {
+		err := inUsersWords(json.Unmarshal([]byte(tc.body), new(wire.BatchTerms)))
+		if err == nil || err.Error() != tc.want {
+			t.Errorf("%s: %v", tc.body, err)
+		}
+	}
+}
