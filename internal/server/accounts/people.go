@@ -346,10 +346,13 @@ func (s *Accounts) validPrefers(before map[crowd.PoolID]float64, u *store.User) 
 		}
 		if !slices.ContainsFunc(reach, func(p store.Pool) bool { return p.ID == id }) {
 			known := lists.Map(reach, func(p store.Pool) string { return fmt.Sprintf("%s (%s)", p.ID, p.Name) })
-			return crowd.Fieldf("prefers", "%s is not a pool to which they are moved; they can prefer %s. People move between pools that both balance: throng pool set POOL --balance, for each of the two", id, strings.Join(known, ", "))
+			return crowd.Fieldf("prefers", "%s is not a pool to which they are moved; they can prefer %s. People move between pools that both balance, which an administrator sets", id, strings.Join(known, ", "))
 		}
 		if !(x >= 0 && x <= 1) {
 			return crowd.Fieldf("prefers", "%g for %s is not a preference (from 0, not at all, to 1)", x, id)
+		}
+		if x == 0 {
+			u.Prefers[id] = 0 // and not -0
 		}
 	}
 	return nil

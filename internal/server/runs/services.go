@@ -274,15 +274,25 @@ func (s *Services) Get(ctx context.Context, p *access.Principal, name string) (S
 	if err := p.May(access.ServicesGet); err != nil {
 		return ServiceView{}, err
 	}
+	whole := p.May(access.ServicesWhole) == nil
 	x, err := s.runs.store.Service(ctx, name)
-	if err != nil {
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound && !whole:
+		return ServiceView{}, absent(name)
+	case err != nil:
 		return ServiceView{}, err
 	}
 	v := s.view(p, x)
-	if p.May(access.ServicesWhole) != nil && len(v.Service.Tenants) == 0 {
-		return ServiceView{}, store.NoService(name)
+	if !whole && len(v.Service.Tenants) == 0 {
+		return ServiceView{}, absent(name)
 	}
 	return v, nil
+}
+
+// absent is the error about a service that is not there, or not to be seen, for who cannot
+// declare one.
+func absent(name string) error {
+	return &crowd.Error{Code: crowd.NotFound, Field: "service", Message: fmt.Sprintf("there is no service %q", name)}
 }
 
 // allowed is what a workflow of a tenant may do; of none (0), it may call the services that
