@@ -100,6 +100,9 @@ func (g *followedFile) missing() (line int, what string) {
 	return line, "this line has not ended: its row is added once it has"
 }
 
+// headless reports whether nothing is written of what names the columns.
+func (g *followedFile) headless() bool { return g.header == nil && g.opts.Format != table.JSONL }
+
 // followable checks that the rows of a file can be read as they are written.
 func followable(name string, form table.Format) error {
 	info, err := os.Stat(name)
@@ -148,7 +151,11 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 				return false, nil
 			}
 			quiet = 0
-			if line, what := g.missing(); line > 0 {
+			line, what := g.missing()
+			if line == 0 && g.headless() {
+				line, what = 1, "the header, which names the columns, is not written yet: rows are added once it is"
+			}
+			if line > 0 {
 				if text := fmt.Sprintf("%s:%d: %s", f.file, line, what); text != g.told {
 					g.told = text
 					say(f.c.Stderr, "throng: %s\n", clean(text))
@@ -219,8 +226,10 @@ func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines 
 		}
 		if err == nil {
 			looked = true
+			opts := g.opts
+			opts.Continued = lines > 0
 			var rows *table.Reader
-			if rows, err = table.NewReader(bytes.NewReader(text), g.opts); err != nil {
+			if rows, err = table.NewReader(bytes.NewReader(text), opts); err != nil {
 				for _, e := range crowd.ErrorsOf(err) {
 					if e.Row > 0 {
 						e.Row += lines

@@ -24,7 +24,7 @@ func (t *Reader) readObjectHeader() error {
 		}
 	}
 	var e *crowd.Error
-	if errors.As(err, &e) && t.index == nil {
+	if errors.As(err, &e) && t.index == nil && !t.opts.Continued {
 		e.Message = "the columns are the keys of the first object, which cannot be read: " + e.Message
 	}
 	return err

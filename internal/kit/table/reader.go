@@ -27,6 +27,7 @@ type Options struct {
 	Delimiter   Delimiter // of CSV; 0: from the content, but for TSV, which has tabs
 	MaxRowBytes int       // bytes of one row as it stands in the file; 0 means DefaultMaxRowBytes
 	MaxColumns  int       // 0 means DefaultMaxColumns
+	Continued   bool      // the text is a later piece of a file: its first object is not the file's
 }
 
 // withDefaults returns the options with the limits that they leave out.

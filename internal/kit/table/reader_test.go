@@ -202,6 +202,7 @@ too_large: line 2: the row is longer than 20 bytes
 3 ["2"]
 `},
 		"first object too wide":    {in: `{"a":1,"b":2,"c":3,"d":4}`, opts: table.Options{MaxColumns: 3}, want: "fatal too_large: line 1: the columns are the keys of the first object, which cannot be read: the object has more than 3 keys\n"},
+		"first object, later":      {in: "{}\n", opts: table.Options{Continued: true}, want: "fatal invalid: line 1: the object is empty: its keys should name the columns\n"},
 		"first object empty":       {in: "{}\n", want: "fatal invalid: line 1: the columns are the keys of the first object, which cannot be read: the object is empty: its keys should name the columns\n"},
 		"first object, empty key":  {in: `{"a":1,"":2}`, want: "fatal invalid: line 1, column 2: the column has no name: the first line should name every column\n"},
 		"first object, key twice":  {in: `{"a":1,"a":2}`, want: "fatal invalid: line 1, a: columns 1 and 2 have the same name\n"},
