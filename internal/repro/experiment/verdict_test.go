@@ -93,6 +93,7 @@ func TestImprecise(t *testing.T) {
 	for want, r := range map[string]Row{
 		AgreesWithStandIn: row.Against(Figure{Value: 11}, "§", "a reason").StandIn(),
 		"a reason":        row.Against(Figure{Value: 20}, "§", "a reason").StandIn(),
+		"wide-interval":   NewRow("P", "figure", "s", Estimate{10, -20, 40}).Repeated(Mean, 20).Against(Figure{Value: 9}, "§", "a reason").StandIn(),
 	} {
 		if r.Kind != "" || r.Verdict != "" || r.NoVerdict != NotInPaper || r.Why != want || r.Published.Missing() {
 			t.Errorf("a stand-in: %+v", r)
