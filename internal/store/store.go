@@ -226,6 +226,9 @@ type Tokens interface {
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 	// ListTokens returns a user's tokens in order of id.
 	ListTokens(ctx context.Context, user crowd.WorkerID) ([]Token, error)
+	// ProgramTokens returns tokens for programs, newest first, with ids below before (0:
+	// all), at most limit; of a user, or of everybody if that is 0.
+	ProgramTokens(ctx context.Context, user crowd.WorkerID, before int64, limit int) ([]Token, error)
 	// DeleteToken takes a token of the user away; NotFound if it is not theirs.
 	// Deleting is how a one-time token is used up: of two callers one succeeds.
 	DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error

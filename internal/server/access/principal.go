@@ -107,6 +107,13 @@ func (p *Principal) Lacking(tenant crowd.TenantID, of Permissions) Permissions {
 	return of
 }
 
+// MayPass returns the permissions out of which p may make a role of a tenant, 0: of the
+// installation: those that they hold themselves.
+func (p *Principal) MayPass(tenant crowd.TenantID) Permissions {
+	all := (everything &^ SetOf(CanWork)).Within(tenant)
+	return all &^ p.Lacking(tenant, all)
+}
+
 // TenantsWith returns the tenants for which p has a permission, ascending, without those
 // for which they have it as for every tenant. With CanNothing, it is those for which they
 // hold any role.

@@ -1,6 +1,9 @@
 package access
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Who is a group of people.
 type Who int
@@ -40,6 +43,15 @@ var ofTenants = sync.OnceValue(func() (s Permissions) {
 	}
 	return s
 })
+
+// FindOperation returns the operation of a name.
+func FindOperation(name string) (Operation, bool) {
+	i := slices.IndexFunc(operations, func(o Operation) bool { return o.Name == name })
+	if i < 0 {
+		return Operation{}, false
+	}
+	return operations[i], true
+}
 
 // reads enters an operation that changes nothing.
 func reads(name string, who Who, needs Permission) Operation {
@@ -117,7 +129,9 @@ var (
 	AccountsGiveRole             = changes("Accounts.GiveRole", Tenant, CanChangePeople)
 	AccountsTakeRole             = changes("Accounts.TakeRole", Tenant, CanChangePeople)
 	AccountsRoles                = reads("Accounts.Roles", Anywhere, CanReadPeople)
+	AccountsMayGive              = reads("Accounts.MayGive", Tenant, CanChangePeople)
 	AccountsCreateRole           = changes("Accounts.CreateRole", Tenant, CanChangePeople)
+	AccountsCreateRoleOfAll      = changes("Accounts.CreateRole: of the installation", Installation, CanChangePeople)
 	AccountsChangeRole           = changes("Accounts.ChangeRole", Tenant, CanChangePeople)
 	AccountsRemoveRole           = changes("Accounts.RemoveRole", Tenant, CanChangePeople)
 	AccountsUser                 = reads("Accounts.User", Self, CanNothing)
@@ -162,6 +176,7 @@ var (
 	AccountsCreateTokenForOthers = changes("Accounts.CreateToken: for others", Installation, CanChangePeople)
 	AccountsTokens               = reads("Accounts.Tokens", Self, CanNothing)
 	AccountsTokensOfOthers       = changes("Accounts.Tokens: of others", Installation, CanChangePeople)
+	AccountsAllTokens            = reads("Accounts.AllTokens", Installation, CanChangePeople)
 	AccountsRevokeToken          = changes("Accounts.RevokeToken", Self, CanNothing)
 	AccountsPersonalData         = reads("Accounts.PersonalData", Self, CanNothing)
 	AccountsPersonalDataOfOthers = reads("Accounts.PersonalData: of others", Installation, CanErasePeople)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
@@ -144,6 +145,7 @@ var errNoUser = &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no s
 type RoleView struct {
 	store.Role
 	Holders []crowd.WorkerID // whom the viewer may know of
+	Yours   bool             // the viewer may change and remove it
 }
 
 // Roles lists the roles that people have made: the installation's, and those of tenants
@@ -161,7 +163,7 @@ func (part *roleCases) Roles(ctx context.Context, p *access.Principal) (views []
 		if r.Tenant != 0 && p.MayFor(access.AccountsUsers, r.Tenant) != nil {
 			continue
 		}
-		v := RoleView{Role: r}
+		v := RoleView{Role: r, Yours: p.MayFor(access.AccountsChangeRole, r.Tenant) == nil && p.Lacking(r.Tenant, access.SetNamed(r.Permissions)) == 0}
 		if p.MayFor(access.AccountsUsers, r.Tenant) == nil {
 			if v.Holders, err = s.store.RoleHolders(ctx, r.Tenant, r.Name); err != nil {
 				return nil, err
@@ -170,6 +172,29 @@ func (part *roleCases) Roles(ctx context.Context, p *access.Principal) (views []
 		views = append(views, v)
 	}
 	return views, nil
+}
+
+// MayGive lists the roles that p may give and take for a tenant, 0: for the installation.
+// The built-in ones come first.
+func (part *roleCases) MayGive(ctx context.Context, p *access.Principal, tenant crowd.TenantID) (held []store.HeldRole, err error) {
+	if err := p.MayFor(access.AccountsMayGive, tenant); err != nil {
+		return nil, err
+	}
+	list, err := part.accounts.store.ListRoles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range access.BuiltIns() {
+		held = append(held, store.HeldRole{Role: string(b.Role), Tenant: tenant})
+	}
+	for _, r := range list {
+		if r.Tenant == 0 || r.Tenant == tenant {
+			held = append(held, store.HeldRole{Role: r.Name, Tenant: tenant})
+		}
+	}
+	return lists.Filter(held, func(h store.HeldRole) bool {
+		return access.MayBeHeld("role", h) == nil && mayGive(p, list, h) == nil
+	}), nil
 }
 
 var roleName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
@@ -261,8 +286,16 @@ type RoleEdit struct {
 	Permissions *[]string
 }
 
-// ChangeRole changes a role. Who holds it may do what it says from now on.
-func (part *roleCases) ChangeRole(ctx context.Context, p *access.Principal, h store.HeldRole, edit RoleEdit) (store.Role, error) {
+// Apply makes the change.
+func (e RoleEdit) Apply(r *store.Role) error {
+	input.Set(&r.Text, e.Text)
+	input.Set(&r.Permissions, e.Permissions)
+	return nil
+}
+
+// ChangeRole changes a role as it is when nobody else changes it. Who holds it may do what
+// it says from now on.
+func (part *roleCases) ChangeRole(ctx context.Context, p *access.Principal, h store.HeldRole, change func(*store.Role) error) (store.Role, error) {
 	s := part.accounts
 	s.people.Lock()
 	defer s.people.Unlock()
@@ -272,8 +305,9 @@ func (part *roleCases) ChangeRole(ctx context.Context, p *access.Principal, h st
 	}
 	ctx, act := s.actingOn(ctx, p, access.AccountsChangeRole, &r)
 	act.Before = r
-	input.Set(&r.Text, edit.Text)
-	input.Set(&r.Permissions, edit.Permissions)
+	if err := change(&r); err != nil {
+		return r, err
+	}
 	if err := validRole(p, &r); err != nil {
 		return r, err
 	}

@@ -193,6 +193,38 @@ func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.Wor
 	return slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken || own && t.ID != p.Token.ID }), err
 }
 
+// TokenOf is a token and whose it is.
+type TokenOf struct {
+	store.Token
+	Owner string // their name
+	Yours bool   // the viewer may end it: they hold all that its owner may do
+}
+
+// AllTokens lists tokens for programs, newest first, with ids below before (0: all): of a
+// person, or of everybody if that is 0.
+func (s *Accounts) AllTokens(ctx context.Context, p *access.Principal, of crowd.WorkerID, before int64, limit int) ([]TokenOf, error) {
+	if err := p.May(access.AccountsAllTokens); err != nil {
+		return nil, err
+	}
+	list, err := s.store.ProgramTokens(ctx, of, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]TokenOf, len(list))
+	for i, t := range list {
+		u, err := s.store.User(ctx, t.User)
+		if err != nil {
+			return nil, err
+		}
+		err = s.mayAct(ctx, p, &u)
+		if crowd.CodeOf(err) == crowd.Internal {
+			return nil, err
+		}
+		out[i] = TokenOf{t, u.Name, err == nil}
+	}
+	return out, nil
+}
+
 func noToken(of crowd.WorkerID, id int64) error {
 	return crowd.Errorf(crowd.NotFound, "there is no token %d of %s", id, of)
 }

@@ -64,7 +64,7 @@ func (a *api) roles() {
 			RolePath
 			Body wire.RoleEdit
 		}) (wire.Role, error) {
-			return as(toRole)(a.app.Accounts.ChangeRole(ctx, p, in.held(), accounts.RoleEdit(in.Body)))
+			return as(toRole)(a.app.Accounts.ChangeRole(ctx, p, in.held(), accounts.RoleEdit(in.Body).Apply))
 		})
 	add(a, op{method: http.MethodDelete, path: "/v1/roles/{role}", summary: "Remove a role", tag: tag, access: access.AccountsRemoveRole,
 		text: "Who holds it loses it at once, and the answer says who that was. The tenant says whose role it is; without it, the installation's."},

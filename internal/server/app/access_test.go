@@ -92,7 +92,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Accounts.TakeRole": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.TakeRole(s.ctx, p, s.ann.User.ID, store.HeldRole{Role: s.harmless(), Tenant: s.a}))
 	},
-	"Accounts.Roles": func(s *scene, p *access.Principal) error { return second(s.Accounts.Roles(s.ctx, p)) },
+	"Accounts.Roles":   func(s *scene, p *access.Principal) error { return second(s.Accounts.Roles(s.ctx, p)) },
+	"Accounts.MayGive": func(s *scene, p *access.Principal) error { return second(s.Accounts.MayGive(s.ctx, p, s.a)) },
 	"Accounts.CreateRole": func(s *scene, p *access.Principal) error {
 		r, err := s.Accounts.CreateRole(s.ctx, p, store.Role{Tenant: s.a, Name: "new", Permissions: []string{"people.read"}})
 		if err == nil {
@@ -101,7 +102,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Accounts.ChangeRole": func(s *scene, p *access.Principal) error {
-		return second(s.Accounts.ChangeRole(s.ctx, p, store.HeldRole{Role: s.role(s.a, "ours"), Tenant: s.a}, accounts.RoleEdit{Text: ptr("x")}))
+		return second(s.Accounts.ChangeRole(s.ctx, p, store.HeldRole{Role: s.role(s.a, "ours"), Tenant: s.a}, accounts.RoleEdit{Text: ptr("x")}.Apply))
 	},
 	"Accounts.RemoveRole": func(s *scene, p *access.Principal) error {
 		return second(s.Accounts.RemoveRole(s.ctx, p, store.HeldRole{Role: s.role(s.a, "ours"), Tenant: s.a}))
@@ -317,9 +318,12 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		}
 		return nil // there is none to forget
 	},
-	"Tenants.Owner":   func(s *scene, p *access.Principal) error { return second(s.Tenants.Owner(s.ctx, p, s.a)) },
-	"Tenants.List":    func(s *scene, p *access.Principal) error { return second(s.Tenants.List(s.ctx, p)) },
-	"Accounts.User":   func(s *scene, p *access.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) },
+	"Tenants.Owner": func(s *scene, p *access.Principal) error { return second(s.Tenants.Owner(s.ctx, p, s.a)) },
+	"Tenants.List":  func(s *scene, p *access.Principal) error { return second(s.Tenants.List(s.ctx, p)) },
+	"Accounts.User": func(s *scene, p *access.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) },
+	"Accounts.AllTokens": func(s *scene, p *access.Principal) error {
+		return second(s.Accounts.AllTokens(s.ctx, p, 0, 0, 1))
+	},
 	"Accounts.Tokens": func(s *scene, p *access.Principal) error { return second(s.Accounts.Tokens(s.ctx, p, 0)) },
 	"Accounts.CreateToken": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Accounts.CreateToken(s.ctx, p, accounts.NewToken{Name: "mine", Tenant: p.Token.Tenant})

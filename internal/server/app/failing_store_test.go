@@ -180,6 +180,10 @@ func (f *failingStore) ListTokens(ctx context.Context, user crowd.WorkerID) ([]s
 	return fail1(f, ctx, "ListTokens", func() ([]store.Token, error) { return f.Store.ListTokens(ctx, user) })
 }
 
+func (f *failingStore) ProgramTokens(ctx context.Context, user crowd.WorkerID, before int64, limit int) ([]store.Token, error) {
+	return fail1(f, ctx, "ProgramTokens", func() ([]store.Token, error) { return f.Store.ProgramTokens(ctx, user, before, limit) })
+}
+
 func (f *failingStore) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error {
 	return f.err(ctx, "DeleteToken", func() error { return f.Store.DeleteToken(ctx, user, id) })
 }

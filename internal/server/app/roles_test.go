@@ -62,7 +62,7 @@ func TestNobodyGivesWhatTheyDoNotHold(t *testing.T) {
 		"lists an admin's tokens":                   second(w.Accounts.Tokens(w.ctx, operator, boss)),
 		"takes an admin's role away":                second(w.Accounts.TakeRole(w.ctx, operator, boss, held(t, "admin")[0])),
 		"makes a role with money":                   create(operator, 0, "people.read", "money.read"),
-		"takes a permission from a role with more":  second(w.Accounts.ChangeRole(w.ctx, operator, held(t, "cashier")[0], accounts.RoleEdit{Permissions: &[]string{"people.read"}})),
+		"takes a permission from a role with more":  second(w.Accounts.ChangeRole(w.ctx, operator, held(t, "cashier")[0], accounts.RoleEdit{Permissions: &[]string{"people.read"}}.Apply)),
 		"removes a role with more":                  second(w.Accounts.RemoveRole(w.ctx, operator, held(t, "cashier")[0])),
 		"a tenant's makes a requester":              add(people, accounts.NewUser{Tenants: []crowd.TenantID{w.a}}),
 		"a tenant's makes an operator":              add(people, accounts.NewUser{Roles: held(t, "operator")}),
@@ -118,7 +118,7 @@ func TestRolesThatPeopleMake(t *testing.T) {
 	if a := must(w.Work.Next(w.ctx, cleo, 0))(t); a != nil {
 		t.Errorf("who acts for the tenant got %+v", a)
 	}
-	must(w.Accounts.ChangeRole(w.ctx, w.ann, checker, accounts.RoleEdit{Permissions: &[]string{"batches.launch"}}))(t)
+	must(w.Accounts.ChangeRole(w.ctx, w.ann, checker, accounts.RoleEdit{Permissions: &[]string{"batches.launch"}}.Apply))(t)
 	may(access.BatchesLabels, false)
 	may(access.BatchesPause, true)
 	for name, r := range map[string]store.Role{
@@ -139,7 +139,7 @@ func TestRolesThatPeopleMake(t *testing.T) {
 		refused(t, second(w.Accounts.CreateRole(w.ctx, w.ann, store.Role{Tenant: w.a, Name: name, Permissions: []string{"batches.read"}})), crowd.Conflict)
 	}
 	refused(t, second(w.Accounts.RemoveRole(w.ctx, w.admin, held(t, "viewer")[0])), crowd.Conflict)
-	refused(t, second(w.Accounts.ChangeRole(w.ctx, w.admin, held(t, "checker")[0], accounts.RoleEdit{})), crowd.NotFound)
+	refused(t, second(w.Accounts.ChangeRole(w.ctx, w.admin, held(t, "checker")[0], accounts.RoleEdit{}.Apply)), crowd.NotFound)
 
 	must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Name: "checker", Permissions: []string{"results.read"}}))(t) // the tenant's goes on
 	refused(t, second(w.Accounts.CreateRole(w.ctx, w.bob, store.Role{Tenant: w.b, Name: "checker", Permissions: []string{"batches.read"}})), crowd.Conflict)

@@ -241,6 +241,8 @@ func (rq *request) person(id crowd.WorkerID) error {
 	u := askOf(rq, id, rq.App.Accounts.User)
 	data := rq.menus()
 	data["HeldRoles"], data["U"], data["Pool"], data["Qualifications"], data["Added"] = heldText(u.Roles), u, idText(u.Pool), scoreLines(data["TenantNames"].(accounts.Names).Held(u)), madeOf[*newcomer](rq)
+	tenants := data["Tenants"].([]store.Tenant)
+	data["Held"], data["RoleMenu"], data["TenantMenu"] = rq.heldRows(u, data["TenantNames"].(accounts.Names)), rq.roleMenu(tenants), menu(tenants, tenantChoice, choice{"", "the installation"})
 	data["Filled"], data["Factors"] = filled(u, rq.bindPerson()), askOf(rq, id, rq.App.Accounts.Factors)
 	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }

@@ -155,17 +155,20 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// ticks reports whether a tenant is ticked in a field of a form: of a person, or among
-// tenants, either of which may be nil.
-func ticks(f *form, form, field string, of any, id crowd.TenantID) bool {
+// ticks reports whether a tenant or a name is ticked in a field of a form: of a person, among
+// tenants, or among names, each of which may be nil.
+func ticks(f *form, form, field string, of any, id fmt.Stringer) bool {
 	if typed := f.typed(form); typed != nil {
 		return slices.Contains(typed[field], id.String())
 	}
+	is := func(t crowd.TenantID) bool { return t == id }
 	switch x := of.(type) {
 	case store.User:
-		return slices.Contains(x.Tenants, id)
+		return slices.ContainsFunc(x.Tenants, is)
 	case []crowd.TenantID:
-		return slices.Contains(x, id)
+		return slices.ContainsFunc(x, is)
+	case []string:
+		return slices.Contains(x, id.String())
 	}
 	return false
 }

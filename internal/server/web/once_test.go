@@ -20,6 +20,8 @@ var repeatable = map[string][]string{
 		"POST /admin/pools/{pool}", "POST /admin/pools/{pool}/settings", "POST /admin/pools/{pool}/stop", "POST /admin/pools/{pool}/transfer",
 		"POST /admin/services/{service}", "POST /admin/services/{service}/remove", "POST /admin/people/{user}", "POST /admin/people/{user}/suspend",
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset", "POST /people/{user}/erase",
+		"POST /admin/roles/{role}", "POST /admin/roles/{role}/remove", "POST /tenants/{tenant}/roles/{role}", "POST /tenants/{tenant}/roles/{role}/remove",
+		"POST /tenants/{tenant}/give", "POST /admin/people/{user}/give", "POST /admin/tokens/{token}/revoke",
 	},
 	"it is begun anew, takes a proof that counts once, or is there already": {
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/passkey", "POST /account/passkey/confirm", "POST /account/recovery",
@@ -98,6 +100,15 @@ var sentTwice = map[string]func(c *company) *sheet{
 	},
 	"POST /admin/people": func(c *company) *sheet {
 		return c.boss.get("/admin/people").form("/admin/people").set("name", "dora").set("tenants", "n1")
+	},
+	"POST /admin/roles": func(c *company) *sheet {
+		return c.boss.get("/admin/roles").form("/admin/roles").set("name", "checker").set("permissions", "people.read")
+	},
+	"POST /tenants/{tenant}/roles": func(c *company) *sheet {
+		return c.req.get("/tenants/n1/roles").form("/tenants/n1/roles").set("name", "helper").set("permissions", "people.read")
+	},
+	"POST /tenants/{tenant}/people": func(c *company) *sheet {
+		return c.req.get("/tenants/n1/roles").form("/tenants/n1/people").set("name", "emil").set("roles", "viewer")
 	},
 	"POST /admin/people/{user}/link": func(c *company) *sheet { return c.boss.get("/admin/people/u2").form("/admin/people/u2/link") },
 }

@@ -83,6 +83,30 @@ type page struct {
 	Inviter                    bool
 	Audits, AuditsAll          bool // may see what was changed, of a tenant or at all
 	AdminTabs                  []adminTab
+	viewer                     viewer
+}
+
+// viewer is who has signed in, as a page asks what to show them.
+type viewer struct{ p *access.Principal }
+
+// May reports whether the viewer may call an operation of the table: for any tenant, or, if
+// one is given, for that. What nobody may call who is not signed in is not shown to them.
+func (v viewer) May(operation string, tenant ...crowd.TenantID) (bool, error) {
+	o, found := access.FindOperation(operation)
+	switch {
+	case !found:
+		return false, fmt.Errorf("there is no operation %q", operation)
+	case v.p == nil:
+		return false, nil
+	case len(tenant) > 0:
+		return v.p.MayFor(o, tenant[0]) == nil, nil
+	}
+	return v.p.May(o) == nil, nil
+}
+
+// May is what the templates ask before they show a form or a link.
+func (pg *page) May(operation string, tenant ...crowd.TenantID) (bool, error) {
+	return pg.viewer.May(operation, tenant...)
 }
 
 // adminTab is a page of the administration.
@@ -96,6 +120,8 @@ var adminTabs = []adminTab{
 	{"services", "/admin/services", "Services", access.ServicesWhole},
 	{"quotas", "/admin/quotas", "Quotas", access.TenantsSetQuotas},
 	{"people", "/admin/people", "People", access.AccountsWholeUsers},
+	{"roles", "/admin/roles", "Roles", access.AccountsWholeUsers},
+	{"tokens", "/admin/tokens", "Tokens", access.AccountsAllTokens},
 	{"audit", "/admin/audit", "Audit log", access.AuditWhole},
 }
 
@@ -150,6 +176,9 @@ var notices = map[string]string{
 	"forgotten":  "The secret is deleted.",
 	"erased":     "The person is erased.",
 	"removed":    "The service is removed.",
+	"unmade":     "The role is removed.",
+	"rolegiven":  "The role is given.",
+	"roletaken":  "The role is taken away.",
 	"joined":     "Welcome! You are signed in.",
 	"resent":     "The invitation is sent again.",
 	"withdrawn":  "The invitation is withdrawn: its link works no longer.",
@@ -169,7 +198,7 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 	case t == nil:
 		return fmt.Errorf("web: there is no page %q", name)
 	}
-	pg.Now, pg.Form = rq.Now().UTC(), rq.form
+	pg.Now, pg.Form, pg.viewer = rq.Now().UTC(), rq.form, viewer{rq.p}
 	if rq.form != nil && len(rq.form.Errs) > 0 {
 		httpkit.SetRetryAfter(rq.w.Header(), rq.form.Errs[0])
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // samples stand for the wildcards of patterns: things that there are, of Acme.
-var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{session}", "1", "{factor}", "1", "{provider}", "corp", "{assignment}", "a1.1", "{subscription}", "1", "{invitation}", "1", "{test}", "1", "{run}", "r1", "{step}", "things", "{item}", "1", "{secret}", "KEY", "{entry}", "3", "{service}", "scores", "{$}", "")
+var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{session}", "1", "{factor}", "1", "{provider}", "corp", "{assignment}", "a1.1", "{subscription}", "1", "{invitation}", "1", "{test}", "1", "{run}", "r1", "{step}", "things", "{item}", "1", "{secret}", "KEY", "{entry}", "3", "{service}", "scores", "{role}", "checker", "{$}", "")
 
 func (b *browser) try(rt route) *pageOf {
 	b.t.Helper()
@@ -236,7 +236,7 @@ func TestTheCookie(t *testing.T) {
 }
 
 // absent stand for the wildcards of patterns: things that there are not.
-var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "none", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "none", "{item}", "999", "{secret}", "NONE", "{entry}", "9999", "{service}", "none", "{$}", "")
+var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "none", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "none", "{item}", "999", "{secret}", "NONE", "{entry}", "9999", "{service}", "none", "{role}", "none", "{$}", "")
 
 var wildcards = regexp.MustCompile(`\{\w+\}`)
 

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -54,6 +56,12 @@ func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, erro
 // ListTokens implements store.Tokens.
 func (s *Store) ListTokens(ctx context.Context, user crowd.WorkerID) ([]store.Token, error) {
 	return listed(ctx, s, tokens, `where t.user_id = $1 order by t.id`, user)
+}
+
+// ProgramTokens implements store.Tokens.
+func (s *Store) ProgramTokens(ctx context.Context, user crowd.WorkerID, before int64, limit int) ([]store.Token, error) {
+	return listed(ctx, s, tokens, `where t.kind = $1 and t.id < $2 and (t.user_id = $3 or $3 = 0) order by t.id desc limit $4`,
+		store.APIToken, cmp.Or(before, math.MaxInt64), user, limit)
 }
 
 // DeleteToken implements store.Tokens.

@@ -51,6 +51,25 @@ func testDeleteToken(t *testing.T, w *world) {
 	refused(t, err, crowd.NotFound)
 }
 
+// testProgramTokens: they come newest first, page by page, of one person or of everybody,
+// without sessions.
+func testProgramTokens(t *testing.T, w *world) {
+	add := func(hash string, worker int, kind store.TokenKind) store.Token {
+		x := w.token(hash, worker)
+		x.Kind = kind
+		x.ID = must(w.CreateToken(w.ctx, x))(t)
+		return x
+	}
+	a, b := add("a", 0, store.APIToken), add("b", 1, store.APIToken)
+	add("s", 0, store.SessionToken)
+	c := add("c", 0, store.APIToken)
+	same(t, "of everybody", must(w.ProgramTokens(w.ctx, 0, 0, 9))(t), []store.Token{c, b, a})
+	same(t, "of one", must(w.ProgramTokens(w.ctx, w.workers[0], 0, 9))(t), []store.Token{c, a})
+	same(t, "the first page", must(w.ProgramTokens(w.ctx, 0, 0, 2))(t), []store.Token{c, b})
+	same(t, "the next one", must(w.ProgramTokens(w.ctx, 0, b.ID, 2))(t), []store.Token{a})
+	same(t, "of nobody", must(w.ProgramTokens(w.ctx, 999, 0, 9))(t), nil)
+}
+
 func testUseTokens(t *testing.T, w *world) {
 	first, second := w.token("a", 0), w.token("b", 1)
 	first.ID, second.ID = must(w.CreateToken(w.ctx, first))(t), must(w.CreateToken(w.ctx, second))(t)

@@ -46,6 +46,7 @@ var methods = map[string]func(*testing.T, *world){
 	"CreateTenant UpdateTenant Tenant ListTenants":     testTenants,
 	"CreateUser UpdateUser User ListUsers":             testUsers,
 	"CreateToken ListTokens DeleteToken":               testTokens,
+	"ProgramTokens":                                    testProgramTokens,
 	"CreatePool UpdatePool ListPools Pool":             testPools,
 	"CreateCall UpdateCall Call OpenCalls":             testCalls,
 	"UpdateMessage ListMessages":                       testMessages,
