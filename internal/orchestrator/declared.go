@@ -151,6 +151,14 @@ func (v *services) reserve(ctx context.Context, p *proxy, x *call) error {
 	}
 }
 
+// uncalled has the rate of a service not count its last call, which began at that time and
+// was refused before anything was sent.
+func (v *services) uncalled(p *proxy, began time.Time) {
+	if c := v.declared.services[p.key.declared]; c != nil {
+		c.next = instant.Earlier(c.next, began)
+	}
+}
+
 // close keeps what was begun of the services, and no more, so that the next orchestrator
 // goes on at once if no call was under way. If the store fails, that waits a little longer.
 func (v *services) close() {

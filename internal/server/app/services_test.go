@@ -256,6 +256,11 @@ func TestADeclaredServiceIsNoWayInside(t *testing.T) {
 			t.Errorf("it is told of %q, want %q", notes, want)
 		}
 	}
+	own := must(w.Runs.Check(w.ctx, w.ann, w.a, strings.Replace(sharedFlow(""), "name: scores, path: v1/score,", fmt.Sprintf("url: %q,", c.URL), 1)))(t)
+	own.Done()
+	if want := "the step score: " + v.Warning; len(own.Notes) != 1 || own.Notes[0] != want {
+		t.Errorf("a step with the address itself is told of %q, want %q", own.Notes, want)
+	}
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Faults == 1 })
 	faults := must(w.Runs.Faults(w.ctx, w.ann, id, 0, 9))(t)
 	if len(faults) != 1 || !strings.Contains(faults[0].Error, "it leads to an address that is not public; the operator can allow it") || c.calls.Load() > 0 {

@@ -168,19 +168,19 @@ func (s *Services) view(p *access.Principal, x store.Service) ServiceView {
 }
 
 func (s *Services) whole(x store.Service, load orchestrator.ServiceLoad) ServiceView {
-	return ServiceView{Service: x, ServiceLoad: load, Warning: s.runs.refused(&x)}
+	return ServiceView{Service: x, ServiceLoad: load, Warning: s.runs.refused(x.URL)}
 }
 
-// refused says why the calls of a service would be refused, or "".
-func (s *Runs) refused(x *store.Service) string {
-	if place := s.allow.Refused(x.URL); place != "" {
+// refused says why the calls of an address would be refused, or "".
+func (s *Runs) refused(address string) string {
+	if place := s.allow.Refused(address); place != "" {
 		return "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service " + place
 	}
 	return ""
 }
 
-// refusedServices has a sentence for each declared service of a workflow whose calls would be
-// refused.
+// refusedServices has a sentence for each declared service of a workflow, and each step with an
+// address of its own, whose calls would be refused.
 func (s *Runs) refusedServices(ctx context.Context, w *workflow.Workflow) (list []string, err error) {
 	if w == nil {
 		return nil, nil
@@ -188,7 +188,13 @@ func (s *Runs) refusedServices(ctx context.Context, w *workflow.Workflow) (list 
 	said := make(map[string]bool)
 	for i := range w.Steps {
 		h := w.Steps[i].HTTP()
-		if h == nil || h.Name == "" || said[h.Name] {
+		if h == nil || said[h.Name] {
+			continue
+		}
+		if h.Name == "" {
+			if why := s.refused(h.URL); why != "" {
+				list = append(list, fmt.Sprintf("the step %s: %s", w.Steps[i].Name, why))
+			}
 			continue
 		}
 		said[h.Name] = true
@@ -199,7 +205,7 @@ func (s *Runs) refusedServices(ctx context.Context, w *workflow.Workflow) (list 
 		if err != nil {
 			return nil, err
 		}
-		if why := s.refused(&x); why != "" {
+		if why := s.refused(x.URL); why != "" {
 			list = append(list, fmt.Sprintf("the service %s: %s", h.Name, why))
 		}
 	}
