@@ -109,6 +109,7 @@ func TestRolesOfATenant(t *testing.T) {
 	}
 	give(c.req, "give", id, "checker").want(200, "The role is given").at("/tenants/n1/roles")
 	equal(t, c.rolesHeld(t, "vera"), "n1/checker n1/viewer")
+	give(c.req, "give", id, "").want(422, "choose a role")
 	give(c.req, "give", "vera", "checker").want(422, "vera is nobody")
 	give(c.req, "give", id, "operator").want(http.StatusForbidden, "permits what you may not do yourself", "people.names")
 	give(c.req, "take", id, "viewer").want(200, "The role is taken away")

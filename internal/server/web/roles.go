@@ -80,7 +80,7 @@ func (rq *request) rolesOf(id crowd.TenantID) error {
 		return holder.String()
 	})
 	data := rq.withBuiltIns(id, map[string]any{
-		"T": t, "Made": made, "Staff": staff, "Added": madeOf[*newcomer](rq), "Gives": menu(gives, func(h store.HeldRole) choice { return choice{h.Role, h.Role} }),
+		"T": t, "Made": made, "Staff": staff, "Added": madeOf[*newcomer](rq), "Gives": menu(gives, func(h store.HeldRole) choice { return choice{h.Role, h.Role} }, chooseRole),
 		"StaffMenu": menu(list, func(u store.User) choice { return choice{u.ID.String(), u.Name} }),
 	})
 	if len(list) == peopleShown {
@@ -215,6 +215,9 @@ func (rq *request) give(id crowd.WorkerID) error {
 }
 
 func (rq *request) giveOrTake(id crowd.WorkerID, h store.HeldRole, back string) error {
+	if h.Role == "" {
+		return crowd.Fieldf("role", "choose a role")
+	}
 	if rq.sent().text("do") == "take" {
 		_, err := rq.App.Accounts.TakeRole(rq.ctx(), rq.p, id, h)
 		return rq.done(err, back, "roletaken")
@@ -242,6 +245,9 @@ func (rq *request) heldRows(u store.User, names accounts.Names) (rows []heldRow)
 	return rows
 }
 
+// chooseRole stands in a menu before the roles, so that none is given by mistake.
+var chooseRole = choice{"", "– choose a role –"}
+
 // roleMenu are the names of the roles that the viewer may give for any of some tenants, or
 // for the installation.
 func (rq *request) roleMenu(tenants []store.Tenant) []choice {
@@ -253,7 +259,7 @@ func (rq *request) roleMenu(tenants []store.Tenant) []choice {
 			}
 		}
 	}
-	return menu(names, func(name string) choice { return choice{name, name} })
+	return menu(names, func(name string) choice { return choice{name, name} }, chooseRole)
 }
 
 // tokensShown is the number of tokens on a page of those of everybody.
