@@ -21,7 +21,6 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/disk"
 	"github.com/throng-dev/throng/internal/kit/format"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/live"
@@ -42,12 +41,13 @@ type Doctor struct {
 
 // diagnosis is what doctor prints.
 type diagnosis struct {
-	OK     bool              `json:"ok"`
-	Data   string            `json:"data,omitempty"`
-	Server string            `json:"server,omitempty"`
-	Checks []check           `json:"checks"`
-	Counts map[string]int64  `json:"counts,omitempty"`
-	Facts  map[string]string `json:"facts,omitempty"`
+	OK       bool              `json:"ok"`
+	Data     string            `json:"data,omitempty"`
+	Server   string            `json:"server,omitempty"`
+	Problems []string          `json:"problems"` // what failed, as NAME: DETAIL
+	Checks   []check           `json:"checks"`
+	Counts   map[string]int64  `json:"counts,omitempty"`
+	Facts    map[string]string `json:"facts,omitempty"`
 }
 
 type check struct {
@@ -60,6 +60,7 @@ func (d *diagnosis) check(name string, err error, detail string, args ...any) bo
 	k := check{Name: name, OK: err == nil, Detail: fmt.Sprintf(detail, args...)}
 	if err != nil {
 		k.Detail = message(err)
+		d.Problems = append(d.Problems, name+": "+k.Detail)
 	}
 	d.Checks = append(d.Checks, k)
 	return k.OK
@@ -67,7 +68,7 @@ func (d *diagnosis) check(name string, err error, detail string, args ...any) bo
 
 // Run checks.
 func (x *Doctor) Run(c *Context) error {
-	d := &diagnosis{Counts: make(map[string]int64), Facts: make(map[string]string)}
+	d := &diagnosis{Counts: make(map[string]int64), Facts: make(map[string]string), Problems: []string{}}
 	var err error
 	switch {
 	case x.MailTo != "":
@@ -80,12 +81,11 @@ func (x *Doctor) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	bad := lists.Count(d.Checks, func(k check) bool { return !k.OK })
-	d.OK = bad == 0
+	d.OK = len(d.Problems) == 0
 	if err := x.print(c, d, d.show); err != nil || d.OK {
 		return err
 	}
-	return crowd.Errorf(failed, "%s failed", format.Count(bad, "check"))
+	return crowd.Errorf(failed, "%s failed", format.Count(len(d.Problems), "check"))
 }
 
 func (d *diagnosis) show(w io.Writer) {
@@ -122,6 +122,9 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 		}
 		d.check("disk", err, "%s free", humanize.IBytes(free))
 	}
+	if err := sqlite.LogMissing(path); err != nil {
+		d.check("log", err, "")
+	}
 	if look, err := sqlite.OpenReadOnly(c.Ctx, path); errors.Is(err, store.ErrOldSchema) {
 		d.check("database", err, "") // a check changes nothing
 		return nil
@@ -136,17 +139,16 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 		return nil
 	}
 	d.check("database", nil, "opens, and its schema is of this version")
-	inspect(c.Ctx, st, d)
+	if d.check("integrity", sqlite.Intact(c.Ctx, path), "every page and index is whole, and what rows refer to is there") {
+		inspect(c.Ctx, st, d)
+	}
 	d.check("closing", st.Close(), "closed in order")
 	return nil
 }
 
 // inspect checks what is in a store.
 func inspect(ctx context.Context, st store.Store, d *diagnosis) {
-	d.check("ledger", st.CheckLedger(ctx), "sums to zero, and every balance is what its entries make it")
-	head, err := st.CheckAudit(ctx)
-	d.check("audit log", err, "%s", auditLine(head))
-	d.check("quotas", st.CheckUsage(ctx), "what is counted of stored bytes, open batches and open tasks is what there is")
+	checkBooks(ctx, st, d)
 	if tenants, err := st.ListTenants(ctx); err == nil {
 		d.Counts["tenants"] = int64(len(tenants))
 	} else {
@@ -169,6 +171,14 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 		}
 		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Belong, "person"), p.Policy, format.Count(counts.Batches, "batch")+" open")
 	}
+}
+
+// checkBooks checks what a store counts and chains.
+func checkBooks(ctx context.Context, st store.Store, d *diagnosis) {
+	d.check("ledger", st.CheckLedger(ctx), "sums to zero, and every balance is what its entries make it")
+	head, err := st.CheckAudit(ctx)
+	d.check("audit log", err, "%s", auditLine(head))
+	d.check("quotas", st.CheckUsage(ctx), "what is counted of stored bytes, open batches and open tasks is what there is")
 }
 
 // auditLine says what an audit log that is as it should be has.

@@ -102,7 +102,11 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.store, err = sqlite.Open(ctx, filepath.Join(cfg.Data, DatabaseFile), sqlite.Options{MaxPages: cfg.MaxPages, Keys: keys}); err != nil {
+	database := filepath.Join(cfg.Data, DatabaseFile)
+	if err := sqlite.LogMissing(database); err != nil {
+		cfg.Log.Warn("the database may lack its last commits", "err", err)
+	}
+	if s.store, err = sqlite.Open(ctx, database, sqlite.Options{MaxPages: cfg.MaxPages, Keys: keys}); err != nil {
 		return nil, err
 	}
 	defer func() {

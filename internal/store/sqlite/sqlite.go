@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -76,9 +75,6 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	if err := ours(path); err != nil {
-		return nil, err
-	}
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -92,6 +88,12 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 			_ = lock.release()
 		}
 	}()
+	if err = checkFiles(path); err != nil {
+		return nil, err
+	}
+	if err = create(ctx, path); err != nil {
+		return nil, err
+	}
 	pool := func(dsn string, most, idle int) *sql.DB {
 		var db *sql.DB
 		if db, err = sql.Open("sqlite", dsn); err != nil {
@@ -110,10 +112,13 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &Store{write: write, read: read, scan: scan, lock: lock, log: &checkpointer{write: write, own: log, wake: make(chan struct{}, 1)}}
+	if err = s.markOpen(ctx); err != nil {
+		return nil, err
+	}
 	if err = sqlstore.Migrate(ctx, write, goose.DialectSQLite3, rewrite); err != nil {
 		return nil, err
 	}
-	s := &Store{write: write, read: read, scan: scan, lock: lock, log: &checkpointer{write: write, own: log, wake: make(chan struct{}, 1)}}
 	s.Store = sqlstore.New(sqlstore.Pools{Write: write, Read: read, Scan: scan}, sqlstore.Dialect{
 		Unique:  isCode(lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY),
 		Missing: isCode(lib.SQLITE_CONSTRAINT_FOREIGNKEY),
@@ -154,7 +159,7 @@ func (s *Store) reseal(ctx context.Context) error {
 
 // Close closes the database; what was committed is in the one file then.
 func (s *Store) Close() error {
-	return errors.Join(s.log.stop(), s.Store.Close(), s.lock.release())
+	return errors.Join(s.log.stop(), s.markClosed(context.Background()), s.Store.Close(), s.lock.release())
 }
 
 // rewrite fits the shared schema to SQLite, where only a key declared just so
@@ -233,14 +238,3 @@ func isFull(dir string) func(error) bool {
 const leastFreeBytes = 1 << 20
 
 var _ store.Store = (*Store)(nil)
-
-// ours makes the file, if it is not there, for this user alone: it holds
-// people's addresses and hashes of their passwords. One that cannot be written
-// is refused now rather than at the first answer.
-func ours(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
