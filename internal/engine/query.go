@@ -194,8 +194,10 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 		}
 		why.Workers[r]++
 	}
-	for range e.before(b) {
-		why.Ahead++
+	if !e.gate.holdsBack(b) { // else it has no place in the Queue either
+		for range e.before(b) {
+			why.Ahead++
+		}
 	}
 	return why, nil
 }

@@ -31,6 +31,24 @@ func TestTrainingIsNotAhead(t *testing.T) {
 	}
 }
 
+// TestNothingIsAheadAtAClosedGate: what has no place in the queue has nothing before it.
+func TestNothingIsAheadAtAClosedGate(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "fifo", 2)
+	must(t, e.Launch(start, benchSpec1(1)))
+	must(t, e.Launch(start.Add(time.Second), benchSpec1(2)))
+	for _, gate := range []engine.Gate{{}, {On: true, Min: 9}} {
+		must(t, e.SetGate(start.Add(2*time.Second), gate))
+		want := 1
+		if gate.On {
+			want = 0
+		}
+		if why, err := e.WhyBatch(2); err != nil || why.Ahead != want {
+			t.Errorf("with the gate %+v %d are before it (%v), want %d", gate, why.Ahead, err, want)
+		}
+	}
+}
+
 // TestPlacesAreAtMostASecondOld, also when there are more batches or fewer.
 func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	t.Parallel()
