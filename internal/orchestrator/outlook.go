@@ -233,13 +233,9 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 				ends[k] = instant.Later(ends[k], t.Add(tails[i]))
 			}
 		}
-		if !done.Horizon.IsZero() && (o.Horizon.IsZero() || done.Horizon.Before(o.Horizon)) {
-			o.Horizon = done.Horizon
-		}
+		o.Horizon = nextOf(o.Horizon, done.Horizon)
 		if !done.At.IsZero() {
-			if o.At.IsZero() || done.At.Before(o.At) {
-				o.At = done.At
-			}
+			o.At = nextOf(o.At, done.At)
 			o.Since += done.Since
 		}
 	}

@@ -121,7 +121,7 @@ var figures = []figure{
 
 // event counts one of the five events by which jobs run.
 func event(k engine.EventKind) figure {
-	return counter("event_"+k.String()+"_total", fmt.Sprintf("Events %d of jobs, consumed since the pool was started.", k), func(v *control.PoolView) float64 { return float64(v.Status.Events[k]) })
+	return counter("event_"+k.String()+"_total", fmt.Sprintf("Events %d of jobs, consumed since the server was started.", k), func(v *control.PoolView) float64 { return float64(v.Status.Events[k]) })
 }
 
 // spread is one number of how evenly the people of a pool were spread.
