@@ -26,7 +26,7 @@ type Batch struct {
 	Resume BatchMove   `cmd:"" help:"Hand out again."`
 	End    BatchMove   `cmd:"" help:"End early, with the labels that there are."`
 	Cancel BatchMove   `cmd:"" help:"Give a batch up, running or draft."`
-	Edit   BatchEdit   `cmd:"" help:"Change price, redundancy, priority or deadline of a running batch; emergency stop."`
+	Edit   BatchEdit   `cmd:"" help:"Change price, redundancy, priority, deadline, whether it is production, or what is enough, of a running batch; emergency stop."`
 	TopUp  BatchTopUp  `cmd:"" help:"Add to the budget of a running batch."`
 
 	AddTasks   BatchAddTasks   `cmd:"" help:"Add the tasks of a file to a running batch."`
