@@ -77,6 +77,9 @@ func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 		if text := val(out.Control.Elasticity); x.Elasticity != nil && text != "" && text != "static" && !val(out.Retainer.Called) {
 			say(w, "note: the pool is open, so %s calls nobody and lets nobody go; --called lets it\n", text)
 		}
+		if text := val(out.Control.Stability); x.Stability != nil && text != "" && text != "none" && !val(out.Retainer.Called) {
+			say(w, "note: the pool is open, so %s replaces nobody who leaves; --called lets it\n", text)
+		}
 		if val(out.Retainer.Rate) > 0 && out.Account.Funds == 0 {
 			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
 		}
