@@ -309,6 +309,10 @@ func oneLine(s string) string {
 
 func (x *WorkflowItems) done(c *Context, r *remote) error {
 	list, err := r.Items(c.Ctx, x.ID, x.Step, x.After, x.Limit)
+	if err == nil && len(list) == 0 && !x.JSON {
+		say(c.Stdout, "%s has done nothing more yet: of what is there, throng workflow show %s tells\n", clean(x.Step), x.ID)
+		return nil
+	}
 	return printTable(r, list, err, "N|ITEM|STATE|AT|ADDS", func(i wire.Item) []any {
 		adds := i.Error
 		if adds == "" {
