@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/throng-dev/throng/internal/server"
+	"github.com/throng-dev/throng/internal/server/retention"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -40,6 +41,11 @@ type Serve struct {
 	keyFlag
 
 	AuditRetention span `placeholder:"DURATION" help:"Keep entries of the audit log so long, such as 365d, by whole days; 1d at least; default: for ever." env:"THRONG_AUDIT_RETENTION"`
+
+	Retention      []string `sep:"none" placeholder:"KIND=DAYS" help:"Delete what tenants have so long, unless they set something else: answers or files so many days after the batch or run has ended, or details of logs, as in answers=365; without it, nothing is deleted. May be given often." env:"THRONG_RETENTION"`
+	RetentionLeast []string `sep:"none" placeholder:"KIND=DAYS" help:"Let no tenant keep it for less, as in logs=90. May be given often." env:"THRONG_RETENTION_LEAST"`
+	RetentionMost  []string `sep:"none" placeholder:"KIND=DAYS" help:"Let no tenant keep it for longer, as in answers=730. May be given often." env:"THRONG_RETENTION_MOST"`
+	ScrubAt        string   `placeholder:"HH:MM" help:"Rewrite the files of the database at this time of the day, in UTC, if something was deleted: nothing is kept meanwhile." default:"03:00" env:"THRONG_SCRUB_AT"`
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
 
@@ -76,6 +82,14 @@ func (s *Serve) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
+	policy, err := retention.ParsePolicy(s.Retention, s.RetentionLeast, s.RetentionMost)
+	if err != nil {
+		return err
+	}
+	scrubAt, err := retention.ParseTimeOfDay("scrub-at", s.ScrubAt)
+	if err != nil {
+		return err
+	}
 	keys, err := s.keys()
 	if err != nil {
 		return err
@@ -86,6 +100,7 @@ func (s *Serve) Run(c *Context) error {
 		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
 		Services: services, Log: log, Version: c.Version, AuditRetention: s.AuditRetention.Duration,
+		Retention: policy, ScrubAt: scrubAt,
 	})
 	if err != nil {
 		return err

@@ -10,14 +10,15 @@ import (
 
 // Tenant is "throng tenant".
 type Tenant struct {
-	Add     TenantAdd     `cmd:"" help:"Add a tenant."`
-	Set     TenantSet     `cmd:"" help:"Change a tenant's name, its weight and its highest priority."`
-	List    TenantList    `cmd:"" help:"List tenants with their balances."`
-	Invite  TenantInvite  `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
-	Deposit TenantDeposit `cmd:"" help:"Put money into a tenant's account, or take it out."`
-	Quota   TenantQuota   `cmd:"" help:"Show what a tenant may have and has, or set it."`
-	Stop    TenantStop    `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
-	Start   TenantStop    `cmd:"" help:"Lift the emergency stop of a tenant."`
+	Add       TenantAdd       `cmd:"" help:"Add a tenant."`
+	Set       TenantSet       `cmd:"" help:"Change a tenant's name, its weight and its highest priority."`
+	List      TenantList      `cmd:"" help:"List tenants with their balances."`
+	Invite    TenantInvite    `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
+	Deposit   TenantDeposit   `cmd:"" help:"Put money into a tenant's account, or take it out."`
+	Quota     TenantQuota     `cmd:"" help:"Show what a tenant may have and has, or set it."`
+	Retention TenantRetention `cmd:"" help:"Show for how long a tenant keeps answers, files and logs, set it, or say what is deleted when."`
+	Stop      TenantStop      `cmd:"" help:"Emergency stop: hand out nothing more of a tenant."`
+	Start     TenantStop      `cmd:"" help:"Lift the emergency stop of a tenant."`
 }
 
 // aTenant is the tenant that a command is about: its Run may ask for the id.

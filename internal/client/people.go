@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
@@ -115,6 +118,34 @@ func (c *Client) Quotas(ctx context.Context, id crowd.TenantID) (wire.Quotas, er
 // SetQuotas sets quotas of a tenant; nil: the default.
 func (c *Client) SetQuotas(ctx context.Context, id crowd.TenantID, values map[string]*int64) (wire.Quotas, error) {
 	return call[wire.Quotas](ctx, c, http.MethodPut, path("tenants", id, "quotas"), wire.SetQuotas{Values: values})
+}
+
+// Retention returns for how long a tenant keeps what.
+func (c *Client) Retention(ctx context.Context, id crowd.TenantID) (wire.Retention, error) {
+	return get[wire.Retention](ctx, c, path("tenants", id, "retention"))
+}
+
+// SetRetention sets for how many days a tenant keeps something (0: for ever); nil: as long
+// as the operator says.
+func (c *Client) SetRetention(ctx context.Context, id crowd.TenantID, days map[string]*int) (wire.Retention, error) {
+	return call[wire.Retention](ctx, c, http.MethodPut, path("tenants", id, "retention"), wire.SetRetention{Days: days})
+}
+
+// RetentionPreview returns what is deleted of a tenant, and when, if days were set.
+func (c *Client) RetentionPreview(ctx context.Context, id crowd.TenantID, days map[string]*int) (wire.RetentionPreview, error) {
+	var list []string
+	for _, kind := range slices.Sorted(maps.Keys(days)) {
+		value := "default"
+		if n := days[kind]; n != nil {
+			value = strconv.Itoa(*n)
+		}
+		list = append(list, kind+"="+value)
+	}
+	query := url.Values{}
+	if len(list) > 0 {
+		query.Set("days", strings.Join(list, ","))
+	}
+	return get[wire.RetentionPreview](ctx, c, path("tenants", id, "retention", "preview")+"?"+query.Encode())
 }
 
 // Deposit puts money into a tenant's account.

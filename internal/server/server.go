@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/server/oidc"
+	"github.com/throng-dev/throng/internal/server/retention"
 	"github.com/throng-dev/throng/internal/server/scim"
 	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/store"
@@ -64,8 +65,13 @@ type Config struct {
 	Services    httpstep.Allow // private places that service steps of workflows may call
 	// AuditRetention is how long entries of the audit log are kept; 0: for ever.
 	AuditRetention time.Duration
-	Log            *slog.Logger
-	Version        string
+	// Retention is for how long tenants keep what.
+	Retention retention.Policy
+	// ScrubAt is when the files of the database are rewritten if something was deleted, after
+	// midnight in UTC.
+	ScrubAt time.Duration
+	Log     *slog.Logger
+	Version string
 }
 
 // Server is a running server.
@@ -143,7 +149,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if s.App, err = app.Open(ctx, app.Config{
 		AdminFrom: adminFrom, Providers: providers, Factor: factor,
 		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
-		Services: cfg.Services, AuditRetention: cfg.AuditRetention,
+		Services: cfg.Services, AuditRetention: cfg.AuditRetention, Retention: cfg.Retention, ScrubAt: cfg.ScrubAt,
 	}); err != nil {
 		return nil, err
 	}

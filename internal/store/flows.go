@@ -47,6 +47,9 @@ type Run struct {
 	Ended     int64        // items that have come to the end of their way, if the SLA is per item
 	Late      int64        // of those, the ones with a penalty
 	Classes   []ClassCount // those three by class of the items, as far as some have ended; nil: there are no classes
+
+	AnswersDeletedAt time.Time `audit:"-"` // since when what was answered is not there any more; zero: it is
+	FilesDeletedAt   time.Time `audit:"-"` // likewise its rows
 }
 
 // ClassCount is how a promise was kept to items that have ended.

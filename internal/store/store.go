@@ -50,6 +50,7 @@ type Store interface {
 	Audit
 	Quotas
 	PersonalData
+	Retention
 	Close() error
 }
 
@@ -314,6 +315,9 @@ type Batch struct {
 	CreatedAt time.Time
 	Directed  bool // people are invited to single tasks
 	Progress  engine.Progress
+
+	AnswersDeletedAt time.Time `audit:"-"` // since when what was answered is not there any more; zero: it is
+	FilesDeletedAt   time.Time `audit:"-"` // likewise the cells and known answers of the tasks
 }
 
 // HasBudget reports whether the batch has a budget of its own: that of a step may spend

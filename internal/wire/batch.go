@@ -94,6 +94,9 @@ type Batch struct {
 	CreatedAt    time.Time     `json:"created_at"`
 	LaunchedAt   time.Time     `json:"launched_at,omitzero"`
 	EndedAt      time.Time     `json:"ended_at,omitzero"`
+
+	AnswersDeletedAt time.Time `json:"answers_deleted_at,omitzero" doc:"since when what was answered is not there any more, as the tenant keeps answers no longer; left out: it is there"`
+	FilesDeletedAt   time.Time `json:"files_deleted_at,omitzero" doc:"likewise what was uploaded for its tasks"`
 }
 
 // Wanted is how many tasks have a label or are to get one.

@@ -38,6 +38,9 @@ type RunHead struct {
 	PenaltyMicros crowd.Money    `json:"penalty_micros" doc:"for being late, so far"`
 	ItemsEnded    int64          `json:"items_ended" doc:"items that have left the workflow, if the SLA is per item"`
 	ItemsLate     int64          `json:"items_late" doc:"of those, the ones with a penalty"`
+
+	AnswersDeletedAt time.Time `json:"answers_deleted_at,omitzero" doc:"since when what was answered is not there any more, as the tenant keeps answers no longer; left out: it is there"`
+	FilesDeletedAt   time.Time `json:"files_deleted_at,omitzero" doc:"likewise the rows of the run"`
 }
 
 // Run is a run as it stands.

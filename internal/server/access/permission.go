@@ -39,6 +39,7 @@ const (
 	CanReadServices
 	CanChangeServices
 	CanChangeSecrets
+	CanChangeRetention
 	CanReadAudit
 	CanWork
 	permissionCount
@@ -46,33 +47,34 @@ const (
 
 // permissions are the names of the permissions and what they are for.
 var permissions = [permissionCount]struct{ name, text string }{
-	CanReadTenants:    {"tenants.read", "see all tenants, with their settings"},
-	CanChangeTenants:  {"tenants.change", "add tenants, change their names, weights and limits"},
-	CanStop:           {"stop", "the emergency stop of a tenant; of everything, if held for the installation"},
-	CanReadMoney:      {"money.read", "see accounts and their entries"},
-	CanMoveMoney:      {"money.move", "put money into accounts of tenants and pools, and take it out"},
-	CanChangeBudgets:  {"budgets.change", "raise the budgets of batches and runs from the tenant's account"},
-	CanReadBatches:    {"batches.read", "see batches and runs, how far they are, and what they cost"},
-	CanEditBatches:    {"batches.edit", "make and change batches and runs, upload what they work on"},
-	CanLaunchBatches:  {"batches.launch", "launch, pause, resume, end and cancel batches and runs"},
-	CanReadResults:    {"results.read", "see tasks, answers, labels and what runs have made"},
-	CanReview:         {"review", "retry or give up what a run holds with an error, keep workers from a tenant's tasks"},
-	CanReadPeople:     {"people.read", "see people and invitations"},
-	CanReadNames:      {"people.names", "see who the workers of a tenant are, where others see pseudonyms"},
-	CanChangePeople:   {"people.change", "add and change people, give roles"},
-	CanErasePeople:    {"people.erase", "hand out all that is kept about a person, and erase it"},
-	CanInvite:         {"people.invite", "invite people to work"},
-	CanProvision:      {"people.provision", "see providers of accounts, and let them add and change people, roles included"},
-	CanReadTests:      {"tests.read", "see qualification tests and who took them"},
-	CanChangeTests:    {"tests.change", "make and retire qualification tests"},
-	CanReadPools:      {"pools.read", "see pools whole: people, queues, control, money for waiting"},
-	CanChangePools:    {"pools.change", "add and change pools, grant them, move people between them"},
-	CanReadFairness:   {"fairness.read", "see how evenly a pool serves the tenants"},
-	CanReadServices:   {"services.read", "see the services that workflows may call"},
-	CanChangeServices: {"services.change", "declare, change and remove services"},
-	CanChangeSecrets:  {"secrets.change", "set, list and delete the secrets of a tenant, which are never shown"},
-	CanReadAudit:      {"audit.read", "see who changed what; of a tenant, without addresses and without who runs the installation"},
-	CanWork:           {"work", "do tasks; comes with a pool only"},
+	CanReadTenants:     {"tenants.read", "see all tenants, with their settings"},
+	CanChangeTenants:   {"tenants.change", "add tenants, change their names, weights and limits"},
+	CanStop:            {"stop", "the emergency stop of a tenant; of everything, if held for the installation"},
+	CanReadMoney:       {"money.read", "see accounts and their entries"},
+	CanMoveMoney:       {"money.move", "put money into accounts of tenants and pools, and take it out"},
+	CanChangeBudgets:   {"budgets.change", "raise the budgets of batches and runs from the tenant's account"},
+	CanReadBatches:     {"batches.read", "see batches and runs, how far they are, and what they cost"},
+	CanEditBatches:     {"batches.edit", "make and change batches and runs, upload what they work on"},
+	CanLaunchBatches:   {"batches.launch", "launch, pause, resume, end and cancel batches and runs"},
+	CanReadResults:     {"results.read", "see tasks, answers, labels and what runs have made"},
+	CanReview:          {"review", "retry or give up what a run holds with an error, keep workers from a tenant's tasks"},
+	CanReadPeople:      {"people.read", "see people and invitations"},
+	CanReadNames:       {"people.names", "see who the workers of a tenant are, where others see pseudonyms"},
+	CanChangePeople:    {"people.change", "add and change people, give roles"},
+	CanErasePeople:     {"people.erase", "hand out all that is kept about a person, and erase it"},
+	CanInvite:          {"people.invite", "invite people to work"},
+	CanProvision:       {"people.provision", "see providers of accounts, and let them add and change people, roles included"},
+	CanReadTests:       {"tests.read", "see qualification tests and who took them"},
+	CanChangeTests:     {"tests.change", "make and retire qualification tests"},
+	CanReadPools:       {"pools.read", "see pools whole: people, queues, control, money for waiting"},
+	CanChangePools:     {"pools.change", "add and change pools, grant them, move people between them"},
+	CanReadFairness:    {"fairness.read", "see how evenly a pool serves the tenants"},
+	CanReadServices:    {"services.read", "see the services that workflows may call"},
+	CanChangeServices:  {"services.change", "declare, change and remove services"},
+	CanChangeSecrets:   {"secrets.change", "set, list and delete the secrets of a tenant, which are never shown"},
+	CanChangeRetention: {"retention.change", "set how long a tenant keeps answers, files and logs, after which they are deleted"},
+	CanReadAudit:       {"audit.read", "see who changed what; of a tenant, without addresses and without who runs the installation"},
+	CanWork:            {"work", "do tasks; comes with a pool only"},
 }
 
 // String is the permission's name.

@@ -43,7 +43,7 @@ var builtIns = []BuiltIn{
 		CanReadTests, CanChangeTests, CanReadPools, CanChangePools, CanReadFairness, CanReadServices, CanChangeServices), true, true},
 	{Finance, "looks after money: accounts, deposits and budgets", SetOf(CanReadTenants, CanReadMoney, CanMoveMoney, CanChangeBudgets, CanReadBatches), true, true},
 	{Requester, "has tasks done for a tenant, and says who else may", reading |
-		SetOf(CanStop, CanChangeBudgets, CanEditBatches, CanLaunchBatches, CanReview, CanChangePeople, CanInvite, CanChangeTests, CanChangeSecrets), false, true},
+		SetOf(CanStop, CanChangeBudgets, CanEditBatches, CanLaunchBatches, CanReview, CanChangePeople, CanInvite, CanChangeTests, CanChangeSecrets, CanChangeRetention), false, true},
 	{Launcher, "launches, pauses and ends what others have made", reading&^SetOf(CanReadPeople, CanReadAudit) | SetOf(CanLaunchBatches), false, true},
 	{Viewer, "sees everything and changes nothing", reading | SetOf(CanReadTenants, CanReadPools), true, true},
 	{Reviewer, "looks through answers and labels, and decides on what failed", SetOf(CanReadBatches, CanReadResults, CanReview), false, true},

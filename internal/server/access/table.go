@@ -359,4 +359,10 @@ var (
 	AuditCheck  = reads("Audit.Check", Installation, CanReadAudit)
 	_           = internal("Audit.DropOld")
 	_           = internal("Audit.Run")
+
+	RetentionGet     = reads("Retention.Get", Tenant, CanReadBatches)
+	RetentionSet     = changes("Retention.Set", Tenant, CanChangeRetention)
+	RetentionPreview = reads("Retention.Preview", Tenant, CanReadBatches)
+	_                = internal("Retention.Step")
+	_                = internal("Retention.Run")
 )

@@ -65,6 +65,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.invitations()
 	a.tests()
 	a.tenants()
+	a.retention()
 	a.pools()
 	a.poolEvents()
 	a.livePools()

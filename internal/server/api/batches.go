@@ -54,6 +54,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled, Removed: p.Removed,
 		SpentMicros: p.Spent, Spare: v.Spare, Reserved: max(v.Added, 0), Released: max(-v.Added, 0), CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 		NotBy: s.NotBy, TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),
+		AnswersDeletedAt: v.AnswersDeletedAt, FilesDeletedAt: v.FilesDeletedAt,
 	}
 	if v.Reason != crowd.Eligible {
 		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Because(), v.Remedy

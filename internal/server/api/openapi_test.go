@@ -111,6 +111,7 @@ var bodies = map[string]string{
 	"PATCH /v1/tenants/{id}":             `{"stopped": true}`,
 	"POST /v1/tenants/{id}/deposits":     `{"amount_micros": 1}`,
 	"PUT /v1/tenants/{id}/quotas":        `{"values": {"open-runs": 5}}`,
+	"PUT /v1/tenants/{id}/retention":     `{"days": {"answers": 9}}`,
 	"PATCH /v1/pools/{id}":               `{"stopped": true}`,
 	"POST /v1/pools/{id}/funds":          `{"amount_micros": 1}`,
 	"PUT /v1/pools/{id}/grants/{tenant}": `{"invite": true}`,

@@ -50,6 +50,7 @@ var requests = []written{
 	{op: "POST /v1/tenants", path: "/v1/tenants", body: `{"name": "cows", "weight": 2.5, "max_priority": 7.5}`, get: "/v1/tenants", at: "2"},
 	{op: "PATCH /v1/tenants/{id}", path: "/v1/tenants/n3", body: `{"name": "calves", "weight": 3.5, "max_priority": 8.5, "stopped": true}`, get: "/v1/tenants", at: "2"},
 	{op: "PUT /v1/tenants/{id}/quotas", path: "/v1/tenants/n3/quotas", body: `{"values": {"stored-bytes": 12345}}`, get: "/v1/tenants/n3/quotas", as: map[string]string{"values.stored-bytes": "quotas.0.value"}},
+	{op: "PUT /v1/tenants/{id}/retention", path: "/v1/tenants/n3/retention", body: `{"days": {"answers": 45}}`, get: "/v1/tenants/n3/retention", as: map[string]string{"days.answers": "rules.0.days"}},
 	{op: "PATCH /v1/tenants/{id}", path: "/v1/tenants/n3", body: `{"stopped": false}`, get: "/v1/tenants", at: "2"},
 	{op: "POST /v1/tenants/{id}/deposits", path: "/v1/tenants/n3/deposits", body: `{"amount_micros": 12340000, "note": "for March"}`, get: "/v1/tenants/n3/account", at: "entries.0"},
 	{op: "POST /v1/tenants", path: "/v1/tenants", body: `{"name": "ducks", "deposit_micros": 5000000}`, get: "/v1/tenants/n4/account", as: map[string]string{"name": "", "deposit_micros": "balance_micros"}},
@@ -110,8 +111,9 @@ var testBody = written{
 // elsewhere are fields that other tests read back, which it names, or that
 // are used up at once.
 var elsewhere = map[string]string{
-	"PUT /v1/tenants/{id}/quotas values": "TestQuotasAreSeenAndSet sets and reads some",
-	"POST /v1/runs parent":               "scripts of the command line: workflow run --from-run", "POST /v1/runs from": "scripts of the command line: workflow run --from-run",
+	"PUT /v1/tenants/{id}/quotas values":  "TestQuotasAreSeenAndSet sets and reads some",
+	"PUT /v1/tenants/{id}/retention days": "TestRetentionIsSeenAndSet sets and reads some",
+	"POST /v1/runs parent":                "scripts of the command line: workflow run --from-run", "POST /v1/runs from": "scripts of the command line: workflow run --from-run",
 	"POST /v1/runs/{id}/top-up amount_micros":   "TestARunFromItsFileToItsResults",
 	"POST /v1/runs open":                        "TestRowsOfOpenInputs",
 	"POST /v1/runs ask_again":                   "scripts of the command line: workflow run --ask-again",

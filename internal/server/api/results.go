@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,7 +18,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/results"
-	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -117,12 +115,12 @@ func (a *api) results() {
 			if err != nil {
 				return nil, err
 			}
-			columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, results.InputColumns(&b)...)
+			t := results.LabelTable(&b, list)
 			name := b.Spec.ID.String() + "-labels"
 			if in.Method != "live" { // those of each method are another file
 				name += "-" + in.Method
 			}
-			return a.stream(name, in.options("confidence", "answers", "tie", "undecided"), columns, labelRows(list)), nil
+			return a.stream(name, in.options(t.JSON...), t.Columns, t.Rows), nil
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/quality", summary: "Agreement, accuracy against known answers, and how the workers do", tag: tag, access: signedIn,
 		text: "Without `method`, by the one that fits the kind of question: `median` for ratings and numbers, `central` for short texts, `per-option` for several options, `ds-map` for all else."},
@@ -171,19 +169,6 @@ func (a *api) events(name string, changed <-chan struct{}, stop func(), look fun
 		}}.Send(ctx.Context(), w)
 		httpkit.LogError(ctx.Context(), a.log, r, err) // the status is out already
 	}}
-}
-
-func labelRows(list iter.Seq2[store.LabelledTask, error]) iter.Seq2[[]string, error] {
-	var row []string
-	return lists.MapRead(list, func(t store.LabelledTask) []string {
-		if l := t.Label; l == nil {
-			row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold)
-		} else {
-			row = append(row[:0], t.Task.String(), l.Value, strconv.FormatFloat(l.Confidence, 'g', 6, 64), strconv.Itoa(l.Answers),
-				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold)
-		}
-		return append(row, t.Values...)
-	})
 }
 
 func toQuality(q *batches.Quality) wire.Quality {

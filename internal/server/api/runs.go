@@ -21,6 +21,7 @@ func toRunHead(r store.Run) wire.RunHead {
 		ID: r.ID, Tenant: r.Tenant, Name: r.Name, State: string(r.State), BudgetMicros: r.Budget, Deadline: r.Deadline,
 		Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, RenewAges: r.RenewAges, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		PenaltyMicros: r.Penalty, ItemsEnded: r.Ended, ItemsLate: r.Late,
+		AnswersDeletedAt: r.AnswersDeletedAt, FilesDeletedAt: r.FilesDeletedAt,
 	}
 }
 

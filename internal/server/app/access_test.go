@@ -305,6 +305,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 
 	"Tenants.Quotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.Quotas(s.ctx, p, s.a)) },
+	"Retention.Get":  getRetention, "Retention.Set": setRetention, "Retention.Preview": previewRetention,
 	"Tenants.SetQuotas": func(s *scene, p *access.Principal) error {
 		five := int64(5000)
 		return second(s.Tenants.SetQuotas(s.ctx, p, s.a, map[store.Quota]*int64{store.OpenRuns: &five}))

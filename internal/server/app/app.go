@@ -24,6 +24,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/repeats"
 	"github.com/throng-dev/throng/internal/server/results"
+	"github.com/throng-dev/throng/internal/server/retention"
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
@@ -52,6 +53,9 @@ type Config struct {
 
 	AuditRetention time.Duration // how long entries of the audit log are kept; 0: for ever
 
+	Retention retention.Policy // for how long tenants keep what
+	ScrubAt   time.Duration    // after midnight in UTC: when the files are rewritten if something was deleted
+
 	// Services are the private places that service steps of workflows may call, in
 	// addition to public ones.
 	Services httpstep.Allow
@@ -74,6 +78,7 @@ type App struct {
 	Runs        *runs.Runs
 	Services    *runs.Services
 	Audit       *audit.Audit
+	Retention   *retention.Retention
 	// Provisioning is how providers of accounts keep people and groups here.
 	Provisioning *accounts.Provisioning
 
@@ -113,6 +118,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"usage of a day", true, a.quotas.Run},
 		{"what groups make people", true, a.Provisioning.Run},
 		{"erasures", true, a.Accounts.FinishErasures},
+		{"what has been kept for long enough", true, a.Retention.Run},
 	}
 }
 
@@ -187,6 +193,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
 	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention, Names: workers})
+	a.Retention = retention.New(retention.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Policy: cfg.Retention, Scrub: cfg.ScrubAt})
 	return a, nil
 }
 

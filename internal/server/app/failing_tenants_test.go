@@ -84,6 +84,30 @@ func (f *failingStore) Scrub(ctx context.Context, now time.Time) error {
 	return f.err(ctx, "Scrub", func() error { return f.Store.Scrub(ctx, now) })
 }
 
+func (f *failingStore) SetRetention(ctx context.Context, tenant crowd.TenantID, days map[store.Retained]*int) error {
+	return f.err(ctx, "SetRetention", func() error { return f.Store.SetRetention(ctx, tenant, days) })
+}
+
+func (f *failingStore) RetentionSet(ctx context.Context) (map[crowd.TenantID]map[store.Retained]int, error) {
+	return fail1(f, ctx, "RetentionSet", func() (map[crowd.TenantID]map[store.Retained]int, error) { return f.Store.RetentionSet(ctx) })
+}
+
+func (f *failingStore) Expiring(ctx context.Context, tenant crowd.TenantID, kind store.Retained, until time.Time, limit int) ([]store.Expiring, error) {
+	return fail1(f, ctx, "Expiring", func() ([]store.Expiring, error) { return f.Store.Expiring(ctx, tenant, kind, until, limit) })
+}
+
+func (f *failingStore) BeginDeletion(ctx context.Context, d store.Deletion) error {
+	return f.err(ctx, "BeginDeletion", func() error { return f.Store.BeginDeletion(ctx, d) })
+}
+
+func (f *failingStore) DeleteSome(ctx context.Context, now time.Time, limit int) (bool, error) {
+	return fail1(f, ctx, "DeleteSome", func() (bool, error) { return f.Store.DeleteSome(ctx, now, limit) })
+}
+
+func (f *failingStore) Unscrubbed(ctx context.Context) (time.Time, error) {
+	return fail1(f, ctx, "Unscrubbed", func() (time.Time, error) { return f.Store.Unscrubbed(ctx) })
+}
+
 func (f *failingStore) TakenOver(ctx context.Context, id crowd.RunID, node int) (engine.TakenOver, error) {
 	return fail1(f, ctx, "TakenOver", func() (engine.TakenOver, error) { return f.Store.TakenOver(ctx, id, node) })
 }

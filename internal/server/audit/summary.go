@@ -43,6 +43,10 @@ var did = map[string]string{
 
 	"Services.Declare": "declared $", "Services.Change": "changed $", "Services.Remove": "removed $",
 
+	"Retention.Set": "set how long $ keeps things",
+
+	store.RetentionDeleted: "began to delete what has been kept for long enough of $",
+
 	store.AuditDropped: "dropped old entries of $",
 }
 

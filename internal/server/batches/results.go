@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -220,6 +221,9 @@ func (s *Batches) Preview(ctx context.Context, p *access.Principal, id crowd.Bat
 	}
 	if n < 1 || n > b.Spec.Tasks || len(b.Columns) == 0 { // no columns: an upload is under way
 		return nil, &crowd.Error{Code: crowd.NotFound, Field: "task", Message: "there is no such task"}
+	}
+	if !b.FilesDeletedAt.IsZero() {
+		return nil, crowd.Errorf(crowd.Conflict, "the data of the tasks of %s were deleted on %s, as its tenant keeps files no longer", id, b.FilesDeletedAt.UTC().Format(time.DateOnly))
 	}
 	template, err := input.Compile(b.Template)
 	if err != nil {

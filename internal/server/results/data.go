@@ -123,6 +123,9 @@ func (r *reader) add(a *store.Annotation) {
 	r.out.workers[x.Worker]++
 	r.out.answers++
 	r.out.answered = append(r.out.answered, a.EndedAt.Unix())
+	if !r.b.AnswersDeletedAt.IsZero() {
+		return
+	}
 	if r.own {
 		r.whole.Add(x)
 	}
@@ -277,6 +280,9 @@ type Worker struct {
 
 // Whole combines a batch's answers, for a use case that has checked who asks.
 func (s *Results) Whole(ctx context.Context, b *store.Batch, method string) (*Whole, error) {
+	if !b.AnswersDeletedAt.IsZero() {
+		return nil, AnswersDeleted(b)
+	}
 	f, err := s.fitted(ctx, b, method)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (x *answerRows) columns(more ...string) []string {
 	if x.named {
 		list = append(list, "worker_id", "worker_name")
 	}
-	return list
+	return withDeleted(list, x.batch, deletedColumn)
 }
 
 // append appends the cells of an answer to a task with these values.
@@ -77,7 +77,48 @@ func (x *answerRows) append(row []string, a *Answer, values []string, more ...st
 	if x.named {
 		row = append(row, a.By.ID.String(), a.By.Name)
 	}
+	return withDeleted(row, x.batch, Deleted(x.batch))
+}
+
+// deletedColumn is the column that the files have of batches of which something was deleted,
+// so that nobody takes what is empty for what was given.
+const deletedColumn = "deleted"
+
+// Deleted says what of a batch was deleted after it had been kept for long enough, and when;
+// "": nothing.
+func Deleted(b *store.Batch) string {
+	var parts []string
+	if !b.AnswersDeletedAt.IsZero() {
+		parts = append(parts, "answers on "+b.AnswersDeletedAt.UTC().Format(time.DateOnly))
+	}
+	if !b.FilesDeletedAt.IsZero() {
+		parts = append(parts, "tasks' data on "+b.FilesDeletedAt.UTC().Format(time.DateOnly))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// withDeleted appends a cell to a row, or to the columns, of a batch of which something was
+// deleted.
+func withDeleted(row []string, b *store.Batch, cell string) []string {
+	if Deleted(b) != "" {
+		row = append(row, cell)
+	}
 	return row
+}
+
+// LabelTable makes a table of a batch's tasks with a label each.
+func LabelTable(b *store.Batch, list iter.Seq2[store.LabelledTask, error]) Table {
+	columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, InputColumns(b)...)
+	var row []string
+	return Table{withDeleted(columns, b, deletedColumn), []string{"confidence", "answers", "tie", "undecided"}, lists.MapRead(list, func(t store.LabelledTask) []string {
+		if l := t.Label; l == nil {
+			row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold)
+		} else {
+			row = append(row[:0], t.Task.String(), l.Value, confidence(l), strconv.Itoa(l.Answers),
+				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold)
+		}
+		return withDeleted(append(row, padded(t.Values, len(b.Columns))...), b, Deleted(b))
+	})}
 }
 
 // AnnotationTable makes a table of a batch's assignments. If it is named, it says who the
@@ -142,6 +183,7 @@ func (d *Download) Table(rows RowsAre, named bool) (Table, error) {
 			t.JSON = append(t.JSON, name+".confidence")
 		}
 	}
+	t.Columns = withDeleted(t.Columns, &d.Batch, deletedColumn)
 	t.Rows = lists.MapRead(d.Rows, func(r Row) []string { return d.taskCells(&r, labels) })
 	return t, nil
 }
@@ -178,7 +220,7 @@ func (d *Download) taskCells(r *Row, labels bool) []string {
 			cells = append(cells, sure)
 		}
 	}
-	return cells
+	return withDeleted(cells, &d.Batch, Deleted(&d.Batch))
 }
 
 func confidence(l *engine.Label) string { return strconv.FormatFloat(l.Confidence, 'g', 6, 64) }

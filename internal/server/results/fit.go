@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -44,6 +45,10 @@ type fitKey struct {
 
 // fitted returns the fit of a batch by a method.
 func (s *Results) fitted(ctx context.Context, b *store.Batch, method string) (*fit, error) {
+	method, err := usable(b, method)
+	if err != nil {
+		return nil, err
+	}
 	return s.fits.Get(ctx, fitKey{b.Spec.ID, method}, func(ctx context.Context) (*fit, error) {
 		d, err := s.datas.Get(ctx, b.Spec.ID, func(ctx context.Context) (*data, error) { return s.read(ctx, b) })
 		if err != nil {
@@ -52,6 +57,23 @@ func (s *Results) fitted(ctx context.Context, b *store.Batch, method string) (*f
 		f := &fit{batch: *b, data: d, asked: method, by: make([]*label.Result, len(d.questions)), blind: make([]*label.Result, len(d.questions))}
 		return f, f.make(ctx)
 	})
+}
+
+// usable returns by which method a batch's answers can be combined if one is asked for: of
+// answers that were deleted, the labels are left that tasks were given live.
+func usable(b *store.Batch, method string) (string, error) {
+	if b.AnswersDeletedAt.IsZero() || method == Live {
+		return method, nil
+	}
+	if method == "" {
+		return Live, nil
+	}
+	return "", AnswersDeleted(b)
+}
+
+// AnswersDeleted is the error about a batch whose answers were deleted.
+func AnswersDeleted(b *store.Batch) error {
+	return crowd.Errorf(crowd.Conflict, "what was answered in %s was deleted on %s, as its tenant keeps answers no longer: only the labels are left that its tasks were given as answers came in (method %s)", b.Spec.ID, b.AnswersDeletedAt.UTC().Format(time.DateOnly), Live)
 }
 
 // make fits each question.

@@ -235,10 +235,14 @@ func (s *Results) fitAt(ctx context.Context, b *store.Batch, q *Query, at cursor
 	if at.state == 0 {
 		return s.fitted(ctx, b, q.Method)
 	}
+	method, err := usable(b, q.Method)
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.pinned {
-		if f.batch.Spec.ID == b.Spec.ID && f.asked == q.Method && f.data.state == at.state {
+		if f.batch.Spec.ID == b.Spec.ID && f.asked == method && f.data.state == at.state {
 			return f, nil
 		}
 	}

@@ -482,18 +482,3 @@ func (s *Runs) Ended(ctx context.Context, p *access.Principal, id crowd.RunID, m
 	}
 	return s.orchestrator.Ended(ctx, 0, id, most)
 }
-
-// Results returns all rows of a node of a run, once there is room for one more download,
-// which goes on until the request of ctx is answered: a part of a file may be left when all rows are read.
-func (s *Runs) Results(ctx context.Context, p *access.Principal, id crowd.RunID, node string) (*orchestrator.Results, error) {
-	r, err := s.find(ctx, p, access.RunsResults, id)
-	if err != nil {
-		return nil, err
-	}
-	end, err := s.downloads.Start(ctx, p.User.ID, r.Tenant, 1)
-	if err != nil {
-		return nil, err
-	}
-	limits.AtEnd(ctx, end)
-	return s.orchestrator.Results(ctx, 0, id, node)
-}

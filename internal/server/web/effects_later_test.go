@@ -28,6 +28,16 @@ var laterEffects = []struct {
 		}
 		c.boss.get("/tenants/n1/quotas").form("/tenants/n1/quotas").set("open-runs", "many").send().want(422)
 	}},
+	{"POST /tenants/{tenant}/retention", func(t *testing.T, c *company) {
+		path := "/tenants/n1/retention"
+		c.boss.get(path).form(path).set("answers", "90").send().want(200).at(path)
+		c.boss.get(path).form(path).set("files", "many").send().want(422)
+		c.boss.get(path+"?preview=1&answers=90&files=7").want(200, "What would be deleted")
+		for _, r := range read(c.app.Retention.Get(t.Context(), c.boss.principal(), 1))(t) {
+			equal(t, r.Set, r.Kind == store.RetainedAnswers)
+			equal(t, r.Keeps, map[bool]int{true: 90}[r.Set])
+		}
+	}},
 	{"POST /people/{user}/erase", func(t *testing.T, c *company) {
 		u, _, err := c.app.Accounts.CreateUser(t.Context(), c.boss.principal(), accounts.NewUser{Name: "goner", Pool: 1})
 		equal(t, err, nil)

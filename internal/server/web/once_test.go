@@ -16,7 +16,7 @@ var repeatable = map[string][]string{
 	"it sets what is, or what is not, and that again": {
 		"POST /signout", "POST /account/password", "POST /account/sessions/{session}/end", "POST /account/signout", "POST /tokens/{token}/revoke", "POST /batches/{batch}/settings", "POST /batches/{batch}/template", "POST /batches/{batch}/edit", "POST /batches/{batch}/takeout",
 		"POST /tenants/{tenant}/secrets", "POST /tenants/{tenant}/secrets/{secret}/delete", "POST /invitations/{invitation}/withdraw", "POST /tests/{test}/retire",
-		"POST /tenants/{tenant}/stop", "POST /tenants/{tenant}/quotas", "POST /tenants/{tenant}/block", "POST /admin/stop", "POST /admin/tenants/{tenant}", "POST /admin/tenants/{tenant}/stop",
+		"POST /tenants/{tenant}/stop", "POST /tenants/{tenant}/quotas", "POST /tenants/{tenant}/retention", "POST /tenants/{tenant}/block", "POST /admin/stop", "POST /admin/tenants/{tenant}", "POST /admin/tenants/{tenant}/stop",
 		"POST /admin/pools/{pool}", "POST /admin/pools/{pool}/settings", "POST /admin/pools/{pool}/stop", "POST /admin/pools/{pool}/transfer",
 		"POST /admin/services/{service}", "POST /admin/services/{service}/remove", "POST /admin/people/{user}", "POST /admin/people/{user}/suspend",
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset", "POST /people/{user}/erase",

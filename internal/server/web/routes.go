@@ -169,6 +169,8 @@ func routes() []route {
 		{pattern: "POST /tenants/{tenant}/secrets/{secret}/delete", access: access.TenantsDeleteSecret, handle: ofTenant((*request).deleteSecret)},
 		{pattern: "GET /tenants/{tenant}/quotas", access: access.TenantsQuotas, handle: ofTenant((*request).quotas)},
 		{pattern: "POST /tenants/{tenant}/quotas", access: access.TenantsSetQuotas, handle: ofTenant((*request).setQuotas), form: "quotas", page: ofTenant((*request).quotas)},
+		{pattern: "GET /tenants/{tenant}/retention", access: access.RetentionGet, handle: ofTenant((*request).retention)},
+		{pattern: "POST /tenants/{tenant}/retention", access: access.RetentionSet, handle: ofTenant((*request).setRetention), form: "retention", page: ofTenant((*request).retention)},
 		{pattern: "GET /invitations", access: access.InvitationsList, handle: (*request).invitations},
 		{pattern: "POST /invitations", access: access.InvitationsInvite, once: true, handle: (*request).invite, form: "invite", page: (*request).invitations},
 		{pattern: "POST /invitations/{invitation}/resend", access: access.InvitationsResend, once: true, handle: numbered("invitation", (*request).resendInvitation)},

@@ -215,6 +215,13 @@ func (s *Work) submitForgotten(ctx context.Context, r *live.Pool, worker crowd.W
 	case !a.State.May(crowd.Submitted):
 		return engine.Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", id, a.State)
 	}
+	b, err := s.store.Batch(ctx, 0, id.Batch())
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	if !b.AnswersDeletedAt.IsZero() { // nothing of what was answered is kept any more
+		body, key = "", ""
+	}
 	var out engine.Outcome
 	err = r.Do(ctx, func(e *engine.Engine, now time.Time) { out = e.KeepLate(now, worker, id, body, key) })
 	return out, err

@@ -51,8 +51,7 @@ func (x *auditEraser) erase(condition string, args ...any) error {
 				continue
 			}
 			x.erased[e.Number] = true
-			if _, err := x.tx.exec(x.ctx, `update audit set address = $2, before = $3, after = $4, salt = $5, address_salt = $6, address_digest = $7, change_digest = $8 where number = $1`,
-				e.Number, e.Address, raw{&e.Before}, raw{&e.After}, e.Salt, e.AddressSalt, e.AddressDigest, e.ChangeDigest); err != nil {
+			if err := keepErased(x.ctx, x.tx, &e); err != nil {
 				return err
 			}
 		}
@@ -60,4 +59,11 @@ func (x *auditEraser) erase(condition string, args ...any) error {
 			return nil
 		}
 	}
+}
+
+// keepErased keeps what is left of an entry of which details were taken away.
+func keepErased(ctx context.Context, tx transaction, e *store.AuditEntry) error {
+	_, err := tx.exec(ctx, `update audit set address = $2, before = $3, after = $4, salt = $5, address_salt = $6, address_digest = $7, change_digest = $8 where number = $1`,
+		e.Number, e.Address, raw{&e.Before}, raw{&e.After}, e.Salt, e.AddressSalt, e.AddressDigest, e.ChangeDigest)
+	return err
 }

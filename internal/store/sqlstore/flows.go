@@ -12,13 +12,13 @@ import (
 
 var (
 	runs = newTable("runs", "r", `id, tenant, name, state, budget, deadline, parent, from_step, created_by,
-		created_at, started_at, ended_at, penalty, ended, late, classes, ask_again, renew_ages, items`, func(r *store.Run) []any {
+		created_at, started_at, ended_at, penalty, ended, late, classes, ask_again, renew_ages, answers_deleted_at, files_deleted_at, items`, func(r *store.Run) []any {
 		return []any{
 			&r.ID, &r.Tenant, &r.Name, &r.State, &r.Budget, instant{&r.Deadline}, &r.Parent, &r.From, &r.CreatedBy,
-			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, encoded{&r.Classes}, &r.AskAgain, &r.RenewAges, computed{int64(0)}, &r.Text,
+			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, encoded{&r.Classes}, &r.AskAgain, &r.RenewAges, instant{&r.AnswersDeletedAt}, instant{&r.FilesDeletedAt}, computed{int64(0)}, &r.Text,
 		}
 	}).joined("t.body", `join run_texts t on t.run = r.id`).long("t.body")
-	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "renew_ages", "items")
+	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "renew_ages", "answers_deleted_at", "files_deleted_at", "items")
 
 	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns, text, open,
 		last, ok, skipped, failed, faults`, func(n *kept) []any {
@@ -33,6 +33,15 @@ var (
 // CreateRun implements store.Flows.
 func (s *Store) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) (crowd.RunID, error) {
 	return create(ctx, s, "create run", &r.ID, func(ctx context.Context, tx transaction) error {
+		if r.Parent != 0 {
+			gone, err := scalar(ctx, tx, `select count(*) from runs where id = $1 and files_deleted_at <> 0`, r.Parent)
+			if err == nil && gone > 0 {
+				err = crowd.Errorf(crowd.Conflict, "the rows of %s were deleted, since they have been kept for as long as its tenant keeps files: it cannot be repeated", r.Parent)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err := addNew(ctx, tx, runs, &r, "run", &r.ID); err != nil {
 			return s.missing(err, "there is no tenant %s", r.Tenant)
 		}

@@ -79,8 +79,8 @@ var personal = []personalTable{
 	stays("erasures", `person = $1`, ``),
 	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || $1))`,
 		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
-	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
-	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
+	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("deletions"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
+	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
 	nobody("run_texts"), nobody("secrets"), nobody("services"), nobody("tasks"), nobody("tenant_secrets"), nobody("tenants"), nobody("test_questions"),
 }
 

@@ -83,6 +83,7 @@ var methods = map[string]func(*testing.T, *world){
 	"AuditEntries": testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
 	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
 	"Personal": testPersonal, "WrittenTexts ReplaceTexts": testTexts, "BeginErasure Erasures Erase Scrub": testErasure,
+	"SetRetention RetentionSet": testSetRetention, "Expiring BeginDeletion DeleteSome Unscrubbed": testDeletions,
 }
 
 // together are the tests of several methods, and of what one does besides.
@@ -120,6 +121,8 @@ var together = map[string]func(*testing.T, *world){
 	"pages of long tasks are short":                 testTasksInBytes,
 	"pages of long tries have fewer answers":        testLongTries,
 	"nothing passes a quota":                        testNothingPassesAQuota,
+	"what is deleted of a run":                      testRunDeleted,
+	"what is deleted of logs":                       testLogsDeleted,
 	"a challenge is answered once":                  testPasskeysUsedAtOnce,
 }
 

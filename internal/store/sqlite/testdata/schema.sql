@@ -68,7 +68,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false);
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0);
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
     call        bigint not null references calls (id),
@@ -101,6 +101,19 @@ CREATE TABLE daily_usage (
     used   bigint not null,
     primary key (tenant, quota)
 );
+CREATE TABLE deletions (
+    kind     text   not null,
+    tenant   bigint not null references tenants (id),
+    batch    bigint not null, -- 0: of a run, or of none of both
+    run      bigint not null,
+    state    text   not null,
+    begun_at bigint not null,
+    last     bigint not null, -- id of the last row that was dealt with
+    until    bigint not null, -- id of the last one that is to be
+    gone_at  bigint not null, -- when the rows were gone; 0: they are not
+    primary key (kind, tenant, batch, run)
+);
+CREATE INDEX deletions_open on deletions (state, begun_at) where state <> 'done';
 CREATE TABLE duties (
     pool       bigint not null references pools (id),
     worker     bigint not null references users (id),
@@ -336,6 +349,12 @@ CREATE TABLE requests (
     primary key (person, tenant, request_key)
 );
 CREATE INDEX requests_by_age on requests (asked_at);
+CREATE TABLE retention ( -- what tenants have set
+    tenant bigint not null references tenants (id),
+    kind   text   not null,
+    days   bigint not null, -- 0: for ever
+    primary key (tenant, kind)
+);
 CREATE TABLE roles (
     tenant      bigint not null, -- whose it is; 0: the installation's
     name        text not null,
@@ -416,7 +435,7 @@ CREATE TABLE runs (
     ended      bigint not null, -- items
     late       bigint not null, -- of those
     items      bigint not null -- the last item's number
-, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '');
+, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0);
 CREATE INDEX runs_by_tenant on runs (tenant, id);
 CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
 CREATE TABLE secrets ( -- of the installation
