@@ -245,7 +245,11 @@ func showRun(w io.Writer, r *wire.Run) {
 	})
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Reused > 0 {
-			say(w, "%s: %s taken over from %s (--ask-again has people asked again)\n", clean(n.Name), format.Count(int(n.Reused), "label"), r.Parent)
+			again := "--ask-again has people asked again"
+			if r.AskAgain {
+				again = "the run began after it; --from " + clean(n.Name) + " has people asked again here, too"
+			}
+			say(w, "%s: %s taken over from %s (%s)\n", clean(n.Name), format.Count(int(n.Reused), "label"), r.Parent, again)
 		}
 		if n := &r.Nodes[i]; n.Enough != "" {
 			say(w, "%s: had enough, %s: it asks nobody, and what comes is skipped\n", clean(n.Name), n.Enough)

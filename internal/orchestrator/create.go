@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -168,6 +169,11 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(nodes, func(n store.Node) bool {
+		return slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == n.Name })
+	}) {
+		return nil, crowd.Fieldf("parent", "%s is of another workflow: it has no input and no step with a name of this one (it has %s)", run.Parent, namesOf(old))
+	}
 	if run.From != "" && !slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Name == run.From }) {
 		return nil, crowd.Fieldf("from", "the workflow has no step %q", run.From)
 	}
@@ -212,12 +218,13 @@ func needsParent(run *store.Run) error {
 
 // noteKeptLabels says of which steps that are done again the labels are taken over.
 func (made *Created) noteKeptLabels(run *store.Run, w *workflow.Workflow, old []store.Node, redone map[int]bool) {
-	if run.AskAgain {
-		return
-	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		if redone[s.Node] && s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 }) {
+		has := s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 })
+		switch {
+		case has && !redone[s.Node] && run.AskAgain:
+			made.Notes = append(made.Notes, fmt.Sprintf("%s: its labels are kept, as the run begins after it; to have people asked again there, too, begin at it (--from %s)", s.Name, s.Name))
+		case has && redone[s.Node] && !run.AskAgain:
 			made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, run.Parent))
 		}
 	}
@@ -227,9 +234,18 @@ func (made *Created) noteKeptLabels(run *store.Run, w *workflow.Workflow, old []
 func (made *Created) noteUnused(run *store.Run, nodes, old []store.Node) {
 	for j := range old {
 		if old[j].Last > 0 && !slices.ContainsFunc(nodes, func(x store.Node) bool { return x.Name == old[j].Name }) {
-			made.Notes = append(made.Notes, fmt.Sprintf("the step %s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last))
+			made.Notes = append(made.Notes, fmt.Sprintf("%s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last))
 		}
 	}
+}
+
+// namesOf lists the names of nodes.
+func namesOf(nodes []store.Node) string {
+	names := make([]string, len(nodes))
+	for i := range nodes {
+		names[i] = nodes[i].Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // redoneFrom returns the nodes of the steps that a run does again which goes on from another

@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,7 +129,15 @@ func TestLabelsOfBeforeAnotherStepWasAskedAgain(t *testing.T) {
 		{"review", true, map[string]int{"review": 6}},
 		{"draft", false, nil},
 	} {
-		last = w.load(orchestrator.NewRun{Text: reviewed, Parent: last, From: run.from, AskAgain: run.again}, nil)
+		made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: reviewed, Parent: last, From: run.from, AskAgain: run.again})
+		must(t, err)
+		kept := slices.ContainsFunc(made.Notes, func(note string) bool {
+			return strings.HasPrefix(note, "draft: its labels are kept, as the run begins after it;")
+		})
+		if kept != (run.from == "review" && run.again) {
+			t.Errorf("%+v: the notes are %q", run, made.Notes)
+		}
+		last = made.Run.ID
 		must(t, w.o.Start(w.ctx, last))
 		w.play()
 		w.wantState(last, store.RunDone)
@@ -142,6 +151,17 @@ func TestLabelsOfBeforeAnotherStepWasAskedAgain(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestARunOfAnotherWorkflow: a run goes on only from one that has a name of its own.
+func TestARunOfAnotherWorkflow(t *testing.T) {
+	w := newWorld(t)
+	w.answer = func([]string) string { return "yes" }
+	last := w.start(reviewed, "id,word\n1,a\n")
+	w.play()
+	other := strings.NewReplacer("items", "others", "draft", "first", "part", "piece", "review", "second").Replace(reviewed)
+	_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: other, Parent: last})
+	wantCode(t, err, "invalid", "parent: "+last.String()+" is of another workflow: it has no input and no step with a name of this one (it has ")
 }
 
 // An item whose task would be too long to be shown is held at its step, and others go on.
