@@ -224,7 +224,7 @@ func showRun(w io.Writer, r *wire.Run) {
 	if len(r.Classes) > 0 {
 		say(w, "\n")
 		writeTable(w, r.Classes, "CLASS|ENDED|LATE|IN TIME|PENALTY|GOING|PREDICTED", func(x wire.RunClass) []any {
-			return []any{x.Class, x.Ended, x.Late, when(max(x.Ended-x.Unread, x.Late) > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, knownMoney(x.PredictedMicros)}
+			return []any{x.Class, x.Ended, x.Late, when(x.Judged > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, knownMoney(x.PredictedMicros)}
 		})
 	}
 	say(w, "\n")

@@ -115,7 +115,11 @@ func (r *run) count(kept *store.Run, x *EndedItem) {
 		for len(kept.Classes) <= x.Class {
 			kept.Classes = append(kept.Classes, store.ClassCount{})
 		}
-		kept.Classes[x.Class].Add(x.Penalty)
+		c := &kept.Classes[x.Class]
+		c.Add(x.Penalty)
+		if x.Failed && x.Penalty == 0 {
+			c.Failed++
+		}
 	}
 }
 
@@ -127,9 +131,9 @@ type ClassView struct {
 	Foreseen
 }
 
-// Judged counts the items that ended in time or late: of rows that could not be read, and
-// were not late, neither is said.
-func (c ClassView) Judged() int64 { return max(c.Ended-c.Unread, c.Late) }
+// Judged counts the items that ended in time or late: of those that failed, and were not
+// late, neither is said. Earlier versions counted only those whose rows could not be read.
+func (c ClassView) Judged() int64 { return max(c.Ended-max(c.Failed, c.Unread), c.Late) }
 
 // Kept counts the items that ended in time.
 func (c ClassView) Kept() int64 { return c.Judged() - c.Late }

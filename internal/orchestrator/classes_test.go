@@ -103,7 +103,7 @@ func TestClassesOfItems(t *testing.T) {
 	want := []orchestrator.ClassView{
 		{Name: "premium", ClassCount: store.ClassCount{Ended: 6, Late: 4, Penalty: 36 * crowd.Unit}},
 		{Name: "gold", ClassCount: store.ClassCount{Ended: 3}},
-		{Name: "regular", ClassCount: store.ClassCount{Ended: 7}, Unread: 1}, // of which it is not said that it was in time
+		{Name: "regular", ClassCount: store.ClassCount{Ended: 7, Failed: 1}, Unread: 1}, // of which it is not said that it was in time
 	}
 	if v.Classes[2].Kept() != 6 || v.Classes[2].Judged() != 6 || v.Classes[0].Kept() != 2 || v.Classes[0].Judged() != 6 {
 		t.Errorf("in time are %d of %d, and %d of %d", v.Classes[2].Kept(), v.Classes[2].Judged(), v.Classes[0].Kept(), v.Classes[0].Judged())

@@ -164,6 +164,7 @@ type EndedItem struct {
 	Born, At time.Time
 	Class    int         // of the SLA
 	Penalty  crowd.Money // for its age, if the SLA is per item
+	Failed   bool
 }
 
 // Ended returns the items of a run that left it last, in order of time: about as
@@ -200,7 +201,7 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 
 // ended returns the item of a row at an exit, if it has passed the others.
 func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool) {
-	x = EndedItem{Born: row.Born, Class: row.Class, At: row.At}
+	x = EndedItem{Born: row.Born, Class: row.Class, At: row.At, Failed: row.State == store.RowFailed}
 	if x.At.Before(x.Born) { // it left in the parent, and its age was renewed
 		x.At = x.Born
 	}
@@ -208,6 +209,7 @@ func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool)
 		if other := row.With[g.node]; other.At.After(x.At) {
 			x.At = other.At
 		}
+		x.Failed = x.Failed || row.With[g.node].State == store.RowFailed
 	}
 	if s := r.flow.SLA; s != nil && s.PerItem {
 		x.Penalty = s.Of(row.Class).At(x.At.Sub(x.Born))

@@ -57,6 +57,7 @@ type ClassCount struct {
 	Ended   int64
 	Late    int64
 	Penalty crowd.Money
+	Failed  int64 `json:",omitempty"` // of Ended, those that failed and were not late
 }
 
 // Add counts an item that has ended.

@@ -65,7 +65,9 @@ type RunClass struct {
 	Ended           int64        `json:"items_ended"`
 	Late            int64        `json:"items_late"`
 	Unread          int64        `json:"items_unread,omitempty" doc:"items whose rows could not be read, which are of the last class for that alone"`
-	InTime          float64      `json:"in_time" doc:"share of the items that have ended that ended in time, without those that could not be read; 0: none has ended"`
+	Failed          int64        `json:"items_failed,omitempty" doc:"of items_ended, those that failed and were not late: they are neither in time nor late"`
+	Judged          int64        `json:"items_judged" doc:"items that ended in time or late"`
+	InTime          float64      `json:"in_time" doc:"share of items_judged that ended in time; 0: there are none"`
 	PenaltyMicros   crowd.Money  `json:"penalty_micros" doc:"so far"`
 	Going           int64        `json:"going" doc:"items in the workflow, as going of the run"`
 	PredictedMicros *crowd.Money `json:"predicted_micros,omitempty" doc:"as predicted_micros of the run"`

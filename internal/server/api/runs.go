@@ -47,7 +47,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	for i := range v.Classes {
 		c := &v.Classes[i]
 		out.Classes = append(out.Classes, wire.RunClass{
-			Class: c.Name, Ended: c.Ended, Late: c.Late, Unread: c.Unread, InTime: float64(c.Kept()) / float64(max(c.Judged(), 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: foreseen(c.Foreseen),
+			Class: c.Name, Ended: c.Ended, Late: c.Late, Unread: c.Unread, Failed: c.Failed, Judged: c.Judged(), InTime: float64(c.Kept()) / float64(max(c.Judged(), 1)), PenaltyMicros: c.Penalty, Going: c.Going, PredictedMicros: foreseen(c.Foreseen),
 		})
 	}
 	if o := &v.Outlook; !o.None() {
