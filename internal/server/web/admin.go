@@ -3,11 +3,11 @@ package web
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -42,7 +42,7 @@ func (rq *request) admin() error {
 		list[i] = poolRow{v, filled(v.Pool, bindPoolName)}
 	}
 	return rq.render("admin", page{Title: "Administration", Section: "admin", Data: map[string]any{
-		"Tenants": rows, "SeesMoney": allowed(access.PoolsAccount, rq.p), "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": sched.Default,
+		"Tenants": rows, "Pools": list, "Stopped": stopped, "Policies": control.Policies(), "Policy": sched.Default,
 	}})
 }
 
@@ -242,7 +242,9 @@ func (rq *request) person(id crowd.WorkerID) error {
 	data := rq.menus()
 	data["HeldRoles"], data["U"], data["Pool"], data["Qualifications"], data["Added"] = heldText(u.Roles), u, idText(u.Pool), scoreLines(data["TenantNames"].(accounts.Names).Held(u)), madeOf[*newcomer](rq)
 	tenants := data["Tenants"].([]store.Tenant)
-	data["Held"], data["RoleMenu"], data["TenantMenu"] = rq.heldRows(u, data["TenantNames"].(accounts.Names)), rq.roleMenu(tenants), menu(tenants, tenantChoice, choice{"", "the installation"})
+	held := rq.heldRows(u, data["TenantNames"].(accounts.Names))
+	data["Yours"] = !slices.ContainsFunc(held, func(h heldRow) bool { return !h.Takes })
+	data["Held"], data["RoleMenu"], data["TenantMenu"] = held, rq.roleMenu(tenants), menu(tenants, tenantChoice, choice{"", "the installation"})
 	data["Filled"], data["Factors"] = filled(u, rq.bindPerson()), askOf(rq, id, rq.App.Accounts.Factors)
 	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -34,7 +35,7 @@ func (rq *request) batch(id crowd.BatchID) error {
 		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "Cost": cost, "TooMuch": tooMuch != nil, "Enough": tooMuch == nil && cost <= balance,
 		"Crowd": askOf(rq, id, rq.App.Batches.Able), "Most": b.Spec.Rule.Most(),
 	}
-	if b.Spec.Tasks > 0 {
+	if b.Spec.Tasks > 0 && rq.p.MayFor(access.BatchesPreview, b.Spec.Tenant) == nil {
 		data["Preview"] = rq.previewOf(b)
 	}
 	return rq.render("draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Data: data})
@@ -116,6 +117,12 @@ func (b binding) redundancy(rule *label.Rule) {
 func settingsOf(b *store.Batch) url.Values {
 	n := batches.Definition(b)
 	return filled(n, bindSettings)
+}
+
+// launchDraft is for who may launch a draft and not change it.
+func (rq *request) launchDraft(id crowd.BatchID) error {
+	_, err := rq.App.Batches.Launch(rq.ctx(), rq.p, id, rq.sent().text("small_crowd") != "")
+	return rq.done(err, "/batches/"+id.String(), "launched")
 }
 
 func (rq *request) editTemplate(id crowd.BatchID) error {

@@ -27,7 +27,7 @@ func (rq *request) batches() error {
 	rq.check(err)
 	data := map[string]any{"Tenants": tenants, "Tenant": tenant, "Batches": list, "Names": tenantNames(tenants), "All": rq.p.MayFor(access.BatchesList, 0) == nil, "First": before == 0}
 	if tenant != 0 {
-		data["Balance"], data["SeesMoney"] = rq.balance(tenant), rq.p.MayFor(access.TenantsAccount, tenant) == nil
+		data["Balance"] = rq.balance(tenant)
 	}
 	if len(list) == batchesShown {
 		data["Before"] = list[len(list)-1].Spec.ID

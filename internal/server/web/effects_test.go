@@ -391,33 +391,6 @@ var effects = []struct {
 
 const oneQuery = "workflow: Cats\ninputs: {things: {columns: [name]}}\nsteps: {names: {from: things, sql: select name from things}}\n"
 
-// elsewhere are the forms whose fields other tests read back.
-var elsewhere = map[string]string{
-	"POST /factor":                               "TestTOTP",
-	"POST /account/totp":                         "TestTOTP",
-	"POST /signin/passkey":                       "TestPasskeys",
-	"POST /account/passkey":                      "TestPasskeys",
-	"POST /account/passkey/confirm":              "TestPasskeys",
-	"POST /account/totp/confirm":                 "TestTOTP",
-	"POST /account/recovery":                     "TestRemoveAFactor",
-	"POST /account/factors/{factor}/remove":      "TestRemoveAFactor",
-	"POST /admin/people/{user}/factors/reset":    "TestResetOfFactors",
-	"POST /runs/{run}/topup":                     "TestRunFromFileToResults",
-	"POST /work/decline":                         "TestCalledWithoutJavaScript",
-	"POST /work/push":                            "TestPushOfABrowser",
-	"POST /admin/roles":                          "TestRolesOfTheInstallation",
-	"POST /admin/roles/{role}":                   "TestRolesOfTheInstallation",
-	"POST /admin/roles/{role}/remove":            "TestRolesOfTheInstallation",
-	"POST /admin/people/{user}/give":             "TestRolesOfTheInstallation",
-	"POST /admin/tokens/{token}/revoke":          "TestTokensOfEverybody",
-	"POST /tenants/{tenant}/roles":               "TestRolesOfATenant",
-	"POST /tenants/{tenant}/roles/{role}":        "TestRolesOfATenant",
-	"POST /tenants/{tenant}/roles/{role}/remove": "TestRolesOfATenant",
-	"POST /tenants/{tenant}/people":              "TestRolesOfATenant",
-	"POST /tenants/{tenant}/give":                "TestRolesOfATenant",
-	"POST /work/push/{subscription}/forget":      "TestPushOfABrowser",
-}
-
 // read returns what was read, or ends the test.
 func read[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {

@@ -76,17 +76,14 @@ type page struct {
 	Data    any
 
 	// Filled in by render.
-	Form                       *form  // what was sent and refused, or nil
-	Name                       string // who is signed in, or ""
-	Now                        time.Time
-	Worker, Requester, Manager bool
-	Inviter                    bool
-	Audits, AuditsAll          bool // may see what was changed, of a tenant or at all
-	AdminTabs                  []adminTab
-	viewer                     viewer
+	Form      *form  // what was sent and refused, or nil
+	Name      string // who is signed in, or ""
+	Now       time.Time
+	AdminTabs []adminTab
+	viewer
 }
 
-// viewer is who has signed in, as a page asks what to show them.
+// viewer is who has signed in, as the templates ask before they show a form or a link.
 type viewer struct{ p *access.Principal }
 
 // May reports whether the viewer may call an operation of the table: for any tenant, or, if
@@ -104,9 +101,12 @@ func (v viewer) May(operation string, tenant ...crowd.TenantID) (bool, error) {
 	return v.p.May(o) == nil, nil
 }
 
-// May is what the templates ask before they show a form or a link.
-func (pg *page) May(operation string, tenant ...crowd.TenantID) (bool, error) {
-	return pg.viewer.May(operation, tenant...)
+// MayHere is May for a tenant, or for any tenant if none is chosen.
+func (v viewer) MayHere(operation string, tenant crowd.TenantID) (bool, error) {
+	if tenant == 0 {
+		return v.May(operation)
+	}
+	return v.May(operation, tenant)
 }
 
 // adminTab is a page of the administration.
@@ -204,9 +204,6 @@ func (rq *request) renderStatus(status int, name string, pg page) error {
 	}
 	if p := rq.p; p != nil {
 		pg.Name = p.User.Name
-		pg.Inviter = allowed(access.InvitationsList, p)
-		pg.Worker, pg.Requester, pg.Manager = allowed(access.WorkNext, p), allowed(access.BatchesList, p), allowed(access.PoolsGet, p)
-		pg.Audits, pg.AuditsAll = allowed(access.AuditList, p), allowed(access.AuditWhole, p)
 		pg.AdminTabs = lists.Filter(adminTabs, func(tab adminTab) bool { return allowed(tab.operation, p) })
 	}
 	if pg.Notice == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -264,13 +265,20 @@ func (rq *request) poolData(id crowd.PoolID) *poolData {
 	if len(actions) == actionsShown {
 		d.Older = actions[len(actions)-1].ID
 	}
-	d.Calls, d.Outbox = askOf(rq, id, rq.App.Pools.Calls), ask(rq, rq.App.Outbox.View)
-	d.Entries, err = rq.App.Pools.Account(rq.ctx(), rq.p, id, 0, poolEntries)
-	rq.check(err)
+	d.Calls = askOf(rq, id, rq.App.Pools.Calls)
+	if allowed(access.OutboxView, rq.p) {
+		d.Outbox = ask(rq, rq.App.Outbox.View)
+	}
+	if allowed(access.PoolsAccount, rq.p) {
+		d.Entries, err = rq.App.Pools.Account(rq.ctx(), rq.p, id, 0, poolEntries)
+		rq.check(err)
+	}
 	d.Queue, err = rq.App.Pools.Queue(rq.ctx(), rq.p, id, queueShown)
 	rq.check(err)
-	d.Fair, err = rq.App.Pools.Fairness(rq.ctx(), rq.p, id, d.Span.Back, portionsShown)
-	rq.check(err)
+	if allowed(access.PoolsFairness, rq.p) {
+		d.Fair, err = rq.App.Pools.Fairness(rq.ctx(), rq.p, id, d.Span.Back, portionsShown)
+		rq.check(err)
+	}
 	d.Pictures, err = rq.poolPictures(id, d.Span, &d.Fair)
 	rq.check(err)
 	return d

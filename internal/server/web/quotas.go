@@ -5,7 +5,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -49,7 +48,7 @@ func fullest(list []limits.QuotaView) *limits.QuotaView {
 func (rq *request) quotas(id crowd.TenantID) error {
 	t := rq.findTenant(id)
 	list := askOf(rq, id, rq.App.Tenants.Quotas)
-	return rq.render("quotas", page{Title: "Quotas of " + t.Name, Section: "batches", Data: map[string]any{"T": t, "Quotas": list, "MaySet": allowed(access.TenantsSetQuotas, rq.p)}})
+	return rq.render("quotas", page{Title: "Quotas of " + t.Name, Section: "batches", Data: map[string]any{"T": t, "Quotas": list}})
 }
 
 // setQuotas sets those that the form has other than they are; an empty field is the default.

@@ -169,6 +169,9 @@ func (rq *request) confirmRole(tenant crowd.TenantID) error {
 		rq.check(store.NoRole(tenant, name))
 		return rq.err
 	}
+	if !made[i].Yours {
+		return crowd.Errorf(crowd.Forbidden, "the role %s permits what you may not do yourself: you cannot remove it", name)
+	}
 	return rq.render("ask", page{Title: "Remove a role", Section: "admin", Data: map[string]any{
 		"Question": "Remove this role?", "About": name, "Verb": "Remove it", "Danger": true, "To": back + "/" + name + "/remove", "Back": back,
 		"Consequence": "It is held by " + plural(len(made[i].Holders), "person") + ", who can no longer do what it permits. Nothing takes its place.",

@@ -143,6 +143,7 @@ func routes() []route {
 		{pattern: "POST /batches/{batch}/settings", access: access.BatchesEditDraft, handle: ofBatch((*request).editSettings), form: "settings", page: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/confirm", access: access.BatchesLaunch, handle: ofBatch(confirm("/batches/", batchActions, aboutBatch))},
 		{pattern: "POST /batches/{batch}/do", access: access.BatchesLaunch, handle: ofBatch(act("/batches/", batchActions))},
+		{pattern: "POST /batches/{batch}/launch", access: access.BatchesLaunch, handle: ofBatch((*request).launchDraft), form: "launch", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/edit", access: access.BatchesChange, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/tasks", access: access.BatchesAddTasks, once: true, handle: ofBatch((*request).addTasks), upload: true, form: "add", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/takeout", access: access.BatchesRemoveTask, handle: ofBatch((*request).takeOut), form: "takeout", page: ofBatch((*request).batch)},

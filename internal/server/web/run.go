@@ -47,7 +47,7 @@ func (rq *request) run(id crowd.RunID) error {
 			bad, loaded = bad+n.Failed, loaded || n.State == store.NodeDone
 		}
 		data["Lacking"] = lists.Filter(l.Nodes, func(n runNode) bool { return n.Lacking() })
-		data["Needs"], data["Picture"], data["Bad"], data["Loaded"] = needs, drawRun(l.V), bad, loaded
+		data["Needs"], data["Picture"], data["Bad"], data["Loaded"] = needs, rq.drawRun(l.V), bad, loaded
 		return rq.renderStatus(status, "loadrun", pg)
 	}
 	data["Open"] = lists.Filter(inputsOf(l.V), func(in inputView) bool { return in.TakesRows() })
@@ -81,6 +81,7 @@ func inputsOf(v *orchestrator.View) []inputView {
 
 // liveRun is a run as it stands: the part of its page that moves.
 type liveRun struct {
+	viewer
 	V       *orchestrator.View
 	Now     time.Time
 	Picture template.HTML
@@ -135,7 +136,7 @@ func (l *liveRun) Failed() bool {
 
 func (rq *request) liveRun(d runs.Details) *liveRun {
 	v := d.View
-	l := &liveRun{V: v, Now: rq.Now().UTC(), Picture: drawRun(v), Slow: d.Slow[:min(len(d.Slow), slowShown)]}
+	l := &liveRun{viewer: viewer{rq.p}, V: v, Now: rq.Now().UTC(), Picture: rq.drawRun(v), Slow: d.Slow[:min(len(d.Slow), slowShown)]}
 	last := lastNodes(v.Flow)
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/diagram"
@@ -54,14 +55,17 @@ func signOf(v *orchestrator.View, node int) sign {
 }
 
 // drawRun draws a run with what is at each node; the nodes lead to their rows.
-func drawRun(v *orchestrator.View) template.HTML {
+// The boxes lead to the steps, if the viewer may see what is in them.
+func (rq *request) drawRun(v *orchestrator.View) template.HTML {
 	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes)), Links: make([]string, len(v.Nodes))}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		is := signOf(v, i)
 		d.Counts[i] = v.Counts(i)
 		d.Counts[i].State = is.Shape + " " + is.Word
-		d.Links[i] = "/runs/" + v.ID.String() + "/steps/" + url.PathEscape(n.Name)
+		if rq.p.MayFor(access.RunsItems, v.Tenant) == nil {
+			d.Links[i] = "/runs/" + v.ID.String() + "/steps/" + url.PathEscape(n.Name)
+		}
 	}
 	return inlined(diagram.Draw(v.Flow, d))
 }
@@ -141,6 +145,9 @@ type runPast struct {
 
 // runCharts draws when items ended, how old they were, and what that cost.
 func (rq *request) runCharts(v *orchestrator.View) ([]drawing, error) {
+	if rq.p.MayFor(access.RunsEnded, v.Tenant) != nil {
+		return nil, nil
+	}
 	past := &runPast{}
 	if sla := v.Flow.SLA; sla != nil && sla.PerItem && sla.Classes == nil {
 		past.penalty = &sla.Penalty

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -19,10 +20,17 @@ func (rq *request) tenant(id crowd.TenantID) error {
 	t := rq.findTenant(id)
 	balance, entries, err := rq.App.Tenants.Account(rq.ctx(), rq.p, id, 0, entriesShown)
 	rq.check(err)
-	used := slices.DeleteFunc(askOf(rq, id, rq.App.Tenants.Quotas), func(v limits.QuotaView) bool { return v.Used == 0 })
+	var used []limits.QuotaView
+	if rq.p.MayFor(access.TenantsQuotas, id) == nil {
+		used = slices.DeleteFunc(askOf(rq, id, rq.App.Tenants.Quotas), func(v limits.QuotaView) bool { return v.Used == 0 })
+	}
 	slices.SortStableFunc(used, func(x, y limits.QuotaView) int { return compareShares(&y, &x) })
+	var services []serviceRow
+	if allowed(access.ServicesList, rq.p) {
+		services = rq.servicesOf(id)
+	}
 	return rq.render("tenant", page{Title: t.Name, Section: "batches", Data: map[string]any{
-		"T": t, "Balance": balance, "Entries": entries, "Services": rq.servicesOf(id), "Quotas": used[:min(len(used), quotasShown)],
+		"T": t, "Balance": balance, "Entries": entries, "Services": services, "Quotas": used[:min(len(used), quotasShown)],
 	}})
 }
 

@@ -258,16 +258,21 @@ func (p *pageOf) form(action string) *sheet {
 		if attr(f, "method") != "post" {
 			p.t.Fatalf("the form to %s is not a post", action)
 		}
-		s := &sheet{p: p, action: to, files: attr(f, "enctype") == "multipart/form-data", values: url.Values{}, boxes: map[string][]string{}}
-		for x := range f.Descendants() {
-			if x.Type == html.ElementNode {
-				s.add(x)
-			}
-		}
-		return s
+		return p.sheetOf(f)
 	}
 	p.t.Fatalf("%s: %s has no form to %s:\n%s", p.browser.name, p.URL, action, words(p.Root))
 	return nil
+}
+
+// sheetOf is a form of the page.
+func (p *pageOf) sheetOf(f *html.Node) *sheet {
+	s := &sheet{p: p, action: attr(f, "action"), files: attr(f, "enctype") == "multipart/form-data", values: url.Values{}, boxes: map[string][]string{}}
+	for x := range f.Descendants() {
+		if x.Type == html.ElementNode {
+			s.add(x)
+		}
+	}
+	return s
 }
 
 func (s *sheet) add(x *html.Node) {
