@@ -181,3 +181,7 @@ func (w *world) role(tenant crowd.TenantID, name string) string {
 	}
 	return name
 }
+
+func allTokens(s *scene, p *access.Principal) error {
+	return second(s.Accounts.AllTokens(s.ctx, p, 0, 0, 1))
+}
