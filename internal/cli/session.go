@@ -14,6 +14,7 @@ type Session struct {
 	List     SessionList     `cmd:"" help:"List where you are signed in."`
 	End      SessionEnd      `cmd:"" help:"Sign out elsewhere, or everywhere."`
 	Password SessionPassword `cmd:"" help:"Change your password."`
+	Address  SessionAddress  `cmd:"" help:"See, change or confirm your e-mail address."`
 }
 
 // SessionList is "throng session list".

@@ -116,6 +116,7 @@ type WorkerEmail struct {
 	aWorker
 	Address  string `arg:"" optional:"" placeholder:"ADDRESS" help:"The address; it counts as verified."`
 	Verified string `enum:"yes,no," default:"" placeholder:"yes|no" help:"Whether the address is known to be theirs."`
+	Ask      bool   `help:"Have the server ask there, by a mail with a link, whether it is theirs."`
 	Remote
 }
 
@@ -129,8 +130,16 @@ func (x *WorkerEmail) Run(r *remote, id crowd.WorkerID) error {
 		yes := x.Verified == "yes"
 		edit.EmailVerified = &yes
 	}
+	if x.Ask && edit != (wire.UserEdit{}) {
+		return wrong("ask", "is about the address that they have: give it alone")
+	}
 	var u wire.User
 	var err error
+	if x.Ask {
+		if err := r.AskForAddress(r.c.Ctx, id); err != nil {
+			return err
+		}
+	}
 	if edit == (wire.UserEdit{}) {
 		u, err = r.User(r.c.Ctx, id)
 	} else {

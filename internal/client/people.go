@@ -44,6 +44,34 @@ func (c *Client) ChangePassword(ctx context.Context, old, password string) error
 	return c.call(ctx, http.MethodPut, "/v1/me/password", wire.NewPassword{Old: old, Password: password}, nil)
 }
 
+// Address returns somebody's e-mail address; 0: that of the client's person.
+func (c *Client) Address(ctx context.Context, id crowd.WorkerID) (wire.Address, error) {
+	return get[wire.Address](ctx, c, addressOf(id))
+}
+
+// AskForAddress has somebody asked at their address; 0: the client's person.
+func (c *Client) AskForAddress(ctx context.Context, id crowd.WorkerID) error {
+	return c.call(ctx, http.MethodPost, addressOf(id)+"/ask", nil, nil)
+}
+
+func addressOf(id crowd.WorkerID) string {
+	if id == 0 {
+		return "/v1/me/address"
+	}
+	return path("users", id, "address")
+}
+
+// ChangeAddress has the client's person asked at another address.
+func (c *Client) ChangeAddress(ctx context.Context, address, password string) error {
+	return c.call(ctx, http.MethodPut, "/v1/me/address", wire.NewAddress{Address: address, Password: password}, nil)
+}
+
+// ConfirmAddress makes an address that of the client's person, by what the link in the mail
+// has after "token=".
+func (c *Client) ConfirmAddress(ctx context.Context, token string) error {
+	return c.call(ctx, http.MethodPost, "/v1/me/address/confirm", wire.AddressLink{Token: token}, nil)
+}
+
 // Sessions lists where the client's person is signed in.
 func (c *Client) Sessions(ctx context.Context) ([]wire.Session, error) {
 	return get[[]wire.Session](ctx, c, "/v1/sessions")

@@ -107,13 +107,16 @@ type Message struct {
 	Call    int64  // that it is about, or 0
 	// Invitation is the one that it carries, or 0; Worker is then who invites.
 	Invitation int64
-	State      MessageState
-	CreatedAt  time.Time
-	UselessAt  time.Time // not sent after this
-	NextAt     time.Time // not tried before this
-	SentAt     time.Time // or failed for good: zero counts as NextAt
-	Tries      int
-	Error      string // of the last try
+	// Asks: it asks Worker whether the address is theirs. The outbox puts a secret at the end
+	// of the link when it is sent, and keeps its hash only.
+	Asks      bool
+	State     MessageState
+	CreatedAt time.Time
+	UselessAt time.Time // not sent after this
+	NextAt    time.Time // not tried before this
+	SentAt    time.Time // or failed for good: zero counts as NextAt
+	Tries     int
+	Error     string // of the last try
 }
 
 // Subscription is a browser that takes push messages for a person.

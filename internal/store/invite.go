@@ -58,9 +58,10 @@ type Invitations interface {
 	// that is not open any more is a Conflict.
 	UpdateInvitation(ctx context.Context, i Invitation, mail *Message) error
 	// AcceptInvitation makes an open invitation accepted by u: a user without id
-	// is kept under a new one, another is replaced. All or nothing; one that is
-	// not open any more, or a name that is taken, is a Conflict.
-	AcceptInvitation(ctx context.Context, i Invitation, u User) (crowd.WorkerID, error)
+	// is kept under a new one, another is replaced; a, if not nil, asks an address of
+	// theirs. All or nothing; one that is not open any more, or a name that is taken, is
+	// a Conflict.
+	AcceptInvitation(ctx context.Context, i Invitation, u User, a *Asking) (crowd.WorkerID, error)
 	// Invitation returns an invitation; tenant 0 means any.
 	Invitation(ctx context.Context, tenant crowd.TenantID, id int64) (Invitation, error)
 	// ListInvitations returns up to limit invitations with ids below before (0:

@@ -45,6 +45,7 @@ type Store interface {
 	Flows
 	Services
 	Invitations
+	Addresses
 	Tests
 	Requests
 	Audit

@@ -53,6 +53,33 @@ type NewPassword struct {
 	Password string `json:"password" doc:"the new one"`
 }
 
+// Address is somebody's e-mail address.
+type Address struct {
+	Email    string        `json:"email,omitempty"`
+	Verified bool          `json:"verified" doc:"it is known to be theirs: else it reserves nothing, links no account elsewhere, and gets no mail of calls"`
+	Asked    *AskedAddress `json:"asked,omitempty" doc:"the address at which they are asked whether it is theirs; absent: none is asked"`
+	CanAsk   bool          `json:"can_ask" doc:"the server sends mail, so it can ask"`
+}
+
+// AskedAddress is an address to which a link was sent, which makes it its owner's.
+type AskedAddress struct {
+	Address   string    `json:"address"`
+	AskedAt   time.Time `json:"asked_at"`
+	ExpiresAt time.Time `json:"expires_at" doc:"when the link ends"`
+	Mail      string    `json:"mail,omitempty" enum:"queued,sent,failed,dropped" doc:"how the last mail fared"`
+}
+
+// NewAddress changes one's address.
+type NewAddress struct {
+	Address  string `json:"address"`
+	Password string `json:"password" doc:"that you have"`
+}
+
+// AddressLink is what the link says that was mailed to an address.
+type AddressLink struct {
+	Token string `json:"token"`
+}
+
 // Session is where somebody is signed in.
 type Session struct {
 	ID        int64     `json:"id"`

@@ -73,7 +73,7 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 	return u, err
 }
 
-// keep keeps a change of a person. From a suspension on they can do nothing, and their
+// keep keeps a change of a person, who is asked at an address that is new. From a suspension on they can do nothing, and their
 // event streams end; with its end, their sessions and tokens of before do, too.
 func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
 	store.Tell(ctx, "user", *before, *u)
@@ -84,7 +84,17 @@ func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
 			}
 		}
 	}
-	if err := s.store.UpdateUser(ctx, *u); err != nil {
+	var a *store.Asking
+	if before.Email != u.Email {
+		a = s.askNew(u, u.ID.String())
+	}
+	var err error
+	if a == nil {
+		err = s.store.UpdateUser(ctx, *u)
+	} else if _, err = s.store.PutUserAsked(ctx, *u, *a); err == nil {
+		s.outbox.Wake()
+	}
+	if err != nil {
 		return err
 	}
 	s.sessions.clear()

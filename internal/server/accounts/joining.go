@@ -289,8 +289,15 @@ func (s *Invitations) accept(ctx context.Context, i store.Invitation, u store.Us
 	accepted := i
 	accepted.State, accepted.Worker = store.InvitationAccepted, u.ID
 	store.Tell(ctx, "invitation", i, accepted)
-	if u.ID, err = s.store.AcceptInvitation(ctx, i, u); err != nil {
+	var a *store.Asking
+	if u.ID == 0 {
+		a = s.accounts.askNew(&u, "invitation "+strconv.FormatInt(i.ID, 10))
+	}
+	if u.ID, err = s.store.AcceptInvitation(ctx, i, u, a); err != nil {
 		return u, err
+	}
+	if a != nil {
+		s.outbox.Wake()
 	}
 	s.accounts.sessions.clear()
 	if u.Pool == 0 {

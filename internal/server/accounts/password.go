@@ -21,22 +21,9 @@ func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old,
 	if err := auth.ValidPassword(password); err != nil {
 		return err
 	}
-	u, err := s.store.User(ctx, p.User.ID)
+	u, err := s.byPassword(ctx, p, "old", old)
 	if err != nil {
 		return err
-	}
-	if u.PasswordHash == "" {
-		return crowd.Errorf(crowd.Conflict, "you have no password: an administrator can give you a one-time link with which to choose one")
-	}
-	if len(old) > auth.MaxPassword*4 {
-		return errOldPassword
-	}
-	ok, err := s.checkGuess(ctx, &Credentials{Name: u.Name, Password: old, From: access.SenderOf(ctx).Address}, &u)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return errOldPassword
 	}
 	if old == password {
 		return crowd.Fieldf("password", "is the one that you have: choose another")
@@ -53,7 +40,7 @@ func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old,
 		return err
 	}
 	if now.PasswordHash != u.PasswordHash { // it was changed meanwhile
-		return errOldPassword
+		return wrongPassword("old")
 	}
 	now.PasswordHash = hash
 	ctx, _ = s.acting(ctx, p, access.AccountsChangePassword, u.ID)
@@ -63,7 +50,29 @@ func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old,
 	return s.end(ctx, p, func(t *store.Token) bool { return t.ID != p.Token.ID })
 }
 
-var errOldPassword = crowd.Fieldf("old", "is not the password that you have")
+// byPassword returns p as they are now, if the password is theirs, which counts as a guess. An
+// error is about a field.
+func (s *Accounts) byPassword(ctx context.Context, p *access.Principal, field, password string) (store.User, error) {
+	u, err := s.store.User(ctx, p.User.ID)
+	if err != nil {
+		return u, err
+	}
+	if u.PasswordHash == "" {
+		return u, crowd.Errorf(crowd.Conflict, "you have no password: an administrator can give you a one-time link with which to choose one")
+	}
+	if len(password) > auth.MaxPassword*4 {
+		return u, wrongPassword(field)
+	}
+	ok, err := s.checkGuess(ctx, &Credentials{Name: u.Name, Password: password, From: access.SenderOf(ctx).Address}, &u)
+	if err == nil && !ok {
+		err = wrongPassword(field)
+	}
+	return u, err
+}
+
+func wrongPassword(field string) error {
+	return crowd.Fieldf(field, "is not the password that you have")
+}
 
 // end takes away those of p's tokens that which picks. Requests that wait end too.
 func (s *Accounts) end(ctx context.Context, p *access.Principal, which func(*store.Token) bool) error {

@@ -34,6 +34,7 @@ type Accounts struct {
 	*roleCases
 	*dataCases
 	*passkeyCases
+	*addressCases
 
 	store     store.Store
 	live      *live.Pools
@@ -74,6 +75,7 @@ type Config struct {
 	Required  FactorRule       // who has to have a second factor
 	PublicURL string           // where people reach the server; "": that is not known
 	Names     *pseudonym.Names // how workers are called
+	Outbox    *recruit.Outbox  // by which people are asked whether an address is theirs
 }
 
 // New makes the use case.
@@ -81,6 +83,7 @@ func New(cfg Config) *Accounts {
 	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names,
 		passwords: auth.NewPasswords(runtime.NumCPU())}
 	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{s}, &passkeyCases{s}
+	s.addressCases = &addressCases{accounts: s, outbox: cfg.Outbox}
 	for _, p := range cfg.Providers {
 		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))
 	}
@@ -267,7 +270,8 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
-	if err := s.validUser(ctx, store.User{}, &u); err != nil {
+	err := s.validUser(ctx, store.User{}, &u)
+	if err != nil {
 		return store.User{}, "", err
 	}
 	about := store.AuditEntry{At: u.CreatedAt, Kind: "user"}
@@ -276,11 +280,9 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)
 	act.After = u
-	id, err := s.store.CreateUser(ctx, u)
-	if err != nil {
+	if u.ID, err = s.keepNew(ctx, u, p.User.ID.String()); err != nil {
 		return store.User{}, "", err
 	}
-	u.ID = id
 	if err := s.tellPool(u, true); err != nil {
 		return store.User{}, "", err
 	}

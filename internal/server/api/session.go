@@ -18,6 +18,14 @@ func toToken(t store.Token) wire.Token {
 	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Scopes: t.Scopes, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
 }
 
+func toAddress(a accounts.Address) wire.Address {
+	out := wire.Address{Email: a.Email, Verified: a.Verified, CanAsk: a.CanAsk}
+	if a.Asked != nil {
+		out.Asked = &wire.AskedAddress{Address: a.Asked.Address, AskedAt: a.Asked.AskedAt, ExpiresAt: a.Asked.ExpiresAt, Mail: string(a.Asked.Mail.State)}
+	}
+	return out
+}
+
 func toFactors(f accounts.Factors) wire.SecondFactors {
 	return wire.SecondFactors{RecoveryCodes: f.Recovery, Factors: lists.Map(f.List, func(x store.Factor) wire.SecondFactor {
 		return wire.SecondFactor{ID: x.ID, Kind: string(x.Kind), Name: x.Name, CreatedAt: x.CreatedAt, UsedAt: x.UsedAt}
@@ -63,6 +71,31 @@ func (a *api) session() {
 		text: "Ends your other sessions, your tokens for programs, and one-time links; the session sent stays. Send a session: a token for programs cannot do it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPassword }) error {
 			return a.app.Accounts.ChangePassword(ctx, p, in.Body.Old, in.Body.Password)
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/me/address", summary: "See your e-mail address, and whether it is known to be yours", tag: tag, access: signedIn},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Address, error) {
+			return as(toAddress)(a.app.Accounts.Address(ctx, p, p.User.ID))
+		})
+	addAction(a, op{method: http.MethodPut, path: "/v1/me/address", summary: "Change your e-mail address", tag: tag, access: access.AccountsChangeAddress,
+		text: "A mail with a link goes to the new address, which is yours when you have followed it; until then you keep the one that you have. Whether somebody else has it makes no difference to the answer. Send a session: a token for programs cannot do it."},
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewAddress }) error {
+			return a.app.Accounts.ChangeAddress(ctx, p, in.Body.Address, in.Body.Password)
+		})
+	const sentOnce = "while the mail waits to be sent there is no other one"
+	addAction(a, op{method: http.MethodPost, path: "/v1/me/address/ask", summary: "Have the mail sent again that asks for your address", tag: tag, access: access.AccountsAskForAddress, unkeyed: sentOnce},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
+			return a.app.Accounts.AskForAddress(ctx, p, p.User.ID)
+		})
+	addAction(a, op{method: http.MethodPost, path: "/v1/me/address/confirm", summary: "Confirm that an address is yours, by the link in the mail", tag: tag, access: access.AccountsConfirmAddress, unkeyed: "a link is used once",
+		text: "A link works for the account that it was sent for only, once, for three days, and until a later mail has another one: else it is 404."},
+		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.AddressLink }) error {
+			return a.app.Accounts.ConfirmAddress(ctx, p, in.Body.Token)
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/address", summary: "See somebody's e-mail address, and whether it is known to be theirs", tag: tag, access: access.AccountsAddressOfOthers},
+		of[UserPath](a.app.Accounts.Address, toAddress))
+	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/address/ask", summary: "Ask somebody at their address whether it is theirs", tag: tag, access: access.AccountsAskForAddressOfOthers, unkeyed: sentOnce},
+		func(ctx context.Context, p *access.Principal, in *UserPath) error {
+			return a.app.Accounts.AskForAddress(ctx, p, in.id)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/sessions", summary: "List where you are signed in", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Session, error) {

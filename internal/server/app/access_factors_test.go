@@ -48,6 +48,19 @@ func init() {
 		"Accounts.ResetFactors": func(s *scene, p *access.Principal) error {
 			return s.Accounts.ResetFactors(s.ctx, p, s.workers[0].User.ID)
 		},
+		"Accounts.Address": func(s *scene, p *access.Principal) error { return second(s.Accounts.Address(s.ctx, p, p.User.ID)) },
+		"Accounts.ChangeAddress": func(s *scene, p *access.Principal) error { // a token cannot
+			return but(s.Accounts.ChangeAddress(s.ctx, p, "x@example.org", goodPassword), crowd.Conflict)
+		},
+		"Accounts.AskForAddress": func(s *scene, p *access.Principal) error { // no mail is sent
+			return but(s.Accounts.AskForAddress(s.ctx, p, p.User.ID), crowd.Conflict)
+		},
+		"Accounts.AddressToConfirm": func(s *scene, p *access.Principal) error {
+			return but(second(s.Accounts.AddressToConfirm(s.ctx, p, "address_x")), crowd.NotFound)
+		},
+		"Accounts.ConfirmAddress": func(s *scene, p *access.Principal) error { // a token cannot
+			return but(s.Accounts.ConfirmAddress(s.ctx, p, "address_x"), crowd.Conflict, crowd.NotFound)
+		},
 		"Accounts.PersonalData": func(s *scene, p *access.Principal) error { // a limited token cannot
 			_, _, err := s.Accounts.PersonalData(s.ctx, p, p.User.ID)
 			return but(err, crowd.Forbidden)

@@ -17,6 +17,7 @@ import (
 // to tell, and why.
 var noChange = map[string]string{
 	"Accounts.ChangePassword": "there is no password to change", "Accounts.EndSession": "there is no such session",
+	"Accounts.ChangeAddress": "no mail is sent", "Accounts.AskForAddress": "no mail is sent", "Accounts.ConfirmAddress": "there is no such link",
 	"Accounts.EndSessions": "there is no session", "Duty.Unsubscribe": "there is no such browser", "Transfers.Move": "they are there already",
 	"Transfers.MoveFrom": "they are there already", "Runs.Retry": "nothing is held", "Runs.Skip": "nothing is held",
 	"Accounts.BeginTOTP": "a token cannot", "Accounts.ConfirmTOTP": "a token cannot", "Accounts.BeginPasskey": "a token cannot", "Accounts.ConfirmPasskey": "a token cannot", "Accounts.NewRecoveryCodes": "there is no second factor",

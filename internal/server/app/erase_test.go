@@ -56,6 +56,7 @@ func (w *world) she() *access.Principal {
 	now := w.clock.now().UTC().Truncate(time.Microsecond)
 	u := must(w.store.User(w.ctx, id))(t)
 	must(w.store.PutIdentity(w.ctx, "https://idp.example", "her-subject", u, now))(t)
+	must(w.store.PutUserAsked(w.ctx, u, store.Asking{AskedAddress: store.AskedAddress{Address: herAddress, AskedAt: now, ExpiresAt: now}, Letter: store.Message{Channel: store.Mail, Target: herAddress, State: store.MessageDropped, CreatedAt: now, NextAt: now}}))(t)
 	must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: id, Endpoint: "https://push.example/her-push-endpoint", CreatedAt: now}))(t)
 	w.queue(store.Message{Worker: id, Channel: store.Mail, Target: herAddress, Subject: herName, Body: herFullName, State: store.MessageSent, CreatedAt: now, NextAt: now, SentAt: now, UselessAt: now})
 	for _, who := range []crowd.WorkerID{id, w.admin.User.ID} { // an answer to her, and one that names her
@@ -123,7 +124,7 @@ func TestNothingIsLeftOfThem(t *testing.T) {
 		t.Fatalf("before, only these are found: the test looks in the wrong place\n%q", found)
 	}
 	tables, text := w.export(p, id)
-	for _, want := range []string{"tokens", "identities", "factors", "push_subscriptions", "messages", "invitations", "test_tries", "requests", "pool_actions", "users", "annotations", "accounts", "ledger", "audit"} {
+	for _, want := range []string{"tokens", "identities", "factors", "push_subscriptions", "asked_addresses", "messages", "invitations", "test_tries", "requests", "pool_actions", "users", "annotations", "accounts", "ledger", "audit"} {
 		if !slices.Contains(tables, want) {
 			t.Errorf("nothing of %s is handed out", want)
 		}

@@ -75,3 +75,19 @@ func (f *failingStore) DropAudit(ctx context.Context, x store.AuditDropping) (st
 func (f *failingStore) CheckAudit(ctx context.Context) (store.AuditHead, error) {
 	return fail1(f, ctx, "CheckAudit", func() (store.AuditHead, error) { return f.Store.CheckAudit(ctx) })
 }
+
+func (f *failingStore) PutUserAsked(ctx context.Context, u store.User, a store.Asking) (crowd.WorkerID, error) {
+	return fail1(f, ctx, "PutUserAsked", func() (crowd.WorkerID, error) { return f.Store.PutUserAsked(ctx, u, a) })
+}
+
+func (f *failingStore) AskedAddress(ctx context.Context, user crowd.WorkerID) (store.AskedAddress, error) {
+	return fail1(f, ctx, "AskedAddress", func() (store.AskedAddress, error) { return f.Store.AskedAddress(ctx, user) })
+}
+
+func (f *failingStore) LinkAddress(ctx context.Context, user crowd.WorkerID, address, hash string) error {
+	return f.err(ctx, "LinkAddress", func() error { return f.Store.LinkAddress(ctx, user, address, hash) })
+}
+
+func (f *failingStore) ConfirmAddress(ctx context.Context, u store.User, hash string, letter *store.Message) error {
+	return f.err(ctx, "ConfirmAddress", func() error { return f.Store.ConfirmAddress(ctx, u, hash, letter) })
+}

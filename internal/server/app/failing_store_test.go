@@ -408,8 +408,8 @@ func (f *failingStore) UpdateInvitation(ctx context.Context, i store.Invitation,
 	return f.err(ctx, "UpdateInvitation", func() error { return f.Store.UpdateInvitation(ctx, i, mail) })
 }
 
-func (f *failingStore) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User) (crowd.WorkerID, error) {
-	return fail1(f, ctx, "AcceptInvitation", func() (crowd.WorkerID, error) { return f.Store.AcceptInvitation(ctx, i, u) })
+func (f *failingStore) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User, a *store.Asking) (crowd.WorkerID, error) {
+	return fail1(f, ctx, "AcceptInvitation", func() (crowd.WorkerID, error) { return f.Store.AcceptInvitation(ctx, i, u, a) })
 }
 
 func (f *failingStore) Invitation(ctx context.Context, tenant crowd.TenantID, id int64) (store.Invitation, error) {

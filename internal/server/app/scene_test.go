@@ -82,6 +82,6 @@ func (s *scene) asked(p *access.Principal) int64 {
 	}
 	r := must(s.Invitations.Invite(s.ctx, s.admin, accounts.NewInvitations{Pool: s.pool, Test: test, Addresses: []string{"somebody@example.org"}}))(s.t)
 	// As somebody accepted who has become staff since: staff cannot accept.
-	must(s.store.AcceptInvitation(s.ctx, r.Invited[0].Invitation, must(s.store.User(s.ctx, p.User.ID))(s.t)))(s.t)
+	must(s.store.AcceptInvitation(s.ctx, r.Invited[0].Invitation, must(s.store.User(s.ctx, p.User.ID))(s.t), nil))(s.t)
 	return test
 }

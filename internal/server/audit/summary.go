@@ -15,6 +15,7 @@ var did = map[string]string{
 	"Accounts.CreateUser": "added $", "Accounts.ChangeUser": "changed $", "Accounts.BlockWorker": "blocked or unblocked $", "Accounts.NewSetupLink": "made a one-time link for $",
 	"Accounts.Setup": "set a password by a one-time link, as $", "Accounts.SignIn": "signed in, as $", "Accounts.FinishSignIn": "signed in through a provider, as $",
 	"Accounts.FinishFactor": "signed in with a second factor, as $", "Accounts.SignOut": "signed out, as $", "Accounts.ChangePassword": "changed the password of $",
+	"Accounts.ChangeAddress": "asked at an address whether it is of $", "Accounts.AskForAddress": "asked again at an address whether it is of $", "Accounts.ConfirmAddress": "confirmed the address of $",
 	"Accounts.EndSession": "ended $", "Accounts.EndSessions": "ended all sessions of $", "Accounts.ConfirmTOTP": "set up a second factor of $", "Accounts.ConfirmPasskey": "set up a passkey of $",
 	"Accounts.SignInWithPasskey": "signed in as $ with a passkey", "Accounts.Erase": "erased $",
 	"Provisioning.CreateToken": "made a token for the provider $", "Provisioning.RevokeToken": "took a token of the provider $ away",

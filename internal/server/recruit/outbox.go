@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/store"
@@ -197,7 +197,7 @@ func (o *Outbox) sendRound(ctx context.Context) (sent int, more bool, err error)
 
 var (
 	errTooLate   = errors.New("too late")
-	errUnneeded  = errors.New("no longer needed: the call is over or answered, or they are not to be called any more")
+	errUnneeded  = errors.New("no longer needed: the call is over or answered, or they are not to be called any more, or another address is asked")
 	errNotSetUp  = errors.New("the server is not set up to send this")
 	errNoBrowser = errors.New("the browser no longer takes messages")
 )
@@ -235,7 +235,10 @@ func (o *Outbox) sendMessage(ctx context.Context, m store.Message) (unsent, fail
 	if err := o.store.UpdateMessage(ctx, m); err != nil {
 		return nil, err
 	}
-	unsent = o.send(ctx, m, now)
+	unsent, err = o.send(ctx, m, now)
+	if err != nil {
+		return nil, err
+	}
 	now = o.clock.Time()
 	if unsent != nil && ctx.Err() != nil {
 		return unsent, o.keepMessage(ctx, before) // we are closing: it is not the message's fault
@@ -273,11 +276,19 @@ func errorText(err error) string {
 }
 
 // stillNeeded reports whether the call that a message is about waits for an answer
-// of somebody who may still be called, and the invitation for one at all.
+// of somebody who may still be called, the invitation for one at all, and the address
+// that it asks is still asked.
 func (o *Outbox) stillNeeded(ctx context.Context, m store.Message) (bool, error) {
 	if m.Invitation != 0 {
 		i, err := o.store.Invitation(ctx, 0, m.Invitation)
 		return err == nil && i.State == store.InvitationOpen, err
+	}
+	if m.Asks {
+		a, err := o.store.AskedAddress(ctx, m.Worker)
+		if crowd.CodeOf(err) == crowd.NotFound {
+			return false, nil
+		}
+		return a.Address == m.Target, err
 	}
 	if m.Call == 0 {
 		return true, nil
@@ -299,8 +310,9 @@ func (o *Outbox) stillNeeded(ctx context.Context, m store.Message) (bool, error)
 	return false, err
 }
 
-// send sends a message. When the server closes, it has a short while to end.
-func (o *Outbox) send(ctx context.Context, m store.Message, now time.Time) error {
+// send sends a message. When the server closes, it has a short while to end. The second
+// error says that the store failed, and nothing was sent.
+func (o *Outbox) send(ctx context.Context, m store.Message, now time.Time) (unsent, failed error) {
 	closing := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 	defer cancel()
@@ -311,11 +323,22 @@ func (o *Outbox) send(ctx context.Context, m store.Message, now time.Time) error
 		if m.Link != "" {
 			body += "\n\n" + o.publicURL + m.Link
 		}
-		return o.senders.Mail(ctx, m.Target, m.Subject, body+"\n")
+		if m.Asks {
+			secret := auth.NewSecret("address")
+			err := o.store.LinkAddress(ctx, m.Worker, m.Target, auth.HashSecret(secret))
+			switch {
+			case crowd.CodeOf(err) == crowd.NotFound: // asked at another address since
+				return &notify.Failure{Err: errUnneeded, Permanent: true}, nil
+			case err != nil:
+				return nil, err
+			}
+			body += secret
+		}
+		return o.senders.Mail(ctx, m.Target, m.Subject, body+"\n"), nil
 	case m.Channel == store.Push && o.senders.Push != nil:
-		return o.push(ctx, m, now)
+		return o.push(ctx, m, now), nil
 	}
-	return errNotSetUp
+	return errNotSetUp, nil
 }
 
 func (o *Outbox) push(ctx context.Context, m store.Message, now time.Time) error {
@@ -420,57 +443,4 @@ func (o *Outbox) keepUnkept(ctx context.Context) error {
 		errs = append(errs, o.keepMessage(ctx, list[id]))
 	}
 	return errors.Join(errs...)
-}
-
-// OutboxView is how sending messages goes.
-type OutboxView struct {
-	Mail   bool // is set up
-	Push   bool
-	Queued int
-	Failed int // for good, in the last 24 hours
-	Errors []OutboxError
-}
-
-// OutboxError is a message that could not be sent, or not yet.
-type OutboxError struct {
-	Message   int64
-	Worker    crowd.WorkerID
-	Name      string // the worker's
-	Channel   store.Channel
-	State     store.MessageState // queued: it is tried again at NextAt
-	CreatedAt time.Time
-	NextAt    time.Time // of one that failed: when it did
-	Tries     int
-	Error     string
-}
-
-// View says how many messages wait and how many have failed, with the latest
-// errors, newest message first. Admins only.
-func (o *Outbox) View(ctx context.Context, p *access.Principal) (OutboxView, error) {
-	if err := p.May(access.OutboxView); err != nil {
-		return OutboxView{}, err
-	}
-	v := OutboxView{Mail: o.CanMail(), Push: o.CanPush()}
-	var err error
-	if v.Queued, v.Failed, err = o.store.CountMessages(ctx, o.clock.Time().Add(-CountFailures)); err != nil {
-		return v, err
-	}
-	list, err := o.store.ListMessages(ctx, 0, 0, outboxPage)
-	if err != nil {
-		return v, err
-	}
-	for _, m := range list {
-		if m.Error == "" || len(v.Errors) == errorsShown {
-			continue
-		}
-		u, err := o.store.User(ctx, m.Worker)
-		if err != nil {
-			return v, err
-		}
-		v.Errors = append(v.Errors, OutboxError{
-			Message: m.ID, Worker: m.Worker, Name: u.Name, Channel: m.Channel, State: m.State,
-			CreatedAt: m.CreatedAt, NextAt: m.NextAt, Tries: m.Tries, Error: m.Error,
-		})
-	}
-	return v, nil
 }

@@ -16,10 +16,11 @@ func (rq *request) account() error {
 	}
 	ticket, asked, err := rq.App.Accounts.AskForProof(rq.ctx(), rq.p, rq.origin())
 	rq.check(err)
+	address := askOf(rq, rq.p.User.ID, rq.App.Accounts.Address)
 	return rq.render("account", page{Title: "Your account", Section: "account", Script: passkeyScript,
 		Data: map[string]any{"Sessions": list, "Current": rq.p.Token.ID, "ID": rq.p.User.ID, "Name": rq.p.User.Name, "Least": auth.MinPassword,
 			"Factors": held, "MustEnrol": rq.p.MustEnrol, "HasPassword": rq.p.User.PasswordHash != "",
-			"NoPasskeys": works, "Ticket": ticket, "Asked": asked}})
+			"NoPasskeys": works, "Ticket": ticket, "Asked": asked, "Address": address}})
 }
 
 func (rq *request) changePassword() error {

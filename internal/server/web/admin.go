@@ -246,6 +246,7 @@ func (rq *request) person(id crowd.WorkerID) error {
 	data["Yours"] = !slices.ContainsFunc(held, func(h heldRow) bool { return !h.Takes })
 	data["Held"], data["RoleMenu"], data["TenantMenu"] = held, rq.roleMenu(tenants), menu(tenants, tenantChoice, choice{"", "the installation"})
 	data["Filled"], data["Factors"] = filled(u, rq.bindPerson()), askOf(rq, id, rq.App.Accounts.Factors)
+	data["Address"] = askOf(rq, id, rq.App.Accounts.Address)
 	return rq.render("person", page{Title: u.Name, Section: "admin", Data: data})
 }
 

@@ -50,14 +50,15 @@ var laterEffects = []struct {
 
 // elsewhere are the forms whose fields other tests read back.
 var elsewhere = map[string]string{
-	"POST /factor":                               "TestTOTP",
-	"POST /account/totp":                         "TestTOTP",
-	"POST /signin/passkey":                       "TestPasskeys",
-	"POST /account/passkey":                      "TestPasskeys",
-	"POST /account/passkey/confirm":              "TestPasskeys",
-	"POST /account/totp/confirm":                 "TestTOTP",
-	"POST /account/recovery":                     "TestRemoveAFactor",
-	"POST /account/factors/{factor}/remove":      "TestRemoveAFactor",
+	"POST /factor":                          "TestTOTP",
+	"POST /account/totp":                    "TestTOTP",
+	"POST /signin/passkey":                  "TestPasskeys",
+	"POST /account/passkey":                 "TestPasskeys",
+	"POST /account/passkey/confirm":         "TestPasskeys",
+	"POST /account/totp/confirm":            "TestTOTP",
+	"POST /account/recovery":                "TestRemoveAFactor",
+	"POST /account/factors/{factor}/remove": "TestRemoveAFactor",
+	"POST /account/address":                 "TestAddressesOnThePages", "POST /account/address/ask": "TestAddressesOnThePages", "POST /verify": "TestAddressesOnThePages", "POST /admin/people/{user}/address/ask": "TestAdminsSeeWhichAddressesAreAsked",
 	"POST /admin/people/{user}/factors/reset":    "TestResetOfFactors",
 	"POST /runs/{run}/topup":                     "TestRunFromFileToResults",
 	"POST /work/decline":                         "TestCalledWithoutJavaScript",

@@ -24,6 +24,7 @@ var repeatable = map[string][]string{
 		"POST /tenants/{tenant}/give", "POST /admin/people/{user}/give", "POST /admin/tokens/{token}/revoke",
 	},
 	"it is begun anew, takes a proof that counts once, or is there already": {
+		"POST /account/address", "POST /account/address/ask", "POST /verify", "POST /admin/people/{user}/address/ask",
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/passkey", "POST /account/passkey/confirm", "POST /account/recovery",
 		"POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset",
 	},

@@ -103,6 +103,10 @@ func routes() []route {
 		{pattern: "POST /account/recovery", access: signedIn, handle: (*request).newRecoveryCodes, form: "recovery", page: (*request).account},
 		{pattern: "POST /account/factors/{factor}/remove", access: signedIn, handle: numbered("factor", (*request).removeFactor), form: "factor-$factor", page: (*request).account},
 		{pattern: "POST /account/password", access: signedIn, handle: (*request).changePassword, form: "password", page: (*request).account},
+		{pattern: "POST /account/address", access: signedIn, handle: (*request).changeAddress, form: "address", page: (*request).account},
+		{pattern: "POST /account/address/ask", access: signedIn, handle: (*request).askForAddress, form: "ask", page: (*request).account},
+		{pattern: "GET /verify", access: signedIn, handle: (*request).verifyPage},
+		{pattern: "POST /verify", access: signedIn, handle: (*request).verify, form: "verify", page: (*request).verifyPage},
 		{pattern: "POST /account/sessions/{session}/end", access: signedIn, handle: numbered("session", (*request).endSession)},
 		{pattern: "POST /account/signout", access: signedIn, handle: (*request).signOutEverywhere},
 
@@ -227,6 +231,7 @@ func routes() []route {
 		{pattern: "GET /admin/people/{user}", access: access.AccountsOtherUser, handle: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}", access: access.AccountsChangeUser, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/suspend", access: access.AccountsChangeUser, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/address/ask", access: access.AccountsAskForAddressOfOthers, handle: ofPerson((*request).askPersonForAddress), form: "ask", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/factors/reset", access: access.AccountsResetFactors, handle: ofPerson((*request).resetFactors), form: "factors", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/give", access: access.AccountsChangeUser, handle: ofPerson((*request).give), form: "give", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/link", access: access.AccountsNewSetupLink, once: true, handle: ofPerson((*request).newLink)},

@@ -106,7 +106,7 @@ func noInvitation(id int64) error {
 }
 
 // AcceptInvitation implements store.Invitations.
-func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User) (crowd.WorkerID, error) {
+func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User, a *store.Asking) (crowd.WorkerID, error) {
 	return create(ctx, s, "accept invitation", &u.ID, func(ctx context.Context, tx transaction) (err error) {
 		if u.ID == 0 {
 			err = s.insertUser(ctx, tx, &u)
@@ -115,6 +115,11 @@ func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u stor
 		}
 		if err != nil {
 			return err
+		}
+		if a != nil {
+			if err := s.ask(ctx, tx, u.ID, *a); err != nil {
+				return err
+			}
 		}
 		i.State, i.Worker = store.InvitationAccepted, u.ID
 		return updateInvitation(ctx, tx, &i)

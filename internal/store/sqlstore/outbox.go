@@ -11,10 +11,10 @@ import (
 
 var (
 	messages = newTable("messages", "m", `id, worker, channel, target, subject, body, link, call, state,
-		created_at, useless_at, next_at, sent_at, tries, error, turn_at, invitation`, func(m *store.Message) []any {
+		created_at, useless_at, next_at, sent_at, tries, error, turn_at, invitation, asks`, func(m *store.Message) []any {
 		return []any{
 			&m.ID, &m.Worker, &m.Channel, &m.Target, &m.Subject, &m.Body, &m.Link, &m.Call, &m.State,
-			instant{&m.CreatedAt}, instant{&m.UselessAt}, instant{&m.NextAt}, instant{&m.SentAt}, &m.Tries, &m.Error, computed{turn(m)}, &m.Invitation,
+			instant{&m.CreatedAt}, instant{&m.UselessAt}, instant{&m.NextAt}, instant{&m.SentAt}, &m.Tries, &m.Error, computed{turn(m)}, &m.Invitation, &m.Asks,
 		}
 	})
 	keepMessage = messages.update(1)
@@ -71,7 +71,10 @@ func (s *Store) CountMessages(ctx context.Context, since time.Time) (queued, fai
 // DropMessages implements store.Outbox.
 func (s *Store) DropMessages(ctx context.Context, before time.Time) error {
 	return s.change(ctx, "drop messages", func(ctx context.Context, tx transaction) error {
-		_, err := tx.exec(ctx, `delete from messages where state in ('sent', 'failed', 'dropped') and turn_at < $1`, micros(before))
+		if _, err := tx.exec(ctx, `delete from messages where state in ('sent', 'failed', 'dropped') and turn_at < $1`, micros(before)); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, `delete from asked_addresses where expires_at < $1`, micros(before))
 		return err
 	})
 }

@@ -51,6 +51,10 @@ func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) e
 	if err != nil {
 		return err
 	}
+	if _, err := tx.exec(ctx, `delete from asked_addresses where user_id = $1
+		and exists (select 1 from users where id = $1 and (email <> $2 or email_verified <> $3))`, u.ID, u.Email, u.EmailVerified); err != nil {
+		return err
+	}
 	if err := keepUser.must(ctx, tx, u, crowd.Errorf(crowd.NotFound, "there is no user %s", u.ID)); err != nil {
 		return s.taken(err, "name", "there is a user named %q already", u.Name)
 	}

@@ -55,6 +55,7 @@ var personal = []personalTable{
 	gone("factors", ofUser, "secret", "sealed_with", "counter"),
 	gone("recovery_codes", ofUser, "hash"),
 	gone("push_subscriptions", ofWorker, "auth", "p256dh"),
+	gone("asked_addresses", ofUser, "hash"),
 	gone("messages", `(`+ofWorker+` or (invitation <> 0 and invitation in (select id from invitations where `+inviteToThem+`)))`),
 	gone("invitations", inviteToThem),
 	gone("call_notices", ofWorker),

@@ -106,7 +106,7 @@ func testAcceptInvitation(t *testing.T, w *world) {
 	i := list[0]
 	i.AnsweredAt = w.now.Add(time.Hour)
 	u := store.User{Name: "newcomer", Email: i.Address, Pool: w.pool, CreatedAt: w.now, Tenants: []crowd.TenantID{w.other}, Qualifications: map[string]int{"x": 3}}
-	u.ID = must(w.AcceptInvitation(w.ctx, i, u))(t)
+	u.ID = must(w.AcceptInvitation(w.ctx, i, u, nil))(t)
 	same(t, "the user", must(w.UserByName(w.ctx, "Newcomer"))(t), u)
 	i.State, i.Worker = store.InvitationAccepted, u.ID
 	same(t, "the invitation", must(w.Invitation(w.ctx, 0, i.ID))(t), i)
@@ -114,32 +114,38 @@ func testAcceptInvitation(t *testing.T, w *world) {
 	w.unchanged(t, func() {
 		again := u
 		again.ID, again.Name = 0, "second"
-		_, err := w.AcceptInvitation(w.ctx, list[0], again)
+		_, err := w.AcceptInvitation(w.ctx, list[0], again, nil)
 		refused(t, err, crowd.Conflict)
 		again.Name = "NEWCOMER"
-		_, err = w.AcceptInvitation(w.ctx, list[1], again)
+		_, err = w.AcceptInvitation(w.ctx, list[1], again, nil)
 		refused(t, err, crowd.Conflict)
 		again.Name = "third"
 		astray := list[1]
 		astray.Tenant = w.other
-		_, err = w.AcceptInvitation(w.ctx, astray, again)
+		_, err = w.AcceptInvitation(w.ctx, astray, again, nil)
 		refused(t, err, crowd.NotFound)
 		again.ID = 99
-		_, err = w.AcceptInvitation(w.ctx, list[1], again)
+		_, err = w.AcceptInvitation(w.ctx, list[1], again, nil)
 		refused(t, err, crowd.NotFound)
 	})
 	u.Pool, u.Tenants = 0, nil
-	if id := must(w.AcceptInvitation(w.ctx, list[1], u))(t); id != u.ID {
+	if id := must(w.AcceptInvitation(w.ctx, list[1], u, nil))(t); id != u.ID {
 		t.Errorf("an account that there was became %s", id)
 	}
 	same(t, "the changed user", must(w.User(w.ctx, u.ID))(t), u)
+
+	a := w.asking("asked@example.org")
+	u.ID, u.Name = 0, "asked"
+	third := w.invite(t, w.invitation("asked@example.org"))[0]
+	u.ID = must(w.AcceptInvitation(w.ctx, third, u, &a))(t)
+	same(t, "asked", must(w.AskedAddress(w.ctx, u.ID))(t).Address, "asked@example.org")
 
 	// Of many at once one has it.
 	var group sync.WaitGroup
 	won := make(chan crowd.WorkerID, 8)
 	for n := range 8 {
 		group.Go(func() {
-			if id, err := w.AcceptInvitation(w.ctx, list[2], store.User{Name: fmt.Sprint("racer", n)}); err == nil {
+			if id, err := w.AcceptInvitation(w.ctx, list[2], store.User{Name: fmt.Sprint("racer", n)}, nil); err == nil {
 				won <- id
 			} else if crowd.CodeOf(err) != crowd.Conflict {
 				t.Error(err)
@@ -166,8 +172,8 @@ func testInvitationsTo(t *testing.T, w *world) {
 func testAcceptedInvitations(t *testing.T, w *world) {
 	list := w.invite(t, w.invitation("a@example.org"), w.invitation("b@example.org"), w.invitation("c@example.org"))
 	u := must(w.User(w.ctx, w.workers[0]))(t)
-	must(w.AcceptInvitation(w.ctx, list[0], u))(t)
-	must(w.AcceptInvitation(w.ctx, list[2], u))(t)
+	must(w.AcceptInvitation(w.ctx, list[0], u, nil))(t)
+	must(w.AcceptInvitation(w.ctx, list[2], u, nil))(t)
 	same(t, "theirs", invitationIDs(must(w.AcceptedInvitations(w.ctx, u.ID))(t)), []int64{3, 1})
 	same(t, "another's", must(w.AcceptedInvitations(w.ctx, w.workers[1]))(t), nil)
 	same(t, "nobody's", must(w.AcceptedInvitations(w.ctx, 0))(t), nil)

@@ -20,6 +20,14 @@ CREATE TABLE answers (
     answer_key  text not null,
     body        text not null
 );
+CREATE TABLE asked_addresses (
+    user_id    bigint not null primary key references users (id),
+    address    text not null,
+    hash       text not null, -- of the secret in the last link that was sent; '': none was
+    asked_at   bigint not null,
+    expires_at bigint not null
+);
+CREATE INDEX asked_addresses_by_end on asked_addresses (expires_at);
 CREATE TABLE assignments (
     id          integer primary key,
     task        bigint not null,
@@ -213,7 +221,7 @@ CREATE TABLE messages (
     tries      bigint not null,
     error      text not null,
     turn_at    bigint not null -- of a queued one next_at; of others when they were sent or failed
-, invitation bigint not null default 0);
+, invitation bigint not null default 0, asks boolean not null default false);
 CREATE INDEX messages_by_call on messages (call, id);
 CREATE INDEX messages_by_invitation on messages (invitation, id) where invitation <> 0;
 CREATE INDEX messages_by_turn on messages (state, turn_at, id);
