@@ -106,7 +106,7 @@ func (part *addressCases) AskForAddress(ctx context.Context, p *access.Principal
 	if id == p.User.ID && limited(p) {
 		return crowd.Errorf(crowd.Conflict, "a limited token is not good for this: sign in")
 	}
-	if _, err := part.accounts.personal(ctx, p, access.AccountsAskForAddressOfOthers, id); err != nil {
+	if _, err := part.accounts.personal(ctx, p, access.AccountsAskAddressOfOthers, id); err != nil {
 		return err
 	}
 	return part.ask(ctx, p, access.AccountsAskForAddress, id, "")

@@ -93,7 +93,7 @@ func (a *api) session() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/address", summary: "See somebody's e-mail address, and whether it is known to be theirs", tag: tag, access: access.AccountsAddressOfOthers},
 		of[UserPath](a.app.Accounts.Address, toAddress))
-	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/address/ask", summary: "Ask somebody at their address whether it is theirs", tag: tag, access: access.AccountsAskForAddressOfOthers, unkeyed: sentOnce},
+	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/address/ask", summary: "Ask somebody at their address whether it is theirs", tag: tag, access: access.AccountsAskAddressOfOthers, unkeyed: sentOnce},
 		func(ctx context.Context, p *access.Principal, in *UserPath) error {
 			return a.app.Accounts.AskForAddress(ctx, p, in.id)
 		})

@@ -231,7 +231,7 @@ func routes() []route {
 		{pattern: "GET /admin/people/{user}", access: access.AccountsOtherUser, handle: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}", access: access.AccountsChangeUser, handle: ofPerson((*request).editPerson), form: "person", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/suspend", access: access.AccountsChangeUser, handle: ofPerson((*request).suspend), form: "suspend", page: ofPerson((*request).person)},
-		{pattern: "POST /admin/people/{user}/address/ask", access: access.AccountsAskForAddressOfOthers, handle: ofPerson((*request).askPersonForAddress), form: "ask", page: ofPerson((*request).person)},
+		{pattern: "POST /admin/people/{user}/address/ask", access: access.AccountsAskAddressOfOthers, handle: ofPerson((*request).askPersonForAddress), form: "ask", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/factors/reset", access: access.AccountsResetFactors, handle: ofPerson((*request).resetFactors), form: "factors", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/give", access: access.AccountsChangeUser, handle: ofPerson((*request).give), form: "give", page: ofPerson((*request).person)},
 		{pattern: "POST /admin/people/{user}/link", access: access.AccountsNewSetupLink, once: true, handle: ofPerson((*request).newLink)},
