@@ -260,6 +260,8 @@ type Quotas interface {
 	QuotasSet(ctx context.Context) (map[crowd.TenantID]map[Quota]int64, error)
 	// Usage returns how much a tenant has of each quota that is Kept.
 	Usage(ctx context.Context, tenant crowd.TenantID, now time.Time) (map[Quota]int64, error)
+	// UsageOfAll returns Usage of every tenant that there is.
+	UsageOfAll(ctx context.Context, now time.Time) (map[crowd.TenantID]map[Quota]int64, error)
 	// DailyUsage returns what KeepDailyUsage has kept last, by tenant and quota.
 	DailyUsage(ctx context.Context) ([]DailyUse, error)
 	KeepDailyUsage(ctx context.Context, list []DailyUse) error

@@ -3,6 +3,8 @@ package accounts
 import (
 	"context"
 	"maps"
+	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -21,13 +23,26 @@ func (s *Tenants) Quotas(ctx context.Context, p *access.Principal, id crowd.Tena
 	return s.quotas.Views(ctx, id)
 }
 
-// SetQuotas sets some quotas of a tenant; nil: the default. What it has stays, also if that
-// is more. Admins only.
-func (s *Tenants) SetQuotas(ctx context.Context, p *access.Principal, id crowd.TenantID, values map[store.Quota]*int64) ([]limits.QuotaView, error) {
+// QuotaChange returns which quotas are set to what, given those that hold; nil: the default.
+type QuotaChange func(now []limits.QuotaView) (map[store.Quota]*int64, error)
+
+// SetQuotas sets some quotas of a tenant, as they are when nobody else sets them. What it has
+// stays, also if that is more. Admins only.
+func (s *Tenants) SetQuotas(ctx context.Context, p *access.Principal, id crowd.TenantID, change QuotaChange) ([]limits.QuotaView, error) {
 	if err := p.May(access.TenantsSetQuotas); err != nil {
 		return nil, err
 	}
 	if _, err := s.store.Tenant(ctx, id); err != nil {
+		return nil, err
+	}
+	s.setting.Lock()
+	defer s.setting.Unlock()
+	now, err := s.quotas.Views(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	values, err := change(now)
+	if err != nil {
 		return nil, err
 	}
 	if len(values) > 0 {
@@ -62,23 +77,36 @@ type QuotaFigures struct {
 // nearlyFull is the share of a quota from which on it counts as full.
 const nearlyFull = 0.9
 
+// fullestFor is how long figures for a monitor are good: however often it asks, all that there
+// is is not counted more often.
+const fullestFor = 30 * time.Second
+
 // Fullest tells of every quota how full it is, for a monitor.
 func (s *Tenants) Fullest(ctx context.Context) ([]QuotaFigures, error) {
-	list, err := s.store.ListTenants(ctx)
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	if now := s.clock.Time(); s.fullest == nil || now.Sub(s.counted) >= fullestFor {
+		list, err := s.countFullest(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.fullest, s.counted = list, now
+	}
+	return slices.Clone(s.fullest), nil
+}
+
+func (s *Tenants) countFullest(ctx context.Context) ([]QuotaFigures, error) {
+	all, err := s.quotas.ViewsOfAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]QuotaFigures, 0, len(list))
+	var out []QuotaFigures
 	for _, info := range store.AllQuotas() {
 		if info.Kind != store.Each {
 			out = append(out, QuotaFigures{QuotaInfo: info})
 		}
 	}
-	for _, t := range list {
-		views, err := s.quotas.Views(ctx, t.ID)
-		if err != nil {
-			return nil, err
-		}
+	for _, views := range all {
 		i := 0
 		for _, v := range views {
 			if v.Kind == store.Each {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -27,6 +28,12 @@ type Tenants struct {
 	clock  live.Clock
 	funds  *Funds
 	quotas *limits.Quotas
+
+	setting sync.Mutex // held while quotas are set
+
+	counting sync.Mutex // guards what follows, and is held while it is counted
+	fullest  []QuotaFigures
+	counted  time.Time
 }
 
 // TenantsConfig is what the tenants stand on.

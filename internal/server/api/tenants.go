@@ -74,7 +74,7 @@ func (a *api) tenants() {
 			for name, value := range in.Body.Values {
 				values[store.Quota(name)] = value
 			}
-			return toQuotas(in.id)(a.app.Tenants.SetQuotas(ctx, p, in.id, values))
+			return toQuotas(in.id)(a.app.Tenants.SetQuotas(ctx, p, in.id, func([]limits.QuotaView) (map[store.Quota]*int64, error) { return values, nil }))
 		})
 	type blockPath struct {
 		TenantPath

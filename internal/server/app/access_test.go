@@ -306,11 +306,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 
 	"Tenants.Quotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.Quotas(s.ctx, p, s.a)) },
 	"Retention.Get":  getRetention, "Retention.Set": setRetention, "Retention.Preview": previewRetention,
-	"Tenants.SetQuotas": func(s *scene, p *access.Principal) error {
-		five := int64(5000)
-		return second(s.Tenants.SetQuotas(s.ctx, p, s.a, map[store.Quota]*int64{store.OpenRuns: &five}))
-	},
-	"Tenants.Secrets": func(s *scene, p *access.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) },
+	"Tenants.SetQuotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.SetQuotas(s.ctx, p, s.a, someRuns)) },
+	"Tenants.Secrets":   func(s *scene, p *access.Principal) error { return second(s.Tenants.Secrets(s.ctx, p, s.a)) },
 
 	"Duty.Subscriptions": func(s *scene, p *access.Principal) error { return second(s.Duty.Subscriptions(s.ctx, p)) },
 	"Duty.Unsubscribe": func(s *scene, p *access.Principal) error {

@@ -32,6 +32,10 @@ func (f *failingStore) ListRoles(ctx context.Context) ([]store.Role, error) {
 	return fail1(f, ctx, "ListRoles", func() ([]store.Role, error) { return f.Store.ListRoles(ctx) })
 }
 
+func (f *failingStore) UsageOfAll(ctx context.Context, now time.Time) (map[crowd.TenantID]map[store.Quota]int64, error) {
+	return fail1(f, ctx, "UsageOfAll", func() (map[crowd.TenantID]map[store.Quota]int64, error) { return f.Store.UsageOfAll(ctx, now) })
+}
+
 func (f *failingStore) SetQuotas(ctx context.Context, tenant crowd.TenantID, values map[store.Quota]*int64) error {
 	return f.err(ctx, "SetQuotas", func() error { return f.Store.SetQuotas(ctx, tenant, values) })
 }

@@ -207,6 +207,25 @@ func (q *Quotas) Views(ctx context.Context, tenant crowd.TenantID) ([]QuotaView,
 	if err != nil {
 		return nil, err
 	}
+	return q.views(tenant, kept, now), nil
+}
+
+// ViewsOfAll returns every quota of each tenant that there is.
+func (q *Quotas) ViewsOfAll(ctx context.Context) (map[crowd.TenantID][]QuotaView, error) {
+	now := q.clock()
+	kept, err := q.store.UsageOfAll(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[crowd.TenantID][]QuotaView, len(kept))
+	for tenant, used := range kept {
+		all[tenant] = q.views(tenant, used, now)
+	}
+	return all, nil
+}
+
+// views returns every quota of a tenant, given what the store has of it.
+func (q *Quotas) views(tenant crowd.TenantID, kept map[store.Quota]int64, now time.Time) []QuotaView {
 	q.mu.Lock()
 	list := make([]QuotaView, 0, len(kept))
 	for _, info := range store.AllQuotas() {
@@ -224,7 +243,7 @@ func (q *Quotas) Views(ctx context.Context, tenant crowd.TenantID) ([]QuotaView,
 			list[i].Used = count(tenant)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // keepEvery is how often it is kept how much of daily quotas is used: so much of it is

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -27,6 +28,12 @@ var laterEffects = []struct {
 			}
 		}
 		c.boss.get("/tenants/n1/quotas").form("/tenants/n1/quotas").set("open-runs", "many").send().want(422)
+		mine, theirs := c.boss.get("/tenants/n1/quotas").form("/tenants/n1/quotas"), c.boss.get("/tenants/n1/quotas").form("/tenants/n1/quotas")
+		theirs.set("tokens", "9").send().want(200)
+		mine.set("members", "3").send().want(http.StatusConflict, "changed elsewhere after you had opened the form")
+		for _, v := range read(c.app.Tenants.Quotas(t.Context(), c.boss.principal(), 1))(t) {
+			equal(t, v.Set, v.Quota == store.OpenRuns || v.Quota == store.APITokens)
+		}
 	}},
 	{"POST /tenants/{tenant}/retention", func(t *testing.T, c *company) {
 		path := "/tenants/n1/retention"

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
@@ -48,14 +49,37 @@ func fullest(list []limits.QuotaView) *limits.QuotaView {
 func (rq *request) quotas(id crowd.TenantID) error {
 	t := rq.findTenant(id)
 	list := askOf(rq, id, rq.App.Tenants.Quotas)
-	return rq.render("quotas", page{Title: "Quotas of " + t.Name, Section: "batches", Data: map[string]any{"T": t, "Quotas": list}})
+	return rq.render("quotas", page{Title: "Quotas of " + t.Name, Section: "batches", Data: map[string]any{"T": t, "Quotas": list, "Filled": quotasSet(list)}})
+}
+
+// quotasSet is what the form of quotas is filled with.
+func quotasSet(list []limits.QuotaView) url.Values {
+	values := make(url.Values)
+	for _, v := range list {
+		if v.Set {
+			values.Set(string(v.Quota), v.Unit.Text(v.Value))
+		}
+	}
+	return values
 }
 
 // setQuotas sets those that the form has other than they are; an empty field is the default.
+// It is refused if others were set since the form was filled.
 func (rq *request) setQuotas(id crowd.TenantID) error {
 	f := rq.sent()
+	_, err := rq.App.Tenants.SetQuotas(rq.ctx(), rq.p, id, func(now []limits.QuotaView) (map[store.Quota]*int64, error) {
+		if err := f.current(quotasSet(now)); err != nil {
+			return nil, err
+		}
+		return f.quotas(now), f.err()
+	})
+	return rq.done(err, "/tenants/"+id.String()+"/quotas", "saved")
+}
+
+// quotas reads those that are other than they are.
+func (f *fields) quotas(now []limits.QuotaView) map[store.Quota]*int64 {
 	values := make(map[store.Quota]*int64)
-	for _, v := range askOf(rq, id, rq.App.Tenants.Quotas) {
+	for _, v := range now {
 		name := string(v.Quota)
 		switch text := f.text(name); {
 		case text == "" && v.Set:
@@ -70,9 +94,5 @@ func (rq *request) setQuotas(id crowd.TenantID) error {
 			}
 		}
 	}
-	err := f.err()
-	if err == nil && len(values) > 0 {
-		_, err = rq.App.Tenants.SetQuotas(rq.ctx(), rq.p, id, values)
-	}
-	return rq.done(err, "/tenants/"+id.String()+"/quotas", "saved")
+	return values
 }

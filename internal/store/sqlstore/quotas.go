@@ -158,6 +158,60 @@ func (s *Store) Usage(ctx context.Context, tenant crowd.TenantID, now time.Time)
 	return used, nil
 }
 
+// ofAll are the queries of counted for all tenants at once, each with the tenant: at a time
+// ($1), where that matters. They read each table once, however many tenants there are.
+var ofAll = map[store.Quota]string{
+	store.OpenRuns:        `select tenant, count(*) from runs where state not in ('done', 'cancelled') group by tenant`,
+	store.Members:         `select tenant, count(*) from (` + allMembers + `) m group by tenant`,
+	store.OwnWorkers:      `select ` + aloneFor + `, count(*) from users u where ` + servesOne + ` group by 1`,
+	store.OpenInvitations: `select tenant, count(*) from invitations where state = 'open' and expires_at > $1 group by tenant`,
+	store.APITokens: `select tenant, count(*) from (
+		select tenant from tokens where tenant <> 0 and kind = 'api' and (expires_at = 0 or expires_at > $1)
+		union all select m.tenant from (` + allMembers + `) m join tokens t on t.user_id = m.user_id where t.tenant = 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $1)
+		) x group by tenant`,
+	store.PushEndpoints: `select ` + aloneFor + `, count(*) from users u join push_subscriptions p on p.worker = u.id where ` + servesOne + ` group by 1`,
+	store.SecretsKept:   `select tenant, count(*) from tenant_secrets group by tenant`,
+}
+
+const (
+	allMembers = `select tenant, user_id from user_tenants union select tenant, user_id from user_roles where tenant <> 0`
+	// servesOne holds for users who serve one tenant alone, and aloneFor is that one.
+	servesOne = `u.serves <> '' and u.serves not like '%,%'`
+	aloneFor  = `cast(replace(replace(u.serves, '["n', ''), '"]', '') as bigint)`
+)
+
+// UsageOfAll implements store.Quotas.
+func (s *Store) UsageOfAll(ctx context.Context, now time.Time) (_ map[crowd.TenantID]map[store.Quota]int64, err error) {
+	defer s.explain("read the usage of all tenants", &err)
+	tenants, err := list(ctx, s.read, number[crowd.TenantID], `select id from tenants order by id`)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[crowd.TenantID]map[store.Quota]int64, len(tenants))
+	for _, t := range tenants {
+		all[t] = make(map[store.Quota]int64)
+	}
+	for _, q := range store.AllQuotas() {
+		text, args := ofAll[q.Quota], []any{}
+		switch {
+		case q.Kind != store.Kept:
+			continue
+		case text == "":
+			text, args = `select tenant, used from usage where quota = $1`, []any{string(q.Quota)}
+		case strings.Contains(text, "$1"):
+			args = append(args, micros(now))
+		}
+		by, err := usageBy(ctx, s.read, text, args...)
+		if err != nil {
+			return nil, err
+		}
+		for t := range all {
+			all[t][q.Quota] = by[t]
+		}
+	}
+	return all, nil
+}
+
 // DailyUsage implements store.Quotas.
 func (s *Store) DailyUsage(ctx context.Context) ([]store.DailyUse, error) {
 	all, err := list(ctx, s.read, func(r row, d *store.DailyUse) error { return r.Scan(&d.Tenant, &d.Quota, &d.Day, &d.Used) },

@@ -67,6 +67,43 @@ func testUsage(t *testing.T, w *world) {
 	same(t, "tokens that are good later", must(w.Usage(w.ctx, w.mine, w.now.Add(2*time.Hour)))(t)[store.APITokens], 0)
 }
 
+func testUsageOfAll(t *testing.T, w *world) {
+	w.invite(t, w.invitation("a@example.org"), w.invitation("b@example.org"))
+	for i, change := range []func(*store.User){
+		func(u *store.User) { u.Serves = []crowd.TenantID{w.mine} },
+		func(u *store.User) { u.Serves = []crowd.TenantID{w.mine, w.other} },
+		func(u *store.User) {
+			u.Serves, u.Tenants = []crowd.TenantID{w.other}, []crowd.TenantID{w.mine, w.other}
+			u.Roles = []store.HeldRole{{Tenant: w.mine, Role: "viewer"}, {Role: "operator"}}
+		},
+	} {
+		u := must(w.User(w.ctx, w.workers[i]))(t)
+		change(&u)
+		ok(t, w.UpdateUser(w.ctx, u))
+		must(w.PutSubscription(w.ctx, store.Subscription{Worker: u.ID, Endpoint: "e" + u.Name, CreatedAt: w.now}))(t)
+		must(w.CreateToken(w.ctx, store.Token{Hash: "of all " + u.Name, Kind: store.APIToken, User: u.ID, CreatedAt: w.now}))(t)
+		must(w.CreateToken(w.ctx, store.Token{Hash: "of mine " + u.Name, Kind: store.APIToken, User: u.ID, Tenant: w.mine, CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour)}))(t)
+	}
+	ok(t, w.PutTenantSecret(w.ctx, w.other, store.TenantSecret{Name: "KEY", Value: "x"}))
+	for _, now := range []time.Time{w.now, w.now.Add(2 * time.Hour), w.now.Add(1000 * time.Hour)} {
+		all, sum := must(w.UsageOfAll(w.ctx, now))(t), map[store.Quota]int64{}
+		if len(all) < 2 {
+			t.Fatalf("%d tenants", len(all))
+		}
+		for tenant, used := range all {
+			same(t, tenant.String(), used, must(w.Usage(w.ctx, tenant, now))(t))
+			for q, n := range used {
+				sum[q] += n
+			}
+		}
+		for _, q := range []store.Quota{store.Members, store.OwnWorkers, store.APITokens, store.PushEndpoints, store.SecretsKept, store.OpenBatches} {
+			if sum[q] == 0 {
+				t.Errorf("nobody has any %s: the test tells nothing of it", q)
+			}
+		}
+	}
+}
+
 func testDailyUsage(t *testing.T, w *world) {
 	same(t, "at first", must(w.DailyUsage(w.ctx))(t), nil)
 	one := store.DailyUse{Tenant: w.mine, Quota: store.UploadedDaily, Day: 20_000, Used: 5}

@@ -82,7 +82,7 @@ var methods = map[string]func(*testing.T, *world){
 	"FinishTry": testFinishTry, "Close": testClose,
 	"Request PutRequest DropRequests": testRequests, "TakenOver": testTakenOver,
 	"AuditEntries": testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
-	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
+	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "UsageOfAll": testUsageOfAll, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
 	"Personal": testPersonal, "WrittenTexts ReplaceTexts": testTexts, "BeginErasure Erasures Erase Scrub": testErasure,
 	"SetRetention RetentionSet": testSetRetention, "Expiring BeginDeletion DeleteSome Unscrubbed": testDeletions,
 }

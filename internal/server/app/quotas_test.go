@@ -1,0 +1,151 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// someRuns is a change of quotas.
+func someRuns([]limits.QuotaView) (map[store.Quota]*int64, error) {
+	n := int64(5000)
+	return map[store.Quota]*int64{store.OpenRuns: &n}, nil
+}
+
+// allow sets a quota of a tenant; -1: the default.
+func (w *world) allow(tenant crowd.TenantID, q store.Quota, value int64) {
+	w.t.Helper()
+	must(w.Tenants.SetQuotas(w.ctx, w.admin, tenant, func([]limits.QuotaView) (map[store.Quota]*int64, error) {
+		if value < 0 {
+			return map[store.Quota]*int64{q: nil}, nil
+		}
+		return map[store.Quota]*int64{q: &value}, nil
+	}))(w.t)
+}
+
+// used is how much a tenant uses of a quota.
+func (w *world) used(tenant crowd.TenantID, q store.Quota) int64 {
+	w.t.Helper()
+	for _, v := range must(w.Tenants.Quotas(w.ctx, w.admin, tenant))(w.t) {
+		if v.Quota == q {
+			return v.Used
+		}
+	}
+	w.t.Fatalf("there is no quota %s", q)
+	return 0
+}
+
+// TestTimeOfQueriesOfADay: a query whose tenant has no time left waits and says so, others' go
+// on, and it runs when an administrator gives it more.
+func TestTimeOfQueriesOfADay(t *testing.T) {
+	w := newWorld(t, 0)
+	w.allow(w.a, store.QueryTimeDaily, 0)
+	id := w.started(w.ann, w.a, counts(quick, "30s"))
+	w.until(func() bool {
+		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Error, "quota query-time-per-day")
+	})
+	theirs := w.started(w.bob, w.b, counts(quick, "30s"))
+	w.until(func() bool { return w.state(theirs) == store.RunDone })
+	if state := w.state(id); state != store.RunRunning {
+		t.Errorf("without time left it is %s", state)
+	}
+	w.allow(w.a, store.QueryTimeDaily, -1)
+	w.until(func() bool { return w.state(id) == store.RunDone })
+	if n := w.used(w.a, store.QueryTimeDaily); n < 1 || n > time.Minute.Milliseconds() {
+		t.Errorf("a short query has used %d ms", n)
+	}
+}
+
+// TestTimeOfOneQuery: one that takes longer than the quota is ended, and the step says by which.
+func TestTimeOfOneQuery(t *testing.T) {
+	w := newWorld(t, 0)
+	w.warns.Store(true) // the log tells of a step that cannot go on
+	w.allow(w.a, store.QueryTime, 100)
+	id := w.started(w.ann, w.a, counts(endless, "30s"))
+	w.until(func() bool {
+		step := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1]
+		return step.State == store.NodeFailed && strings.Contains(step.Error, "quota query-time ")
+	})
+}
+
+// TestCallsOfServicesOfADay: above the quota nothing is called, the item is held, and goes on
+// when it is tried again under another quota.
+func TestCallsOfServicesOfADay(t *testing.T) {
+	w := newWorld(t, 0)
+	c := newCounting(t, w)
+	must(w.Services.Declare(w.ctx, w.admin, "scores", someService(c.URL+"/base", 1, w.a, w.b)))(t)
+	w.allow(w.a, store.ServiceCalls, 2)
+	id := w.beginOf(w.ann, sharedFlow(""), thingsWithID(3))
+	theirs := w.beginOf(w.bob, sharedFlow(""), thingsWithID(3))
+	w.done(theirs)
+	w.until(func() bool { return c.calls.Load() == 5 })
+	w.until(func() bool {
+		faults := must(w.Runs.Faults(w.ctx, w.ann, id, 0, 10))(t)
+		return len(faults) == 1 && strings.Contains(faults[0].Error, "quota service-calls-per-day")
+	})
+	if n := w.used(w.a, store.ServiceCalls); n != 2 {
+		t.Errorf("%d calls are counted", n)
+	}
+	w.allow(w.a, store.ServiceCalls, -1)
+	_, _, err := w.Runs.Retry(w.ctx, w.ann, id, "")
+	ok(t, err)
+	w.done(id)
+}
+
+// TestBrowsersOfOwnWorkers: those of who serves a tenant alone count for it; those of others do
+// not, and one that subscribes again counts once.
+func TestBrowsersOfOwnWorkers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	own, all := w.workers[0].User.ID, w.workers[1].User.ID
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, own, func(u *store.User) error {
+		u.Serves = []crowd.TenantID{w.a}
+		return nil
+	}))(t)
+	w.allow(w.a, store.PushEndpoints, 1)
+	subscribe := func(who crowd.WorkerID, endpoint string) error {
+		return second(w.store.PutSubscription(w.ctx, store.Subscription{Worker: who, Endpoint: endpoint, CreatedAt: w.clock.now()}))
+	}
+	ok(t, subscribe(own, "https://push.example/1"))
+	ok(t, subscribe(own, "https://push.example/1"))
+	refused(t, subscribe(own, "https://push.example/2"), crowd.QuotaExceeded)
+	ok(t, subscribe(all, "https://push.example/3"))
+	ok(t, subscribe(all, "https://push.example/4"))
+	if n := w.used(w.a, store.PushEndpoints); n != 1 {
+		t.Errorf("%d browsers count", n)
+	}
+}
+
+// TestFullestIsCountedSeldom, however often a monitor asks, and tells of a quota that is used
+// to its bound.
+func TestFullestIsCountedSeldom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	w.clock.halt()
+	members := func() (share float64, full int) {
+		t.Helper()
+		for _, f := range must(w.Tenants.Fullest(w.ctx))(t) {
+			if f.Quota == store.Members {
+				return f.Highest, f.Full
+			}
+		}
+		t.Fatal("members are not told of")
+		return 0, 0
+	}
+	if share, full := members(); share <= 0 || share > 0.5 || full != 0 {
+		t.Errorf("a member of a thousand: %v, %d tenants are nearly full", share, full)
+	}
+	w.allow(w.a, store.Members, w.used(w.a, store.Members))
+	w.clock.advance(29 * time.Second)
+	if share, _ := members(); share > 0.5 {
+		t.Errorf("within half a minute it was counted again: %v", share)
+	}
+	w.clock.advance(time.Second)
+	if share, full := members(); share != 1 || full != 1 {
+		t.Errorf("at the bound: %v, %d tenants", share, full)
+	}
+}
