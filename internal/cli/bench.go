@@ -167,8 +167,8 @@ func (b *BenchSignIn) Run(c *Context) error {
 	}
 	return b.print(c, r, func(w io.Writer) {
 		pairs(w,
-			"hostile requests", r.Hostile,
-			"server's memory grew by", fmt.Sprintf("%.1f MiB (its peak by %.1f MiB)", float64(r.RSSGrowth)/mib, float64(r.PeakGrowth)/mib),
+			"hostile requests", fmt.Sprintf("%d, to %d public routes", r.Hostile, len(r.Routes)),
+			"server's memory grew by", fmt.Sprintf("%.1f MiB of what it keeps (with garbage %.1f MiB, its peak by %.1f MiB)", float64(r.LiveGrowth)/mib, float64(r.RSSGrowth)/mib, float64(r.PeakGrowth)/mib),
 			"guesses", fmt.Sprintf("%d, %.0f a second, %d looked at", r.Guesses, r.GuessRate, r.Looked),
 			"sign-ins meanwhile", fmt.Sprintf("%d, %d of them refused", r.SignIns, r.Refused),
 			"a sign-in takes", fmt.Sprintf("%.0f ms (median), 95 of 100 at most %.0f ms, all at most %.0f ms", r.P50, r.P95, r.Max),

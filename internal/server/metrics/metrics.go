@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -28,6 +29,9 @@ type Metrics struct {
 	proxied  bool // the server stands behind a proxy
 }
 
+// liveHeap adds the bytes that the last garbage collection has left, which tell what is kept.
+var liveHeap = collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/gc/heap/live:bytes$")})
+
 // New makes the metrics of an app. trustProxy is as httpkit.ClientAddress has it.
 func New(s *app.App, log *slog.Logger, trustProxy bool) *Metrics {
 	m := &Metrics{app: s, log: log, proxied: trustProxy, registry: prometheus.NewRegistry()}
@@ -35,7 +39,7 @@ func New(s *app.App, log *slog.Logger, trustProxy bool) *Metrics {
 		Name: "throng_http_request_seconds", Help: "Time of a request by method and status; long polls and streams take theirs on purpose.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 	}, []string{"method", "status"})
-	m.registry.MustRegister(m.requests, newPools(s), newServices(s), newQuotas(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, newPools(s), newServices(s), newQuotas(s), collectors.NewGoCollector(liveHeap), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

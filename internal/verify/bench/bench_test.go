@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +67,11 @@ func TestSignIn(t *testing.T) {
 	answered := 0
 	for _, n := range r.Answers {
 		answered += n
+	}
+	for _, want := range []string{"POST /signin", "POST /setup", "POST /factor", "GET /signin/{provider}/back", "POST /v1/session", "POST /v1/invitation/join"} {
+		if !slices.Contains(r.Routes, want) {
+			t.Errorf("%s was not tried, but %q", want, r.Routes)
+		}
 	}
 	if answered != 110 || len(r.Answers) < 3 || r.PeakGrowth < 0 || r.Guesses < 10 || r.Looked == 0 || r.SignIns < 2 || r.P50 <= 0 || r.Max < r.P95 || r.AloneP50 <= 0 {
 		t.Errorf("this is no measurement: %+v", r)
