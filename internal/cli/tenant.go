@@ -42,13 +42,13 @@ type TenantAdd struct {
 // tenantView is a tenant with its money.
 type tenantView struct {
 	wire.Tenant
-	Balance crowd.Money `json:"balance_micros"`
+	Balance *crowd.Money `json:"balance_micros,omitempty"` // nil: not for who asks
 }
 
 // Run adds the tenant.
 func (t *TenantAdd) Run(c *Context, r *remote) error {
 	made, err := r.CreateTenant(c.Ctx, wire.NewTenant{Name: t.Name, Weight: &t.Weight, DepositMicros: t.Deposit.Money, MaxPriority: &t.MaxPriority})
-	return r.tell(tenantView{made, t.Deposit.Money}, err, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
+	return r.tell(tenantView{made, &t.Deposit.Money}, err, "%s %s, balance %s\n", made.ID, clean(made.Name), t.Deposit.Money)
 }
 
 // TenantSet is "throng tenant set".
@@ -82,12 +82,20 @@ func (t *TenantList) Run(c *Context, r *remote) error {
 	views := make([]tenantView, len(list))
 	for i, x := range list {
 		views[i].Tenant = x
-		if views[i].Balance, err = r.Balance(c.Ctx, x.ID); err != nil {
+		balance, err := r.Balance(c.Ctx, x.ID)
+		switch {
+		case err == nil:
+			views[i].Balance = &balance
+		case crowd.CodeOf(err) != crowd.Forbidden: // an operator sees tenants and no money
 			return err
 		}
 	}
 	return printTable(r, views, nil, "ID|NAME|WEIGHT|HIGHEST PRIORITY|BALANCE|STATE", func(x tenantView) []any {
-		return []any{x.ID, x.Name, format.Number(x.Weight), format.Number(x.MaxPriority), x.Balance, when(x.Stopped, "stopped")}
+		balance := "-"
+		if x.Balance != nil {
+			balance = x.Balance.String()
+		}
+		return []any{x.ID, x.Name, format.Number(x.Weight), format.Number(x.MaxPriority), balance, when(x.Stopped, "stopped")}
 	})
 }
 

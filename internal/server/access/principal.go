@@ -258,5 +258,9 @@ func (p *Principal) lacks(o Operation) error {
 	if b, _ := FindBuiltIn(r); o.Who == Installation || !b.Has(o.Needs) {
 		r = Admin
 	}
-	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s", r, o.Needs)
+	giver := "an administrator"
+	if r == Requester {
+		giver = "a requester of the tenant, or an administrator,"
+	}
+	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s, which %s can give you", r, o.Needs, giver)
 }
