@@ -165,7 +165,11 @@ func (v *verified) show(w io.Writer) {
 		say(w, "of %d, before and after cannot be verified: an earlier version wrote them with the address, or a worker stands there by a pseudonym\n", v.Unchecked)
 	}
 	if v.Renamed > 0 {
-		say(w, "%s have a worker by a pseudonym, and cannot be verified but for their place: the hash is of their id\n", auditEntries(v.Renamed))
+		have := "have"
+		if v.Renamed == 1 {
+			have = "has"
+		}
+		say(w, "%s %s a worker by a pseudonym, and cannot be verified but for the place: the hash is of the worker's id\n", auditEntries(v.Renamed), have)
 	}
 	switch {
 	case v.Joins == nil:

@@ -13,7 +13,6 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
-	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -295,14 +294,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, secretKey))
 		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
 	},
-	"Audit.List": func(s *scene, p *access.Principal) error {
-		return second(s.Audit.List(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a, Limit: 9}}))
-	},
-	"Audit.Get":   func(s *scene, p *access.Principal) error { return second(s.Audit.Get(s.ctx, p, s.entryOfA())) },
-	"Audit.Check": func(s *scene, p *access.Principal) error { return second(s.Audit.Check(s.ctx, p)) },
-	"Audit.Export": func(s *scene, p *access.Principal) error {
-		return second(s.Audit.Export(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a}}))
-	},
+	"Audit.List": listAudit, "Audit.Get": getAudit, "Audit.Check": func(s *scene, p *access.Principal) error { return second(s.Audit.Check(s.ctx, p)) }, "Audit.Export": exportAudit,
 
 	"Tenants.Quotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.Quotas(s.ctx, p, s.a)) },
 	"Retention.Get":  getRetention, "Retention.Set": setRetention, "Retention.Preview": previewRetention,

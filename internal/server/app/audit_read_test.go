@@ -170,3 +170,16 @@ func TestEverySummary(t *testing.T) {
 		}
 	}
 }
+
+// The calls of the use case in the table of all calls.
+func listAudit(s *scene, p *access.Principal) error {
+	return second(s.Audit.List(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a, Limit: 9}}))
+}
+
+func getAudit(s *scene, p *access.Principal) error {
+	return second(s.Audit.Get(s.ctx, p, s.entryOfA()))
+}
+
+func exportAudit(s *scene, p *access.Principal) error {
+	return second(s.Audit.Export(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a}}))
+}
