@@ -14,6 +14,7 @@ type Tenant struct {
 	Set       TenantSet       `cmd:"" help:"Change a tenant's name, its weight and its highest priority."`
 	List      TenantList      `cmd:"" help:"List tenants with their balances."`
 	Invite    TenantInvite    `cmd:"" help:"Add a requester to a tenant; prints the one-time link."`
+	Account   TenantAccount   `cmd:"" help:"Show the balance and the latest entries of a tenant's account, with who made them."`
 	Deposit   TenantDeposit   `cmd:"" help:"Put money into a tenant's account, or take it out."`
 	Quota     TenantQuota     `cmd:"" help:"Show what a tenant may have and has, or set it."`
 	Retention TenantRetention `cmd:"" help:"Show for how long a tenant keeps answers, files and logs, set it, or say what is deleted when."`
@@ -124,6 +125,36 @@ func (t *TenantInvite) Run(c *Context, r *remote, id crowd.TenantID) error {
 		n.Roles = []string{heldRole(id, t.Role)}
 	}
 	return r.printInvited(r.CreateUser(c.Ctx, n))
+}
+
+// TenantAccount is "throng tenant account".
+type TenantAccount struct {
+	aTenant
+	Limit  int   `default:"50" help:"How many entries at most (1 to 500)."`
+	Before int64 `placeholder:"ENTRY" help:"Only entries before this one: for going on where a list ended."`
+	Remote
+}
+
+// Run lists the entries.
+func (t *TenantAccount) Run(c *Context, r *remote, id crowd.TenantID) error {
+	if t.Limit < 1 || t.Limit > pageSize {
+		return wrong("limit", "%d is not a number of entries (1 to %d)", t.Limit, pageSize)
+	}
+	out, err := r.TenantAccount(c.Ctx, id, t.Before, t.Limit)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		return r.tell(out, nil, "")
+	}
+	say(c.Stdout, "in the account: %s\n", out.BalanceMicros)
+	return printTable(r, out.Entries, nil, "ID|WHEN|WHAT|FROM|TO|AMOUNT|BY|NOTE", func(e wire.Entry) []any {
+		by := "-"
+		if e.Author != 0 {
+			by = e.Author.String()
+		}
+		return []any{e.ID, e.At, e.Kind, e.From, e.To, e.AmountMicros, by, e.Note}
+	})
 }
 
 // TenantDeposit is "throng tenant deposit".

@@ -187,6 +187,12 @@ func (c *Client) Balance(ctx context.Context, id crowd.TenantID) (crowd.Money, e
 	return out.BalanceMicros, err
 }
 
+// TenantAccount returns a tenant's account with its ledger entries, newest first: up to limit
+// with ids below before (0: all).
+func (c *Client) TenantAccount(ctx context.Context, id crowd.TenantID, before int64, limit int) (wire.Account, error) {
+	return get[wire.Account](ctx, c, path("tenants", id, "account")+query("limit", limit, "before", before))
+}
+
 // Worker returns who a worker of a tenant is, by the tenant's pseudonym or an id.
 func (c *Client) Worker(ctx context.Context, tenant crowd.TenantID, worker string) (wire.KnownWorker, error) {
 	return get[wire.KnownWorker](ctx, c, path("tenants", tenant, "workers", worker))
