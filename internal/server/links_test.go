@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/httpkit"
+	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -74,7 +75,13 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 		check(t, err)
 		handler, err := server.Handler(s.App, cfg)
 		check(t, err)
-		for _, path := range []string{"/", "/login", "/nowhere", "/healthz", "/readyz", "/metrics", "/docs", "/v1/openapi.json", "/v1/me", "/v1/nothing", "/v1/batches", "/static/"} {
+		paths := []string{"/", "/login", "/nowhere", "/healthz", "/readyz", "/metrics", "/docs", "/v1/openapi.json", "/v1/me", "/v1/nothing", "/v1/batches", "/static/", "/static/style.css", "/scim/v2/Users", "/batches/b1/events", "/v1/batches/b1/labels", "/v1/pools/p1/events", "/verify?token=address_x"}
+		for _, pattern := range web.PublicRoutes() {
+			if path, is := strings.CutPrefix(pattern, "GET "); is {
+				paths = append(paths, strings.NewReplacer("{$}", "", "{provider}", "nobody").Replace(path))
+			}
+		}
+		for _, path := range paths {
 			for _, scheme := range []string{"http", "https"} {
 				ask := httptest.NewRequest(http.MethodGet, path, nil)
 				ask.Header.Set("X-Forwarded-Proto", scheme)
