@@ -49,7 +49,7 @@ func (rq *request) auditPage(tenant crowd.TenantID, data map[string]any, pg page
 	in := &fields{values: asked}
 	f := audit.Filter{By: in.text("actor"), AuditFilter: store.AuditFilter{
 		Tenant: tenant, Operation: in.text("operation"), Kind: in.text("kind"), Object: in.text("object"), Address: in.text("address"),
-		Since: in.time("since"), Until: in.time("until"), Before: idIn(rq, "before", func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }), Limit: auditShown,
+		Since: in.time("since"), Until: in.time("until"), Before: idIn(rq, "before", auditNumber), Limit: auditShown,
 	}}
 	rq.check(in.err())
 	if rq.err != nil {
@@ -143,4 +143,13 @@ func changedByAdmins(e audit.Entry) string {
 		return "/admin/services"
 	}
 	return ""
+}
+
+// auditNumber reads the number of an entry.
+func auditNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, crowd.Fieldf("before", "%q is not the number of an entry (like 12)", text)
+	}
+	return n, nil
 }

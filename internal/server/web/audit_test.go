@@ -27,6 +27,7 @@ func TestAuditPages(t *testing.T) {
 	}
 	c.boss.get("/admin/audit?since=yesterday").want(422)
 	c.boss.get("/admin/audit?actor=x").want(422, "a pseudonym")
+	c.boss.get("/admin/audit?before=x").want(422, "is not the number of an entry")
 	own := c.req.get("/tenants/n1/audit").want(200, "Launched batch b1", "Moved money", "an administrator u1")
 	if strings.Contains(own.Text, "127.0.0.1") || hasLink(own, "/admin/") {
 		t.Errorf("a requester sees %s", own.Text)
