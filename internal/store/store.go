@@ -180,6 +180,8 @@ type People interface {
 	// ListUsers returns up to limit users with ids above after, in order of
 	// id. When tenant is not 0, only those who hold a role for that tenant.
 	ListUsers(ctx context.Context, tenant crowd.TenantID, after crowd.WorkerID, limit int) ([]User, error)
+	// UserNames returns the names of those of some people who exist.
+	UserNames(ctx context.Context, ids []crowd.WorkerID) (map[crowd.WorkerID]string, error)
 	// PoolUsers returns the users who are workers of a pool, in order of id.
 	PoolUsers(ctx context.Context, pool crowd.PoolID) ([]User, error)
 	// PoolDuties returns what is kept of duty in a pool, of everybody who was

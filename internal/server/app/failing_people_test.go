@@ -8,6 +8,10 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+func (f *failingStore) UserNames(ctx context.Context, ids []crowd.WorkerID) (map[crowd.WorkerID]string, error) {
+	return fail1(f, ctx, "UserNames", func() (map[crowd.WorkerID]string, error) { return f.Store.UserNames(ctx, ids) })
+}
+
 func (f *failingStore) PutIdentity(ctx context.Context, issuer, subject string, u store.User, at time.Time) (crowd.WorkerID, error) {
 	return fail1(f, ctx, "PutIdentity", func() (crowd.WorkerID, error) { return f.Store.PutIdentity(ctx, issuer, subject, u, at) })
 }

@@ -60,12 +60,7 @@ func (s *Batches) holders(ctx context.Context, p *access.Principal, id crowd.Bat
 		return nil, 0, err
 	}
 	more = max(0, len(hands)-limit)
-	for _, h := range hands[:len(hands)-more] {
-		u, err := s.store.User(ctx, h.Worker)
-		if err != nil {
-			return nil, 0, err
-		}
-		list = append(list, holder{h, u.Name})
-	}
-	return list, more, nil
+	hands = hands[:len(hands)-more]
+	names, err := s.store.UserNames(ctx, lists.Map(hands, func(h engine.Handout) crowd.WorkerID { return h.Worker }))
+	return lists.Map(hands, func(h engine.Handout) holder { return holder{h, names[h.Worker]} }), more, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -187,30 +186,32 @@ func (s *Store) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.Batch
 // prepared once.
 const namesAtOnce = 100
 
-var readNames = func() string {
-	at := make([]string, namesAtOnce)
-	for i := range at {
-		at[i] = fmt.Sprintf("$%d", i+1)
-	}
-	return `select id, name from batches where id in (` + strings.Join(at, ", ") + `)`
-}()
+var (
+	readNames     = `select id, name from batches where id in ` + places(1, namesAtOnce)
+	readUserNames = `select id, name from users where id in ` + places(1, namesAtOnce)
+)
 
 // BatchNames implements store.Batches.
 func (s *Store) BatchNames(ctx context.Context, ids []crowd.BatchID) (map[crowd.BatchID]string, error) {
-	names := make(map[crowd.BatchID]string, len(ids))
+	return namesOf(ctx, s, "batches", readNames, ids)
+}
+
+// namesOf reads names of things by their ids, with a query for namesAtOnce of them.
+func namesOf[ID ~int64 | ~uint32](ctx context.Context, s *Store, things, query string, ids []ID) (map[ID]string, error) {
+	names := make(map[ID]string, len(ids))
 	for some := range slices.Chunk(ids, namesAtOnce) {
 		args := make([]any, namesAtOnce)
 		for i := range args {
 			args[i] = some[min(i, len(some)-1)]
 		}
 		if err := each(ctx, s.read, func(r row) error {
-			var id crowd.BatchID
+			var id ID
 			var name string
 			err := r.Scan(&id, &name)
 			names[id] = name
 			return err
-		}, readNames, args...); err != nil {
-			return nil, s.failed("read names of batches", err)
+		}, query, args...); err != nil {
+			return nil, s.failed("read names of "+things, err)
 		}
 	}
 	return names, nil

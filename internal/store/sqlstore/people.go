@@ -164,6 +164,11 @@ func (s *Store) ListUsers(ctx context.Context, tenant crowd.TenantID, after crow
 	return all, s.failed("list users", err)
 }
 
+// UserNames implements store.People.
+func (s *Store) UserNames(ctx context.Context, ids []crowd.WorkerID) (map[crowd.WorkerID]string, error) {
+	return namesOf(ctx, s, "people", readUserNames, ids)
+}
+
 // PoolUsers implements store.People.
 func (s *Store) PoolUsers(ctx context.Context, pool crowd.PoolID) ([]store.User, error) {
 	all, err := s.users(ctx, `where u.pool = $1 order by u.id`, pool)

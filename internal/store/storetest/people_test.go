@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,4 +111,17 @@ func testIdentities(t *testing.T, w *world) {
 	refused(t, err, crowd.Conflict)
 	_, err = w.UserByName(w.ctx, "ottilie") // nothing of it was kept
 	refused(t, err, crowd.NotFound)
+}
+
+// testUserNames reads more names than one query has.
+func testUserNames(t *testing.T, w *world) {
+	ids, want := []crowd.WorkerID{99_999}, make(map[crowd.WorkerID]string) // there is no such
+	for i := range 120 {
+		name := fmt.Sprint("person ", i)
+		id := must(w.CreateUser(w.ctx, store.User{Name: name, CreatedAt: w.now}))(t)
+		ids, want[id] = append(ids, id), name
+	}
+	same(t, "names", must(w.UserNames(w.ctx, ids))(t), want)
+	same(t, "one", must(w.UserNames(w.ctx, ids[:2]))(t), map[crowd.WorkerID]string{ids[1]: want[ids[1]]})
+	same(t, "of nobody", len(must(w.UserNames(w.ctx, nil))(t)), 0)
 }

@@ -61,7 +61,7 @@ var methods = map[string]func(*testing.T, *world){
 	"PutTenantSecret TenantSecret TenantSecrets DeleteTenantSecret":             testTenantSecrets,
 	"CreateService UpdateService DeleteService Service ListServices UseService": testServices,
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
-	"UserByName": testUserByName, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
+	"UserByName": testUserByName, "UserNames": testUserNames, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
 	"PutIdentity UserByIdentity HasIdentity": testIdentities, "CreateRole UpdateRole DeleteRole RoleHolders ListRoles": testRoles,
 	"CreateFactor ConfirmFactor Factors UseFactor DeleteFactor DeleteFactors": testFactors, "PutRecoveryCodes UseRecoveryCode RecoveryCodes": testRecoveryCodes,
 	"FactorByCredential UsePasskey": testPasskeys,
