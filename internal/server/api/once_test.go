@@ -279,6 +279,7 @@ func (w *world) mustRepeat(q keyed, again, first answer) {
 	if body := w.read("select max(body) from requests")[0]; body != "" {
 		w.t.Errorf("the answer is kept: %s", body)
 	}
+	w.secretsAreNotKept(first.body)
 }
 
 // failing is a store that keeps no answers while it is told so.
