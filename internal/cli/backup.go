@@ -18,7 +18,7 @@ import (
 
 // dataFolder is a server's data folder.
 type dataFolder struct {
-	Data string `type:"path" default:"throng-data" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder."`
+	Data string `type:"path" default:"throng-data" env:"THRONG_DATA" help:"The data folder."`
 }
 
 func (x *dataFolder) database() string { return filepath.Join(x.Data, server.DatabaseFile) }
