@@ -177,7 +177,7 @@ func (v *services) close() {
 	v.declared.services = nil
 }
 
-// Known explains why somebody may not call the service of a name; "": they may.
+// Known explains why somebody may not use the service or the pool of a name; "": they may.
 type Known func(name string) (wrong string)
 
 // KnownServices are those of a list.

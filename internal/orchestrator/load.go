@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -326,7 +327,7 @@ func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 }
 
 // mayDo checks that a tenant may still do what the steps of a workflow do, which it could
-// when the run was made: call declared services, and give jobs their priorities.
+// when the run was made: call declared services, ask the people of pools, and give jobs their priorities.
 func (o *Orchestrator) mayDo(ctx context.Context, tenant crowd.TenantID, w *workflow.Workflow) error {
 	may, err := o.allowed(ctx, tenant)
 	if err != nil {
@@ -337,7 +338,7 @@ func (o *Orchestrator) mayDo(ctx context.Context, tenant crowd.TenantID, w *work
 		if s := w.Steps[i].HTTP(); s != nil && s.Name != "" {
 			wrong = may.Service(s.Name)
 		} else if c := w.Steps[i].Crowd(); c != nil {
-			wrong = may.wrongPriority(c.Priority)
+			wrong = cmp.Or(may.Pool(c.Pool), may.wrongPriority(c.Priority))
 		}
 		if wrong != "" {
 			return crowd.Errorf(crowd.Conflict, "the step %s: %s", w.Steps[i].Name, wrong)

@@ -9,6 +9,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/internal/workflow/sqlstep"
 )
@@ -17,15 +19,19 @@ import (
 // files are the columns of its inputs by name; nil: not known yet. With a zero
 // now a deadline in the past is no problem, nor ever is that the caller has gone.
 //
-// It takes every service for one that may be called, and every priority; ParseFor does not.
+// It takes every service for one that may be called, every pool for one that is there, and
+// every priority; ParseFor does not.
 func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
-	check := checker{context.WithoutCancel(ctx), Allowed{Service: func(string) string { return "" }}}
+	check := checker{context.WithoutCancel(ctx), Allowed{Service: anything, Pool: anything}}
 	w, problems := workflow.Parse([]byte(text), now, check)
 	if len(problems) > 0 || files == nil {
 		return w, problems
 	}
 	return w.Fit(files, now, check)
 }
+
+// anything is Known of which every name may be used.
+func anything(string) string { return "" }
 
 // ParseFor reads the file of a new workflow as Parse does, for somebody who is not
 // allowed everything.
@@ -36,6 +42,7 @@ func ParseFor(ctx context.Context, text string, now time.Time, may Allowed) (*wo
 // Allowed is what the steps of a workflow may do.
 type Allowed struct {
 	Service     Known
+	Pool        Known
 	MaxPriority float64      // 0: that of the engine
 	For         engine.Owner // the tenant; zero: not known, and every owner of qualifications will do
 }
@@ -68,8 +75,13 @@ func (o *Orchestrator) allowed(ctx context.Context, tenant crowd.TenantID) (Allo
 	if err != nil {
 		return Allowed{}, err
 	}
+	pools, err := o.cfg.Store.ListPools(ctx)
+	if err != nil {
+		return Allowed{}, err
+	}
+	granted := KnownPools(lists.Filter(pools, func(p store.Pool) bool { return p.Allows(tenant) }))
 	t, err := o.cfg.Store.Tenant(ctx, tenant)
-	return Allowed{known, t.MaxPriority, engine.Owner{ID: t.ID, Name: t.Name}}, err
+	return Allowed{known, granted, t.MaxPriority, engine.Owner{ID: t.ID, Name: t.Name}}, err
 }
 
 // checker has queries compiled by the engine that will run them.
@@ -80,6 +92,9 @@ type checker struct {
 
 // CheckService implements workflow.Checker.
 func (c checker) CheckService(name string) string { return c.may.Service(name) }
+
+// CheckPool implements workflow.Checker.
+func (c checker) CheckPool(name string) string { return c.may.Pool(name) }
 
 // CheckPriority implements workflow.Checker.
 func (c checker) CheckPriority(x float64) string { return c.may.wrongPriority(x) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
@@ -12,9 +13,25 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
+// KnownPools are those of a list.
+func KnownPools(list []store.Pool) Known {
+	names := lists.Map(list, func(x store.Pool) string { return x.Name })
+	return func(name string) string {
+		switch {
+		case len(names) == 0 && name == "":
+			return "there is no pool that this tenant may use: an administrator grants one (throng pool grant POOL --tenant NAME)"
+		case name == "" || slices.Contains(names, name):
+			return ""
+		case len(names) == 0:
+			return fmt.Sprintf("there is no pool %q that this tenant may use, nor any other: an administrator grants one (throng pool grant POOL --tenant NAME)", name)
+		}
+		return fmt.Sprintf("there is no pool %q that this tenant may use; there are %s", name, strings.Join(names, ", "))
+	}
+}
+
 // Unkept has a sentence for each pool of a workflow with an SLA whose policy does not look
 // at the SLA when it chooses between batches. Of pools that are not known, or do not
-// exist, it says nothing: the step that names one fails, which says more.
+// exist, it says nothing: KnownPools does, and the step that names one fails.
 func (o *Orchestrator) Unkept(ctx context.Context, w *workflow.Workflow, known func(*store.Pool) bool) ([]string, error) {
 	if w == nil || w.SLA == nil {
 		return nil, nil

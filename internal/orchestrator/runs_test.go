@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -296,10 +297,40 @@ steps:
 	w.wantState(id, store.RunDone)
 }
 
-// TestAPoolThatIsNotThere fails the step, which a retry begins again.
+// TestAPoolThatIsNotThere is refused where it is named, when the run is made; once the run
+// goes, it fails the step, which a retry begins again.
 func TestAPoolThatIsNotThere(t *testing.T) {
 	w := newWorld(t)
-	id := w.start("workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, "+strings.Replace(choose, "reward", "pool: nowhere, reward", 1)+"}\n", "id\n1\n")
+	bees := w.another("bees")
+	text := "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " + strings.Replace(choose, "reward", "pool: nowhere, reward", 1) + "}\n"
+	refused := func(tenant crowd.TenantID, want string) {
+		t.Helper()
+		_, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: tenant, Text: text})
+		var problems orchestrator.Problems
+		if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Line != 4 || problems[0].Column != 117 || problems[0].Message != want {
+			t.Errorf("the error is %v, want one in line 4, column 117: %s", err, want)
+		}
+	}
+	refused(w.tenant, `pool: there is no pool "nowhere" that this tenant may use; there are main`)
+	nowhere, err := w.store.CreatePool(w.ctx, store.Pool{Name: "nowhere", Policy: "fifo", CreatedAt: w.now, Grants: []store.PoolGrant{{Tenant: bees}}})
+	must(t, err)
+	refused(w.tenant, `pool: there is no pool "nowhere" that this tenant may use; there are main`) // as if it were not there
+
+	// It may not any more, when the run is to start.
+	grant := func(to ...store.PoolGrant) {
+		t.Helper()
+		kept, err := w.store.Pool(w.ctx, nowhere)
+		must(t, err)
+		kept.Grants = to
+		must(t, w.store.UpdatePool(w.ctx, kept))
+	}
+	grant(store.PoolGrant{})
+	early := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "id\n1\n"})
+	grant()
+	wantCode(t, w.o.Start(w.ctx, early), crowd.Conflict, `the step ask: there is no pool "nowhere" that this tenant may use; there are main`)
+	w.wantState(early, store.RunLoading)
+	grant(store.PoolGrant{})
+	id := w.start(text, "id\n1\n") // the world's crowd knows main alone
 	w.play()
 	if n := w.node(id, "ask"); n.State != store.NodeFailed || !strings.Contains(n.Error, "no pool") {
 		t.Fatalf("ask is %s: %q", n.State, n.Error)

@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 	w.tenant, err = st.CreateTenant(ctx, store.Tenant{Name: "acme", Weight: 1, CreatedAt: w.now}, 0)
 	must(t, err)
 	must(t, st.Deposit(ctx, w.now, w.tenant, 1000*crowd.Unit, "start"))
-	w.pool, err = st.CreatePool(ctx, store.Pool{Name: "main", Policy: "fifo", CreatedAt: w.now})
+	w.pool, err = st.CreatePool(ctx, store.Pool{Name: "main", Policy: "fifo", CreatedAt: w.now, Grants: []store.PoolGrant{{}}})
 	must(t, err)
 	for _, name := range []string{"ann", "bob", "cem"} {
 		id, err := st.CreateUser(ctx, store.User{Name: name, Pool: w.pool, CreatedAt: w.now})

@@ -136,15 +136,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		TaskTime:   fields.Or(v, "task_time", engine.DefaultTaskTime),
 	}
 	m.step.Spec = c
-	if r.checker != nil {
-		if wrong := r.checker.CheckPriority(c.Priority); wrong != "" {
-			at := v.Start()
-			if priority := v.Get("priority"); priority != nil {
-				at = priority.At()
-			}
-			r.problem(at, "priority: %s", wrong)
-		}
-	}
+	r.allowed(v, c)
 	for _, score := range v.Get("qualifications").Parts() {
 		c.Requirements = append(c.Requirements, r.requirement(score))
 	}
@@ -166,6 +158,25 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		return m.value.Start()
 	})
 	m.options = t.Choices()
+}
+
+// allowed notes what the step may not do of what it says.
+func (r *reader) allowed(v *fields.Part, c *Crowd) {
+	if r.checker == nil {
+		return
+	}
+	for _, x := range []struct{ field, wrong string }{
+		{"pool", r.checker.CheckPool(c.Pool)},
+		{"priority", r.checker.CheckPriority(c.Priority)},
+	} {
+		at := v.Start()
+		if said := v.Get(x.field); said != nil {
+			at = said.At()
+		}
+		if x.wrong != "" {
+			r.problem(at, "%s: %s", x.field, x.wrong)
+		}
+	}
 }
 
 // requirement reads a qualification, written by its full name, with its least score. In the

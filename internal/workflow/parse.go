@@ -22,6 +22,9 @@ type Checker interface {
 	CheckSQL(query string, sources []SQLSource) SQLFacts
 	// CheckService explains why a step may not call the service of that name; "": it may.
 	CheckService(name string) (wrong string)
+	// CheckPool explains why a step may not ask the people of the pool of that name; "": it
+	// may. Without a name the step asks those of the first pool.
+	CheckPool(name string) (wrong string)
 	// CheckPriority explains why a step's job may not be given a priority; "": it may.
 	CheckPriority(priority float64) (wrong string)
 	// CheckQualification explains why a step may not ask for a qualification of an owner;

@@ -25,6 +25,9 @@ func (sqlEngine) CheckService(name string) string {
 	return "there is no service " + name
 }
 
+// CheckPool takes every pool.
+func (sqlEngine) CheckPool(string) string { return "" }
+
 // CheckPriority takes every priority.
 func (sqlEngine) CheckPriority(float64) string { return "" }
 

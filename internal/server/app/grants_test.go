@@ -189,31 +189,59 @@ func TestPoolsAreGranted(t *testing.T) {
 	refused(t, second(w.Pools.Grant(w.ctx, w.admin, 99, store.PoolGrant{Tenant: w.a})), crowd.NotFound)
 }
 
-// TestStepsNeedAGrant: a step of a workflow that names a pool of others fails as one that
-// names none does.
+// TestStepsNeedAGrant: the check, the making and the start of a run, and a step that begins,
+// refuse a pool of others as one that is not there.
 func TestStepsNeedAGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	w.warns.Store(true) // of the steps that fail
-	closed := must(w.Pools.Create(w.ctx, w.admin, "closed", "fifo"))(t).ID
-	w.grant(closed, w.b, false)
+	for _, name := range []string{"closed", "nosuch"} {
+		w.grant(must(w.Pools.Create(w.ctx, w.admin, name, "fifo"))(t).ID, w.a, false)
+	}
 	text := func(pool string) string {
 		return strings.Replace(oneStep, "crowd: {", "crowd: {pool: "+pool+", ", 1)
 	}
-	var errs []string
+	load := func(pool string) crowd.RunID {
+		run := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text(pool), Open: []string{"things"}}))(t).Run.ID
+		must(w.Runs.Load(w.ctx, w.ann, run, "things", file(t, thingsWithID(0))))(t)
+		return run
+	}
+	run, early := make(map[string]crowd.RunID), make(map[string]crowd.RunID)
 	for _, pool := range []string{"closed", "nosuch"} {
-		run := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text(pool)}))(t).Run.ID
-		must(w.Runs.Load(w.ctx, w.ann, run, "things", file(t, thingsWithID(1))))(t)
-		must(w.Runs.Start(w.ctx, w.ann, run, true))(t)
-		step := func() store.Node { return must(w.Runs.Get(w.ctx, w.ann, run))(t).Nodes[1].Node }
+		run[pool], early[pool] = load(pool), load(pool)
+		must(w.Runs.Start(w.ctx, w.ann, run[pool], true))(t)
+	}
+	for _, x := range must(w.Pools.List(w.ctx, w.admin))(t) {
+		switch x.Name {
+		case "closed":
+			must(w.Pools.Revoke(w.ctx, w.admin, x.ID, w.a))(t)
+		case "nosuch":
+			must(w.Pools.Change(w.ctx, w.admin, x.ID, func(now *store.Pool) error { now.Name = "another"; now.Grants = nil; return nil }))(t)
+		}
+	}
+	refusals := func(pool string) (list []string) {
+		for _, by := range []*access.Principal{w.ann, w.admin} {
+			checked := must(w.Runs.Check(w.ctx, by, w.a, text(pool)))(t)
+			checked.Done()
+			list = append(list, orchestrator.Problems(checked.Problems).Error(), strings.Join(checked.Notes, "; "))
+			_, err := w.Runs.Make(w.ctx, by, orchestrator.NewRun{Tenant: w.a, Text: text(pool)})
+			list = append(list, err.Error())
+			_, err = w.Runs.Start(w.ctx, by, early[pool], true)
+			list = append(list, err.Error())
+		}
+		must(w.Runs.AddRows(w.ctx, w.ann, run[pool], orchestrator.NewRows{Input: "things", File: file(t, thingsWithID(1))}))(t)
+		step := func() store.Node { return must(w.Runs.Get(w.ctx, w.ann, run[pool]))(t).Nodes[1].Node }
 		w.until(func() bool { return step().State == store.NodeFailed })
-		errs = append(errs, step().Error)
+		return append(list, step().Error)
 	}
-	if errs[0] == "" || strings.ReplaceAll(errs[0], "closed", "nosuch") != errs[1] {
-		t.Errorf("the pool is told from one that is not there: %q", errs)
+	closed, nosuch := refusals("closed"), refusals("nosuch")
+	if want := `line 7, column 19: pool: there is no pool "nosuch" that this tenant may use; there are main`; nosuch[0] != want {
+		t.Errorf("the check says %q, want %q", nosuch[0], want)
 	}
-	if checked := must(w.Runs.Check(w.ctx, w.ann, w.a, text("closed")))(t); len(checked.Notes) > 0 {
-		t.Errorf("the check tells of the pool: %v", checked.Notes)
+	for i, text := range closed {
+		if got := strings.ReplaceAll(text, "closed", "nosuch"); got != nosuch[i] || i%4 != 1 && !strings.Contains(got, `there is no pool "nosuch"`) {
+			t.Errorf("the pool is told from one that is not there: %q, %q", text, nosuch[i])
+		}
 	}
 }
 

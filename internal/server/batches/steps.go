@@ -2,12 +2,15 @@ package batches
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -19,15 +22,11 @@ func NewSteps(b *Batches) Steps { return Steps{b} }
 
 // Pool returns the pool with a name that is granted to a tenant, or the first such for "".
 func (s Steps) Pool(_ context.Context, tenant crowd.TenantID, name string) (crowd.PoolID, error) {
-	for _, p := range s.batches.live.List() {
-		if (name == "" || p.Name == name) && p.Allows(tenant) {
-			return p.ID, nil
-		}
+	granted := lists.Filter(s.batches.live.List(), func(p store.Pool) bool { return p.Allows(tenant) })
+	if wrong := orchestrator.KnownPools(granted)(name); wrong != "" {
+		return 0, crowd.Fieldf("pool", "%s", wrong)
 	}
-	if name == "" {
-		return 0, crowd.Fieldf("pool", "no pool is granted to %s: an administrator grants one (throng pool grant POOL --tenant %s)", tenant, tenant)
-	}
-	return 0, crowd.Fieldf("pool", "there is no pool %q", name)
+	return granted[max(slices.IndexFunc(granted, func(p store.Pool) bool { return p.Name == name }), 0)].ID, nil
 }
 
 // askedAtOnce is how many steps or batches a pool is asked about in one command: each

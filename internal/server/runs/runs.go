@@ -206,12 +206,7 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 		return Checked{}, err
 	}
 	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), may)
-	notes, err := s.notesOn(ctx, w, func(x *store.Pool) bool {
-		if tenant != 0 {
-			return x.Allows(tenant)
-		}
-		return p.Knows(x)
-	})
+	notes, err := s.notesOn(ctx, w, func(x *store.Pool) bool { return knows(p, tenant, x) })
 	if err != nil {
 		done()
 		return Checked{}, err

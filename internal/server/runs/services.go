@@ -223,6 +223,15 @@ func (s *Runs) notesOn(ctx context.Context, w *workflow.Workflow, known func(*st
 	return append(list, refused...), err
 }
 
+// knows reports whether p may learn of a pool when a workflow of a tenant is checked; 0: of any
+// of p's.
+func knows(p *access.Principal, tenant crowd.TenantID, x *store.Pool) bool {
+	if tenant != 0 {
+		return x.Allows(tenant)
+	}
+	return p.Knows(x)
+}
+
 // view is a run as it stands.
 func (s *Runs) view(ctx context.Context, id crowd.RunID) (*orchestrator.View, error) {
 	v, err := s.orchestrator.View(ctx, 0, id)
@@ -302,7 +311,7 @@ func absent(name string) error {
 }
 
 // allowed is what a workflow of a tenant may do; of none (0), it may call the services that
-// one of p's may, and to an admin all, and have any priority.
+// one of p's may, and to an admin all, ask the pools that p knows, and have any priority.
 func (s *Runs) allowed(ctx context.Context, p *access.Principal, tenant crowd.TenantID) (may orchestrator.Allowed, err error) {
 	list, err := s.store.ListServices(ctx)
 	if err != nil {
@@ -315,6 +324,11 @@ func (s *Runs) allowed(ctx context.Context, p *access.Principal, tenant crowd.Te
 		}
 		may.MaxPriority, may.For = t.MaxPriority, engine.Owner{ID: t.ID, Name: t.Name}
 	}
+	pools, err := s.store.ListPools(ctx)
+	if err != nil {
+		return may, err
+	}
+	may.Pool = orchestrator.KnownPools(lists.Filter(pools, func(x store.Pool) bool { return knows(p, tenant, &x) }))
 	may.Service = orchestrator.KnownServices(lists.Filter(list, func(x store.Service) bool {
 		switch {
 		case tenant != 0:

@@ -45,6 +45,16 @@ func TestServicesOfAnAdmin(t *testing.T) {
 	c.boss.get("/admin/services/scores/remove").form("/admin/services/scores/remove").send().want(200, "The service is removed.").without("risk.example")
 }
 
+// TestPoolsOfARequester: a new run that names a pool which is not granted is refused.
+func TestPoolsOfARequester(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	for _, then := range []string{"make", "check"} {
+		text := "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, crowd: {pool: nowhere, template: {kind: short_text, question: q}, reward: 0.01}}\n"
+		c.req.post("/runs", url.Values{"tenant": {"n1"}, "then": {then}, "text": {text}}).want(http.StatusUnprocessableEntity, "nowhere", "that this tenant may use; there are main")
+	}
+}
+
 // TestServicesOfARequester: the page of their tenant has those that it may use, a new run is
 // refused that names another one, and the page of a run tells its load.
 func TestServicesOfARequester(t *testing.T) {
