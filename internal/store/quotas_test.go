@@ -1,16 +1,14 @@
 package store_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/sharedtest"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -27,28 +25,7 @@ func quotaTable() string {
 }
 
 // TestTheTableOfQuotas: docs/quotas.md has the table as it is.
-func TestTheTableOfQuotas(t *testing.T) {
-	const begin, end = "<!-- table -->\n", "<!-- end -->"
-	file := filepath.Join("..", "..", "docs", "quotas.md")
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := bytes.Cut(page, []byte(begin))
-	old, after, ends := bytes.Cut(rest, []byte(end))
-	if !found || !ends {
-		t.Fatal("docs/quotas.md has no table")
-	}
-	if string(old) == quotaTable() {
-		return
-	}
-	if !*update {
-		t.Fatal("the table of docs/quotas.md is not that of the code: go test ./internal/store -run TestTheTableOfQuotas -update")
-	}
-	if err := os.WriteFile(file, bytes.Join([][]byte{before, []byte(begin), []byte(quotaTable()), []byte(end), after}, nil), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
+func TestTheTableOfQuotas(t *testing.T) { sharedtest.DocTable(t, "quotas.md", quotaTable(), *update) }
 
 // TestQuotasAreWhole: each has all that the table says, a default that it allows, and is
 // read as it is written.

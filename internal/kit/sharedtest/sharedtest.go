@@ -2,7 +2,8 @@
 // reference data that they compare with (the folder shared/data next to it), and
 // a browser. Where something is not there such tests are skipped, and say so;
 // where it is required, as in CI, that is a failure, so that no check can
-// quietly stop being made.
+// quietly stop being made. It also holds tables of the documentation to those that the
+// code makes.
 package sharedtest
 
 import (

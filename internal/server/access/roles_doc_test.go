@@ -1,14 +1,12 @@
 package access_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/internal/kit/sharedtest"
 	"github.com/throng-dev/throng/internal/server/access"
 )
 
@@ -37,28 +35,7 @@ func table() string {
 }
 
 // TestTheTableOfRoles: docs/roles.md has the table as it is.
-func TestTheTableOfRoles(t *testing.T) {
-	const begin, end = "<!-- table -->\n", "<!-- end -->"
-	file := filepath.Join("..", "..", "..", "docs", "roles.md")
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := bytes.Cut(page, []byte(begin))
-	old, after, ends := bytes.Cut(rest, []byte(end))
-	if !found || !ends {
-		t.Fatal("docs/roles.md has no table")
-	}
-	if string(old) == table() {
-		return
-	}
-	if !*update {
-		t.Fatal("the table of docs/roles.md is not that of the code: go test ./internal/server/access -run TestTheTableOfRoles -update")
-	}
-	if err := os.WriteFile(file, bytes.Join([][]byte{before, []byte(begin), []byte(table()), []byte(end), after}, nil), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
+func TestTheTableOfRoles(t *testing.T) { sharedtest.DocTable(t, "roles.md", table(), *update) }
 
 // TestPermissionsAreForSomething: each permission is needed by an operation, each
 // operation of a tenant, of the installation or of anybody needs one, and each role but
