@@ -49,40 +49,54 @@ func realProvider(t *testing.T, back string) string {
 	return ""
 }
 
+// realSite is the public address of a site whose people sign in by a real provider.
+const realSite = "http://throng.example"
+
+// withRealProvider is a company whose people sign in by a real provider.
+func withRealProvider(t *testing.T, workers int, change ...func(*app.Config)) *company {
+	issuer := realProvider(t, realSite+"/signin/real/back")
+	return newCompany(t, workers, append(change, func(cfg *app.Config) {
+		cfg.PublicURL = realSite
+		cfg.Providers = []oidc.Settings{{Name: "real", Button: "Real", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups", Groups: groups.Mapping{"crowd": {Pool: 1}}}}
+	})...)
+}
+
+// throughTheProvider has somebody say at the real provider who they are, and returns where
+// it sends them back to.
+func (b *browser) throughTheProvider(name string) (back string) {
+	b.t.Helper()
+	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(r.URL.String(), realSite) {
+			back = r.URL.RequestURI()
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	page, err := b.Get(b.site.URL + "/signin/real")
+	for _, prompt := range []string{"login", "consent"} { // who they are, and that they agree
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		_ = page.Body.Close()
+		page, err = b.PostForm(page.Request.URL.String(), url.Values{"prompt": {prompt}, "login": {name}, "password": {"x"}})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_ = page.Body.Close()
+	if back == "" {
+		b.t.Fatalf("the provider ends at %s: %s", page.Request.URL, page.Status)
+	}
+	return back
+}
+
 // TestSignInByARealProvider goes through the pages of one.
 func TestSignInByARealProvider(t *testing.T) {
 	t.Parallel()
-	const site = "http://throng.example"
-	issuer := realProvider(t, site+"/signin/real/back")
-	c := newCompany(t, 0, func(cfg *app.Config) {
-		cfg.PublicURL = site
-		cfg.Providers = []oidc.Settings{{Name: "real", Button: "Real", Issuer: issuer, ClientID: "throng", Secret: "s3cret", Claim: "groups", Groups: groups.Mapping{"crowd": {Pool: 1}}}}
-	})
+	c := withRealProvider(t, 0)
 	for name, want := range map[string]int{"anna": 200, "olga": http.StatusForbidden} {
 		b := c.browser(t, name)
-		var back string
-		b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
-			if strings.HasPrefix(r.URL.String(), site) {
-				back = r.URL.RequestURI()
-				return http.ErrUseLastResponse
-			}
-			return nil
-		}
-		page, err := b.Get(c.URL + "/signin/real")
-		for _, prompt := range []string{"login", "consent"} { // who they are, and that they agree
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = page.Body.Close()
-			page, err = b.PostForm(page.Request.URL.String(), url.Values{"prompt": {prompt}, "login": {name}, "password": {"x"}})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = page.Body.Close()
-		if back == "" {
-			t.Fatalf("the provider ends at %s: %s", page.Request.URL, page.Status)
-		}
+		back := b.throughTheProvider(name)
 		p := b.get(back).want(want)
 		if want != 200 {
 			continue
