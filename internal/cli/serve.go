@@ -45,7 +45,7 @@ type Serve struct {
 	Retention      []string `sep:"none" placeholder:"KIND=DAYS" help:"Delete what tenants have so long, unless they set something else: answers or files so many days after the batch or run has ended, or details of logs, as in answers=365; without it, nothing is deleted. May be given often." env:"THRONG_RETENTION"`
 	RetentionLeast []string `sep:"none" placeholder:"KIND=DAYS" help:"Let no tenant keep it for less, as in logs=90. May be given often." env:"THRONG_RETENTION_LEAST"`
 	RetentionMost  []string `sep:"none" placeholder:"KIND=DAYS" help:"Let no tenant keep it for longer, as in answers=730. May be given often." env:"THRONG_RETENTION_MOST"`
-	ScrubAt        string   `placeholder:"HH:MM" help:"Rewrite the files of the database at this time of the day, in UTC, if something was deleted: nothing is kept meanwhile." default:"03:00" env:"THRONG_SCRUB_AT"`
+	ScrubAt        string   `help:"Rewrite the files of the database at this time of the day, in UTC, if something was deleted: nothing is kept meanwhile." default:"03:00" env:"THRONG_SCRUB_AT"`
 
 	Balance string `help:"How idle people move between the pools that take part in it." default:"search" env:"THRONG_BALANCE"`
 
