@@ -153,7 +153,7 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 	if format.ValidLine("full_name", u.FullName, 200) != nil {
 		u.FullName = ""
 	}
-	if u.Name, err = s.freeName(ctx, cmp.Or(nameOf(who), p.Name)); err != nil {
+	if u.Name, err = s.freeName(ctx, cmp.Or(nameOf(who), p.Name), 0); err != nil {
 		return u, err
 	}
 	if err := s.validUser(ctx, store.User{}, &u); err != nil {
@@ -281,14 +281,15 @@ func nameOf(who *oidc.Identity) string {
 
 var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._@+-]+`)
 
-// freeName returns a name that nobody has, like the one that is wanted.
-func (s *Accounts) freeName(ctx context.Context, want string) (string, error) {
+// freeName returns a name like the one that is wanted, which nobody has but, if it is not 0,
+// somebody whose name it becomes.
+func (s *Accounts) freeName(ctx context.Context, want string, whose crowd.WorkerID) (string, error) {
 	want = cmp.Or(notInNames.ReplaceAllString(want, ""), "user")
 	want = want[:min(len(want), 54)]
 	name := want
 	for n := 2; ; n++ {
-		_, err := s.store.UserByName(ctx, name)
-		if crowd.CodeOf(err) == crowd.NotFound {
+		u, err := s.store.UserByName(ctx, name)
+		if crowd.CodeOf(err) == crowd.NotFound || err == nil && u.ID == whose {
 			return name, nil
 		}
 		if err != nil {
@@ -305,6 +306,12 @@ func (s *Accounts) freeName(ctx context.Context, want string) (string, error) {
 // The groups are those that the provider keeps here, or else those claimed. Who is to leave
 // their pool at once does, and what they hold goes to others.
 func (s *Accounts) regroup(ctx context.Context, p *oidc.Provider, id crowd.WorkerID, claimed []string, atOnce bool) error {
+	return s.become(ctx, p, id, atOnce, func() ([]string, error) { return s.groupsOf(ctx, p, id, claimed) })
+}
+
+// become makes somebody what groups at a provider make them, which are read while nobody else
+// changes them.
+func (s *Accounts) become(ctx context.Context, p *oidc.Provider, id crowd.WorkerID, atOnce bool, groups func() ([]string, error)) error {
 	custom, err := s.store.ListRoles(ctx)
 	if err != nil {
 		return err
@@ -321,7 +328,7 @@ func (s *Accounts) regroup(ctx context.Context, p *oidc.Provider, id crowd.Worke
 		return found
 	}
 	become := func(u *store.User, pool bool) error {
-		in, err := s.groupsOf(ctx, p, id, claimed)
+		in, err := groups()
 		if err != nil {
 			return err
 		}

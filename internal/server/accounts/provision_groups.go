@@ -90,11 +90,9 @@ func (s *Provisioning) AddGroup(ctx context.Context, p *access.Principal, x Prov
 	if x.ID, err = s.store.CreateGroup(ctx, x.ProvisionedGroup, members); err != nil {
 		return x, err
 	}
-	if x.Members, err = s.store.GroupMembers(ctx, x.ID); err != nil {
-		return x, err
-	}
 	s.regroupMembers(ctx, p, of, members, x.ProvisionedGroup)
-	return x, nil
+	x.Members, err = s.store.GroupMembers(ctx, x.ID)
+	return x, err
 }
 
 // groupTold is what the audit log says of a group.
@@ -135,15 +133,13 @@ func (s *Provisioning) ChangeGroup(ctx context.Context, p *access.Principal, id 
 	if err := s.store.UpdateGroup(ctx, x.ProvisionedGroup, add, drop); err != nil {
 		return x, err
 	}
-	if x.Members, err = s.store.GroupMembers(ctx, id); err != nil {
-		return x, err
-	}
 	touched := append(add, drop...)
 	if renamed {
 		touched = append(idsOf(x.Members), drop...)
 	}
 	s.regroupMembers(ctx, p, of, touched, before.ProvisionedGroup, x.ProvisionedGroup)
-	return x, nil
+	x.Members, err = s.store.GroupMembers(ctx, id)
+	return x, err
 }
 
 // RemoveGroup takes a group away, and from its members what it made them.

@@ -122,17 +122,20 @@ func (s *Provisioning) Add(ctx context.Context, p *access.Principal, x Provision
 		x.Provisioned, err = s.create(ctx, &x)
 		return x, err
 	}
-	if !x.Active {
-		if err := s.accounts.mayLose(ctx, &u); err != nil {
-			return x, err
-		}
+	has, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: of.Name, User: u.ID, Limit: 1})
+	if err == nil && len(has) > 0 {
+		err = &crowd.Error{Code: crowd.Conflict, Field: "externalId", Message: fmt.Sprintf("%q is somebody who is here, by the id %d", x.ExternalID, has[0].ID)}
 	}
-	if x.Provisioned, err = s.store.CreateProvisioned(ctx, x.Provisioned, u); err != nil {
+	if err != nil {
 		return x, err
 	}
-	ctx, _ = p.Acting(store.WithActs(ctx), access.ProvisioningAdopt, store.AuditEntry{At: now, Kind: "user", Object: u.ID.String()})
-	x.Suspended, err = s.become(ctx, u.ID, store.Provisioned{}, &x)
+	// They become it first: what fails can be tried again, and the provider says it only once.
+	adopts, _ := p.Acting(store.WithActs(ctx), access.ProvisioningAdopt, store.AuditEntry{At: now, Kind: "user", Object: u.ID.String()})
+	if x.Suspended, err = s.become(adopts, u.ID, store.Provisioned{}, &x); err != nil {
+		return x, err
+	}
 	x.Active = !x.Suspended
+	x.Provisioned, err = s.store.CreateProvisioned(ctx, x.Provisioned, u)
 	return x, err
 }
 
@@ -147,7 +150,7 @@ func (s *Provisioning) create(ctx context.Context, x *ProvisionedPerson) (store.
 	}
 	profile(&u, &x.Provisioned)
 	var err error
-	if u.Name, err = a.freeName(ctx, x.UserName); err != nil {
+	if u.Name, err = a.freeName(ctx, x.UserName, 0); err != nil {
 		return x.Provisioned, err
 	}
 	if err := a.validUser(ctx, store.User{}, &u); err != nil {
@@ -232,11 +235,12 @@ func (s *Provisioning) Remove(ctx context.Context, p *access.Principal, id int64
 	}
 	x.DeletedAt = s.accounts.clock.Time()
 	x.ChangedAt = x.DeletedAt
-	if err := s.store.UpdateProvisioned(ctx, x.Provisioned); err != nil {
+	// What the groups gave goes first: afterwards the person is in no list of whom to look at again.
+	leaves, _ := p.Acting(store.WithActs(ctx), access.ProvisioningRegroup, store.AuditEntry{At: x.DeletedAt, Kind: "user", Object: x.User.String()})
+	if err := s.accounts.become(leaves, of, x.User, true, func() ([]string, error) { return nil, nil }); err != nil {
 		return err
 	}
-	s.regroup(ctx, p, of, x.User)
-	return nil
+	return s.store.UpdateProvisioned(ctx, x.Provisioned)
 }
 
 // become makes somebody's person what x says, in place of what was said before, and returns
@@ -259,7 +263,7 @@ func (s *Provisioning) become(ctx context.Context, id crowd.WorkerID, before sto
 			profile(u, &x.Provisioned)
 		}
 		if before.UserName != "" && !strings.EqualFold(x.UserName, before.UserName) && u.PasswordHash == "" {
-			if u.Name, err = a.freeName(ctx, x.UserName); err != nil {
+			if u.Name, err = a.freeName(ctx, x.UserName, id); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -334,18 +335,36 @@ func (part *roleCases) RemoveRole(ctx context.Context, p *access.Principal, h st
 		store.Role
 		Holders []crowd.WorkerID
 	}{r, holders}
+	after, err := s.without(ctx, r, holders)
+	if err != nil {
+		return nil, err
+	}
 	defer s.sessions.clear()
 	if err := s.store.DeleteRole(ctx, r.Tenant, r.Name); err != nil {
 		return nil, err
 	}
-	for _, id := range holders { // who works, too, may do tasks of tenants for which they held it
-		u, err := s.store.User(ctx, id)
-		if err == nil {
-			err = s.tellPool(u, false)
-		}
-		if err != nil {
-			return holders, err
-		}
+	for _, u := range after { // who works, too, may do tasks of tenants for which they held it
+		err = errors.Join(err, s.tellPool(u, false))
 	}
-	return holders, nil
+	return holders, err
+}
+
+// without returns who holds a role, as they are without it. They are read before it is
+// removed, since what fails afterwards could not be tried again.
+func (s *Accounts) without(ctx context.Context, r store.Role, holders []crowd.WorkerID) ([]store.User, error) {
+	list, err := s.store.ListRoles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	users := make([]store.User, len(holders))
+	for i, id := range holders {
+		if users[i], err = s.store.User(ctx, id); err != nil {
+			return nil, err
+		}
+		users[i].Roles = slices.DeleteFunc(users[i].Roles, func(h store.HeldRole) bool {
+			of, found := access.CustomRoles(list).Find(h)
+			return found && of.Tenant == r.Tenant && of.Name == r.Name
+		})
+	}
+	return users, nil
 }

@@ -3,8 +3,6 @@ package app_test
 import (
 	"context"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -114,13 +112,6 @@ func (f *failingStore) Unscrubbed(ctx context.Context) (time.Time, error) {
 
 func (f *failingStore) TakenOver(ctx context.Context, id crowd.RunID, node int) (engine.TakenOver, error) {
 	return fail1(f, ctx, "TakenOver", func() (engine.TakenOver, error) { return f.Store.TakenOver(ctx, id, node) })
-}
-
-// makesItsOwn reports whether the call of a use case makes what it is about first, so that
-// an error would fall on that, and another call leaves another thing: people whom a provider
-// keeps, and roles that are changed. Erasures that are cut off have a test of their own.
-func makesItsOwn(name string) bool {
-	return strings.HasPrefix(name, "Provisioning.") || slices.Contains([]string{"Accounts.CreateRole", "Accounts.ChangeRole", "Accounts.RemoveRole", "Accounts.GiveRole", "Accounts.TakeRole", "Accounts.BeforeErasure"}, name)
 }
 
 // drain reads rows to their end.

@@ -41,7 +41,7 @@ func (w *world) withPost(senders recruit.Senders) {
 	}
 	w.App = must(app.Open(w.ctx, app.Config{
 		Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now,
-		Senders: senders, PublicURL: publicURL + "/",
+		Senders: senders, PublicURL: publicURL + "/", Providers: w.providers,
 	}))(w.t)
 }
 
