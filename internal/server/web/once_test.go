@@ -21,7 +21,7 @@ var repeatable = map[string][]string{
 		"POST /admin/services/{service}", "POST /admin/services/{service}/remove", "POST /admin/people/{user}", "POST /admin/people/{user}/suspend",
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset", "POST /people/{user}/erase",
 		"POST /admin/roles/{role}", "POST /admin/roles/{role}/remove", "POST /tenants/{tenant}/roles/{role}", "POST /tenants/{tenant}/roles/{role}/remove",
-		"POST /tenants/{tenant}/give", "POST /admin/people/{user}/give", "POST /admin/tokens/{token}/revoke",
+		"POST /tenants/{tenant}/give", "POST /admin/people/{user}/give", "POST /admin/tokens/{token}/revoke", "POST /admin/providers/{provider}/tokens/{token}/revoke",
 	},
 	"it is begun anew, takes a proof that counts once, or is there already": {
 		"POST /account/address", "POST /account/address/ask", "POST /verify", "POST /admin/people/{user}/address/ask",
@@ -99,6 +99,9 @@ var sentTwice = map[string]func(c *company) *sheet{
 	"POST /admin/services": func(c *company) *sheet {
 		return c.boss.get("/admin/services").form("/admin/services").set("name", "scores").set("url", "https://x.example").set("concurrency", "1")
 	},
+	"POST /admin/providers/{provider}/tokens": func(c *company) *sheet {
+		return c.boss.get("/admin/providers").form("/admin/providers/corp/tokens").set("name", "Okta")
+	},
 	"POST /admin/people": func(c *company) *sheet {
 		return c.boss.get("/admin/people").form("/admin/people").set("name", "dora").set("tenants", "n1")
 	},
@@ -141,7 +144,7 @@ func (s *site) stored(t *testing.T) string {
 // TestAFormThatIsSentTwiceDoesItOnce sends each form twice, then another one like it.
 func TestAFormThatIsSentTwiceDoesItOnce(t *testing.T) {
 	t.Parallel()
-	c := newCompany(t, 2)
+	c := newCompany(t, 2, withCorp)
 	c.launchCats("Cats")
 	c.req.get("/runs/new").form("/runs").set("tenant", "n1").set("text", flowOfCats).set("budget", "5").press("then", "make").send().want(200).at("/runs/r1")
 	c.req.post("/batches/b1/topup", url.Values{"amount": {"5"}}).want(200)

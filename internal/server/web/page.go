@@ -122,6 +122,7 @@ var adminTabs = []adminTab{
 	{"people", "/admin/people", "People", access.AccountsWholeUsers},
 	{"roles", "/admin/roles", "Roles", access.AccountsWholeUsers},
 	{"tokens", "/admin/tokens", "Tokens", access.AccountsAllTokens},
+	{"providers", "/admin/providers", "Providers", access.ProvisioningProviders},
 	{"audit", "/admin/audit", "Audit log", access.AuditWhole},
 }
 

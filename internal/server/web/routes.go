@@ -60,6 +60,9 @@ func ofPool(handle of[crowd.PoolID]) handler     { return about("pool", crowd.Pa
 func ofPerson(handle of[crowd.WorkerID]) handler { return about("user", crowd.ParseWorkerID, handle) }
 func ofBatch(handle of[crowd.BatchID]) handler   { return about("batch", crowd.ParseBatchID, handle) }
 func ofRun(handle of[crowd.RunID]) handler       { return about("run", crowd.ParseRunID, handle) }
+func ofProvider(handle of[string]) handler {
+	return func(rq *request) error { return handle(rq, rq.r.PathValue("provider")) }
+}
 
 // numbered is a handler about what has a plain number.
 func numbered(noun string, handle of[int64]) handler {
@@ -226,6 +229,9 @@ func routes() []route {
 		{pattern: "POST /tenants/{tenant}/give", access: access.AccountsGiveRole, handle: ofTenant((*request).giveHere), form: "give", page: ofTenant((*request).rolePage)},
 		{pattern: "GET /admin/tokens", access: access.AccountsAllTokens, handle: (*request).allTokens},
 		{pattern: "POST /admin/tokens/{token}/revoke", access: access.AccountsTokensOfOthers, handle: numbered("token", (*request).endToken)},
+		{pattern: "GET /admin/providers", access: access.ProvisioningProviders, handle: (*request).providers},
+		{pattern: "POST /admin/providers/{provider}/tokens", access: access.ProvisioningCreateToken, once: true, handle: ofProvider((*request).createProviderToken), form: "token-$provider", page: (*request).providers},
+		{pattern: "POST /admin/providers/{provider}/tokens/{token}/revoke", access: access.ProvisioningRevokeToken, handle: numbered("token", (*request).revokeProviderToken)},
 		{pattern: "GET /admin/people", access: access.AccountsWholeUsers, handle: (*request).people},
 		{pattern: "POST /admin/people", access: access.AccountsCreateAnybody, once: true, handle: (*request).createPerson, form: "person", page: (*request).people},
 		{pattern: "GET /admin/people/{user}", access: access.AccountsOtherUser, handle: ofPerson((*request).person)},

@@ -26,8 +26,9 @@ var viewers = []string{"", "requester", "worker", "operator", "finance", "viewer
 
 // world is a company in which there is one of everything, and somebody with a role.
 func world(t *testing.T, role string) (*company, *browser) {
-	c := newCompany(t, 2)
+	c := newCompany(t, 2, withCorp)
 	c.launchCats("Cats")
+	c.boss.get("/admin/providers").form("/admin/providers/corp/tokens").send().want(200)
 	c.req.get("/batches/new").form("/batches").set("name", "Draft").set("tenant", "n1").sendFile("cats.csv", cats).want(200).at("/batches/b2")
 	c.req.post("/runs", url.Values{"tenant": {"n1"}, "then": {"make"}, "text": {flowOfCats}}).want(200).at("/runs/r1")
 	birdsBy(c.req).want(200)

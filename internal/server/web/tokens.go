@@ -3,7 +3,6 @@ package web
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -18,13 +17,7 @@ func (rq *request) tokens() error {
 // createToken makes a token and shows its secret, this once.
 func (rq *request) createToken() error {
 	f := rq.sent()
-	n := accounts.NewToken{Name: f.text("name"), Life: f.scale("life", 24*time.Hour), Networks: strings.Fields(f.text("networks"))}
-	if f.values.Get("forever") != "" {
-		if n.Life != 0 {
-			f.bad("life", "a token is good for some days or has no end, not both")
-		}
-		n.Life = accounts.Forever
-	}
+	n := accounts.NewToken{Name: f.text("name"), Life: f.life(), Networks: strings.Fields(f.text("networks"))}
 	for _, role := range f.values["roles"] {
 		n.Roles = append(n.Roles, access.Role(role))
 	}

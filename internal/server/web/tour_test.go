@@ -41,7 +41,8 @@ const faint = `(() => {
 // console.
 func TestEveryPageInChromium(t *testing.T) {
 	chrome := startChromium(t)
-	c := newCompany(t, 3)
+	c := newCompany(t, 3, withCorp)
+	c.boss.get("/admin/providers").form("/admin/providers/corp/tokens").set("name", "Okta").send().want(200)
 	c.boss.get("/admin").form("/admin/pools").set("name", "night shift").set("policy", "dafs").send().want(200)
 	c.boss.get("/admin/people/u3").form("/admin/people/u3").set("full_name", "Wanda Fish").set("qualifications", "french 80\nbirds 40").send().want(200)
 
@@ -99,6 +100,7 @@ func TestEveryPageInChromium(t *testing.T) {
 		{"admin", boss, "/admin"},
 		{"people", boss, "/admin/people"},
 		{"services", boss, "/admin/services"},
+		{"providers", boss, "/admin/providers"},
 		{"person", boss, "/admin/people/u3"},
 		{"batches-all", boss, "/batches"},
 		{"new-admin", boss, "/batches/new"},
