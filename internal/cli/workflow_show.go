@@ -197,14 +197,15 @@ func predicted(r *wire.Run) string {
 	case *p == 0:
 		return ""
 	}
-	return when(r.PredictedAtLeast, "at least ") + p.String() + " more, for " + going + " on their way"
+	return foreseen(r, p) + " more, for " + going + " on their way"
 }
 
-func knownMoney(m *crowd.Money) string {
+// foreseen is a penalty that is foreseen of a run, or of a class of its items.
+func foreseen(r *wire.Run, m *crowd.Money) string {
 	if m == nil {
 		return "not known"
 	}
-	return m.String()
+	return orchestrator.Foreseen{Predicted: *m, AtLeast: r.PredictedAtLeast}.Words()
 }
 
 // showRun prints a run for people.
@@ -224,7 +225,7 @@ func showRun(w io.Writer, r *wire.Run) {
 	if len(r.Classes) > 0 {
 		say(w, "\n")
 		writeTable(w, r.Classes, "CLASS|ENDED|LATE|IN TIME|PENALTY|GOING|PREDICTED", func(x wire.RunClass) []any {
-			return []any{x.Class, x.Ended, x.Late, when(x.Judged > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, knownMoney(x.PredictedMicros)}
+			return []any{x.Class, x.Ended, x.Late, when(x.Judged > 0, fixed(1, 100*x.InTime)+" %"), x.PenaltyMicros, x.Going, foreseen(r, x.PredictedMicros)}
 		})
 	}
 	say(w, "\n")

@@ -100,12 +100,13 @@ const FieldSmallCrowd = "allow_small_crowd"
 // Outlook is when what is in a run is done, by the forecasts of its batches. What comes
 // after a batch takes as long as its steps have, without a queue.
 type Outlook struct {
-	Low, Median, High time.Time // zero: not known, or after Horizon
-	Horizon           time.Time // nothing was looked at beyond; zero: no forecast is in it
-	At                time.Time // when the oldest of the forecasts in it was made
-	Since             int       // answers that came after the forecasts were made
-	Then              []string  // crowd steps to which more tasks are to come: those are done after it
-	Why               string    // why it is not known; "" if it is, or nothing is on its way
+	Median    time.Time // zero: not known, or after Horizon
+	Low, High time.Time // of ten ends, eight are from Low to High; zero: not known (bounded), or after Horizon
+	Horizon   time.Time // nothing was looked at beyond; zero: no forecast is in it
+	At        time.Time // when the oldest of the forecasts in it was made
+	Since     int       // answers that came after the forecasts were made
+	Then      []string  // crowd steps to which more tasks are to come: for them it is taken that nothing queues
+	Why       string    // why it is not known; "" if it is, or nothing is on its way
 }
 
 // None reports whether nothing is on its way.
@@ -133,31 +134,25 @@ func (o *Outlook) Words(now time.Time, clock func(time.Time) string, open []stri
 	case o.Why != "":
 		return "not known yet", o.Why
 	}
-	horizon := clock(o.Horizon)
-	at := func(t time.Time) string {
-		if t.IsZero() {
-			return "after " + horizon
-		}
-		return clock(t)
+	done = "about " + clock(o.Median)
+	if o.Median.IsZero() {
+		done = "probably after " + clock(o.Horizon)
 	}
 	switch {
-	case o.Median.IsZero():
-		done = "after " + horizon
+	case !o.Low.IsZero() && o.High.IsZero():
+		by = "80 %: " + clock(o.Low) + " to after " + clock(o.Horizon)
+	case !o.Low.IsZero() && clock(o.Low) != clock(o.High):
+		by = "80 %: " + clock(o.Low) + " to " + clock(o.High)
 	case len(o.Then) > 0:
-		done = "not before " + at(o.Median)
-	default:
-		done = "about " + at(o.Median)
+		by = "if the further tasks that come to " + strings.Join(o.Then, ", ") + " do not have to queue"
+	case !o.bounded():
+		by = "if nothing else has to queue"
 	}
-	if o.Horizon.IsZero() {
-		by = "if nothing has to queue"
-	} else {
-		by = "80 %: " + at(o.Low) + " to " + at(o.High) + o.age(now)
-	}
-	if len(o.Then) > 0 {
-		by += "; further tasks come to " + strings.Join(o.Then, ", ")
-	}
-	return done, by
+	return done, strings.TrimPrefix(by+o.age(now), "; ")
 }
+
+// bounded reports whether there is a band, which may lie after the horizon.
+func (o *Outlook) bounded() bool { return !o.Low.IsZero() || o.Median.IsZero() }
 
 // age says how old the forecasts are; "" if that is not known.
 func (o *Outlook) age(now time.Time) string {
@@ -211,6 +206,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 	to := v.reached()
 	ends := [3]time.Time{}
 	beyond := [3]bool{}
+	var unbounded time.Time // the latest end of a step of which only its usual time is known
 	for i := range expect {
 		n := &v.Nodes[first+i]
 		if n.State == store.NodeDone {
@@ -233,6 +229,9 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 				ends[k] = instant.Later(ends[k], t.Add(tails[i]))
 			}
 		}
+		if done.Horizon.IsZero() {
+			unbounded = instant.Later(unbounded, done.Median.Add(tails[i]))
+		}
 		o.Horizon = nextOf(o.Horizon, done.Horizon)
 		if !done.At.IsZero() {
 			o.At = nextOf(o.At, done.At)
@@ -243,6 +242,10 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if !beyond[k] {
 			*at = ends[k]
 		}
+	}
+	// What has to queue for people may take long, and a service how long it likes.
+	if len(o.Then) > 0 || !o.Median.After(unbounded) && !o.Median.IsZero() {
+		o.Low, o.High = time.Time{}, time.Time{}
 	}
 	if o.None() && len(v.OpenInputs()) == 0 { // which say for themselves what is waited for
 		o.Why = "no item is at a step yet"

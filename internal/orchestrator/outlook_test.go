@@ -45,7 +45,7 @@ func TestOutlook(t *testing.T) {
 	w.forecasts = map[crowd.BatchID]orchestrator.Forecast{batch: {Low: at(time.Hour), Median: at(2 * time.Hour), Horizon: at(24 * time.Hour)}}
 	// After the batch come a call and a task of judge, without a queue.
 	after := 10*time.Second + 20*time.Second
-	want := orchestrator.Outlook{Low: at(time.Hour + after), Median: at(2*time.Hour + after), Horizon: at(24 * time.Hour), Then: []string{"judge"}}
+	want := orchestrator.Outlook{Median: at(2*time.Hour + after), Horizon: at(24 * time.Hour), Then: []string{"judge"}}
 	if o := w.view(id).Outlook; !reflect.DeepEqual(o, want) {
 		t.Errorf("with a forecast that ends after the horizon in some worlds: %+v, not %+v", o, want)
 	}
@@ -176,15 +176,15 @@ func TestDoneWithOpenInputs(t *testing.T) {
 		open []string
 		want []string // at first, and after each seal
 	}{
-		{nil, []string{"about 11:00, by 80 %: 11:00 to 11:00"}},
+		{nil, []string{"about 11:00, by 80 %: 10:30 to 11:45"}},
 		{[]string{"new"}, []string{
-			"once the input new is sealed, by what is there: not before 11:00; 80 %: 11:00 to 11:00; further tasks come to judge_new",
-			"about 11:00, by 80 %: 11:00 to 11:00",
+			"once the input new is sealed, by what is there: about 11:00; if the further tasks that come to judge_new do not have to queue",
+			"about 11:00, by 80 %: 10:30 to 11:45",
 		}},
 		{[]string{"old", "new"}, []string{
-			"once these inputs are sealed: old, new, by what is there: not before 11:00; 80 %: 11:00 to 11:00; further tasks come to judge_old, judge_new",
-			"once the input new is sealed, by what is there: not before 11:00; 80 %: 11:00 to 11:00; further tasks come to judge_new",
-			"about 11:00, by 80 %: 11:00 to 11:00",
+			"once these inputs are sealed: old, new, by what is there: about 11:00; if the further tasks that come to judge_old, judge_new do not have to queue",
+			"once the input new is sealed, by what is there: about 11:00; if the further tasks that come to judge_new do not have to queue",
+			"about 11:00, by 80 %: 10:30 to 11:45",
 		}},
 	} {
 		w := newWorld(t)
@@ -200,7 +200,7 @@ func TestDoneWithOpenInputs(t *testing.T) {
 		eleven := w.now.Truncate(24 * time.Hour).Add(11 * time.Hour)
 		w.forecasts = make(map[crowd.BatchID]orchestrator.Forecast)
 		for _, name := range []string{"judge_old", "judge_new"} {
-			w.forecasts[w.node(id, name).Node.Batch] = orchestrator.Forecast{Low: eleven, Median: eleven, High: eleven, Horizon: eleven.Add(time.Hour)}
+			w.forecasts[w.node(id, name).Node.Batch] = orchestrator.Forecast{Low: eleven.Add(-30 * time.Minute), Median: eleven, High: eleven.Add(45 * time.Minute), Horizon: eleven.Add(time.Hour)}
 		}
 		words := func() string {
 			v := w.view(id)

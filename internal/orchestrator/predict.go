@@ -10,7 +10,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// predict fills in what the items on their way will cost.
+// predict fills in what the items on their way will cost by the forecasts; where there is
+// none, or there are too many items, what they cost if they leave now, which is the least.
 func (r *run) predict(ctx context.Context, v *View) error {
 	now := r.o.now()
 	type going struct {
@@ -46,9 +47,12 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		}
 	}
 	v.Going = int64(len(items))
-	if v.Going > 0 {
-		o := &v.Outlook
-		v.AtLeast = o.Median.IsZero() || len(o.Then) > 0 || v.Going >= maxPredicted
+	v.AtLeast = v.Going > 0 && (v.Outlook.Median.IsZero() || v.Going >= maxPredicted)
+	if v.AtLeast {
+		for id, x := range items {
+			x.end = now
+			items[id] = x
+		}
 	}
 	if !r.flow.SLA.PerItem {
 		last := now
@@ -89,4 +93,20 @@ func (n *NodeView) ready(now time.Time, place int64) time.Time {
 		return soonest.Add(time.Duration(share * float64(wait)))
 	}
 	return soonest
+}
+
+// Words says for people what is foreseen: no more exactly than it can be known.
+func (f Foreseen) Words() string {
+	const cent = crowd.Unit / 100
+	switch {
+	case !f.Known():
+		return "not known"
+	case f.AtLeast:
+		return "at least " + f.Predicted.String()
+	case f.Predicted >= cent:
+		return "about " + ((f.Predicted + cent/2) / cent * cent).String()
+	case f.Predicted > 0:
+		return "less than " + cent.String()
+	}
+	return f.Predicted.String()
 }

@@ -57,8 +57,16 @@ func TestForeseenAsTheOutlook(t *testing.T) {
 	}
 	w.now = w.now.Add(10 * time.Second)
 	w.forecasts[batch] = orchestrator.Forecast{Horizon: w.now.Add(29 * time.Hour)}
-	if v := w.view(id); v.Predicted != 20*crowd.Unit || !v.AtLeast || !v.Known() {
+	if v := w.view(id); v.Predicted != 0 || !v.AtLeast || v.Known() {
 		t.Errorf("done after the horizon: %s, at least: %v", v.Predicted, v.AtLeast)
+	}
+	w.now = w.now.Add(time.Hour)
+	if v := w.view(id); v.Words() != "at least 20.00" {
+		t.Errorf("late already, and done after the horizon: %s", v.Words())
+	}
+	w.forecasts[batch] = orchestrator.Forecast{Low: w.now, Median: w.now.Add(time.Hour), High: w.now.Add(2 * time.Hour), Horizon: w.now.Add(24 * time.Hour)}
+	if v := w.view(id); v.Words() != "about 20.00" {
+		t.Errorf("with a forecast, a moment later: %s", v.Words())
 	}
 }
 

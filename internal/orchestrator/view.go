@@ -32,10 +32,10 @@ type View struct {
 // Foreseen is what is expected of the items of a run with an SLA.
 type Foreseen struct {
 	// Predicted is what the items that are on their way will cost by the forecasts that
-	// the Outlook goes by, on top of Run.Penalty. Of more than maxPredicted items, it is
-	// that of the first ones.
+	// the Outlook goes by, on top of Run.Penalty.
 	Predicted crowd.Money
-	// AtLeast says that it may well be more: how long some have to wait is not known.
+	// AtLeast says that Predicted rests on no forecast, as there is none, or not of all
+	// items: it is what they cost if they leave the workflow now.
 	AtLeast bool
 	Going   int64 // items on their way, as far as they were counted
 }
@@ -276,11 +276,11 @@ func (o *Orchestrator) predictCached(ctx context.Context, r *run, v *View) error
 		rows += n.Last
 	}
 	p, ok := o.views.predictions.get(v.ID)
-	if !ok || now.Sub(p.at) >= forecastEvery || now.Before(p.at) || p.rows != rows && v.Ended+p.Going <= maxAtOnce {
+	if !ok || now.Sub(p.at) >= forecastEvery || now.Before(p.at) || p.known == v.Outlook.Median.IsZero() || p.rows != rows && v.Ended+p.Going <= maxAtOnce {
 		if err := r.predict(ctx, v); err != nil {
 			return err
 		}
-		p = prediction{at: now, rows: rows, Foreseen: v.Foreseen, classes: slices.Clone(v.Classes), ended: store.ClassCount{Ended: v.Ended, Late: v.Late, Penalty: v.Penalty}}
+		p = prediction{at: now, rows: rows, known: !v.Outlook.Median.IsZero(), Foreseen: v.Foreseen, classes: slices.Clone(v.Classes), ended: store.ClassCount{Ended: v.Ended, Late: v.Late, Penalty: v.Penalty}}
 		o.views.predictions.put(v.ID, p, maxPredictions)
 	}
 	v.Foreseen, v.Classes = p.Foreseen, slices.Clone(p.classes)

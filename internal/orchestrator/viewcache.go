@@ -64,6 +64,7 @@ type edge struct {
 type prediction struct {
 	at    time.Time
 	rows  int64 // made and ended until then
+	known bool  // when what is on its way is done
 	ended store.ClassCount
 	Foreseen
 	classes []ClassView

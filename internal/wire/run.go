@@ -52,7 +52,7 @@ type Run struct {
 	Outputs          []RunFile    `json:"outputs"`
 	SpentMicros      crowd.Money  `json:"spent_micros" doc:"for answers"`
 	PredictedMicros  *crowd.Money `json:"predicted_micros,omitempty" doc:"the penalty that the items in the workflow will cost, by the forecasts that outlook goes by, on top of penalty_micros; not there: not known, as long as nothing says how long they have to wait"`
-	PredictedAtLeast bool         `json:"predicted_at_least,omitempty" doc:"it may well be more: how long some items have to wait is not known"`
+	PredictedAtLeast bool         `json:"predicted_at_least,omitempty" doc:"predicted_micros rests on no forecast, as there is none, or not of all items: it is what they cost if they leave the workflow now, and it will be no less"`
 	Going            int64        `json:"going" doc:"items in the workflow, counted up to a hundred thousand, if there is an SLA"`
 	Classes          []RunClass   `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
 	Outlook          *RunOutlook  `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
@@ -73,16 +73,15 @@ type RunClass struct {
 	PredictedMicros *crowd.Money `json:"predicted_micros,omitempty" doc:"as predicted_micros of the run"`
 }
 
-// RunOutlook is when what is in a run is done, by the forecasts of its batches. Of ten
-// times, eight are from low to high.
+// RunOutlook is when what is in a run is done, by the forecasts of its batches.
 type RunOutlook struct {
-	Low     time.Time `json:"low,omitzero" doc:"not there: not known, or after horizon"`
-	Median  time.Time `json:"median,omitzero" doc:"as low"`
+	Median  time.Time `json:"median,omitzero" doc:"about when; not there: not known, or after horizon"`
+	Low     time.Time `json:"low,omitzero" doc:"of ten times, eight are from low to high; not there: after horizon or, with median, not known, as further tasks come to people or a service decides"`
 	High    time.Time `json:"high,omitzero" doc:"as low"`
 	Horizon time.Time `json:"horizon,omitzero" doc:"until when the forecasts look; not there: no people are waited for"`
 	At      time.Time `json:"computed_at,omitzero" doc:"when the oldest of the forecasts was made: of the state at that time"`
 	Since   int       `json:"answers_since,omitempty" doc:"answers of people that came after the forecasts were made, and are not in them"`
-	Then    []string  `json:"then,omitempty" doc:"crowd steps to which further tasks are to come: those are done after it"`
+	Then    []string  `json:"then,omitempty" doc:"crowd steps to which further tasks are to come: median takes it that these do not have to queue"`
 	Why     string    `json:"why,omitempty" doc:"why it is not known"`
 }
 
