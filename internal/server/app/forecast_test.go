@@ -116,6 +116,41 @@ func TestForecast(t *testing.T) {
 	})
 }
 
+// TestARefutedForecastIsNotShown: people hold tasks for so long that they are taken for
+// gone, and the end is far away; then they answer. The forecast that they contradict is
+// not shown any more, and another is made at once.
+func TestARefutedForecastIsNotShown(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		id := w.launch(90, func(b *batches.NewBatch) { b.Lease = 30 * time.Minute })
+		w.answer(10)
+		var held []*work.HeldTask
+		for _, p := range w.workers {
+			held = append(held, w.next(p))
+		}
+		w.clock.advance(8 * time.Minute)
+		x := w.asked(w.ann, id)
+		if soon := w.clock.now().Add(20 * time.Minute); x.Status != batches.ForecastReady || x.Finish.Median.Before(soon) && !x.Finish.Median.IsZero() {
+			t.Fatalf("with everybody gone it is %q %+v", x.Status, x.Finish)
+		}
+		for range 2 {
+			for i, p := range w.workers {
+				_, _, err := w.Work.Submit(w.ctx, p, held[i].Assignment, yes, false, 0)
+				ok(t, err)
+				held[i] = w.next(p)
+			}
+			w.clock.advance(2 * time.Second)
+		}
+		if got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); got.Status != batches.ForecastPending || !strings.HasPrefix(got.Text, "What came since contradicts") {
+			t.Errorf("after 6 answers in 4 s it is %q (%s): %+v", got.Status, got.Text, got.Finish)
+		}
+		synctest.Wait()
+		got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t)
+		if got.Status != batches.ForecastReady || !got.At.Equal(w.clock.now()) || got.Finish.Median.After(w.clock.now().Add(20*time.Minute)) || got.Finish.Median.IsZero() {
+			t.Errorf("then it is %q (%s), of %s: %+v", got.Status, got.Text, got.At, got.Finish)
+		}
+	})
+}
+
 // TestAWatchedForecast: when a forecast has been computed, whoever watches is signalled,
 // and what they see next has it.
 func TestAWatchedForecast(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -205,11 +206,15 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	now, due := s.clock(), x.Finish[0].Median
 	switch {
 	case nobody && b.Here > 0: // they came after it was made, or have done nothing so far
-		s.forecasts.renew(b.Pool)
+		s.forecasts.renew(b.Pool, false)
 		return ForecastUnknown
+	case refuted(x, result, now, since):
+		s.forecasts.renew(b.Pool, true)
+		f.Text = "What came since contradicts the last forecast: a new one is being computed."
+		return ForecastPending
 	case !nobody && unknown && since >= enoughSeen,
 		!due.IsZero() && due.Before(now) && now.After(known.until):
-		s.forecasts.renew(b.Pool)
+		s.forecasts.renew(b.Pool, false)
 		return ForecastPending
 	case nobody:
 		return ForecastNobody
@@ -222,6 +227,25 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		f.Finish.Chance = nil // it was of another deadline
 	}
 	return ForecastReady
+}
+
+// refuted reports whether what came since a forecast of a batch was made contradicts it: it
+// should have ended by now in nine of ten repetitions, or its answers come more than
+// twice as fast as they do on average in the quickest tenth of them.
+func refuted(x *forecast.Batch, of *forecast.Result, now time.Time, since int) bool {
+	low, high := x.Finish[0].Low, x.Finish[0].High
+	if !high.IsZero() && high.Before(now) {
+		return true
+	}
+	if low.IsZero() {
+		low = of.Horizon
+	}
+	share := 1.0
+	if all := low.Sub(of.At); all > 0 {
+		share = min(now.Sub(of.At).Seconds()/all.Seconds(), 1)
+	}
+	foreseen := float64(x.Left) * share
+	return float64(since) >= enoughSeen+2*foreseen+3*math.Sqrt(foreseen) // answers come in groups
 }
 
 // forecastOfStep returns when the tasks of a step's batch will be done, as far as that has
@@ -281,11 +305,11 @@ func (f *forecasts) ask(pool crowd.PoolID) poolForecast {
 }
 
 // renew queues a new forecast of a pool, whose last one is known to be wrong by now; not
-// twice in a row, as the new one may be as wrong.
-func (f *forecasts) renew(pool crowd.PoolID) {
+// twice in a row, as the new one may be as wrong, unless it is known by what came since.
+func (f *forecasts) renew(pool crowd.PoolID, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if x := f.list[pool]; x != nil && !x.renewed && !x.wanted && !f.batches.clock().Before(x.rest) {
+	if x := f.list[pool]; x != nil && (fresh || !x.renewed) && !x.wanted && !f.batches.clock().Before(x.rest) {
 		x.renewed = true
 		f.want(pool, x)
 	}
