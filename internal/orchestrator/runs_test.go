@@ -383,7 +383,7 @@ func TestARunGoesOnFromAnother(t *testing.T) {
     sql: select id, word, ask from ask where word <> 'none'
     columns: {id: number}`, "", 1)
 	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: without, Parent: second, From: "total", Name: "shorter", Budget: 5 * crowd.Unit})
-	if err != nil || len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "the step tidy") || len(made.Needs) != 0 || made.Run.Name != "shorter" {
+	if err != nil || len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "tidy") || len(made.Needs) != 0 || made.Run.Name != "shorter" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	made, err = w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Parent: second, // what was a step is an input: its rows are not those of a file
