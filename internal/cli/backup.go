@@ -53,6 +53,9 @@ func (x *Backup) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
+	if err := sqlite.LogMissing(x.database()); err != nil {
+		b.Problems = append(b.Problems, "log: "+message(err))
+	}
 	for _, k := range checks {
 		b.Problems = append(b.Problems, k.Name+": "+k.Detail)
 	}
@@ -102,9 +105,13 @@ func (x *Restore) Run(c *Context) error {
 	if err := os.MkdirAll(x.Data, 0o700); err != nil {
 		return err
 	}
+	lacks := sqlite.LogMissing(x.File)
 	kept, err := sqlite.Restore(ctx, x.File, x.database(), x.Replace)
 	if err != nil {
 		return fmt.Errorf("nothing was restored: %w", err)
+	}
+	if lacks != nil {
+		say(c.Stderr, "throng: %s\n", clean(message(lacks)))
 	}
 	return x.print(c, struct {
 		Database string `json:"database"`

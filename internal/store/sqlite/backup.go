@@ -26,24 +26,21 @@ import (
 // fails or is cut off there is no file to, but maybe one with .part after the name.
 func Backup(ctx context.Context, path, to string) (size int64, err error) {
 	if _, err := os.Lstat(to); err == nil {
-		return 0, fmt.Errorf("%s is there: a backup overwrites nothing", to)
+		return 0, there(to)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return 0, err
 	}
+	path = resolved(path)
 	if _, _, err := readHeader(path); err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	part := to + ".part"
-	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.part") // for this user alone
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(part) // the first error is the one to tell
-		}
-	}()
+	part := f.Name()
+	defer func() { _, _ = os.Remove(part), os.Remove(part+"-journal") }()
 	if err := f.Close(); err != nil {
 		return 0, err
 	}
@@ -57,7 +54,19 @@ func Backup(ctx context.Context, path, to string) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return info.Size(), rename(part, to)
+	if err := synced(part); err != nil {
+		return 0, err
+	}
+	if err := os.Link(part, to); errors.Is(err, os.ErrExist) { // another backup was faster
+		return 0, there(to)
+	} else if err != nil { // a file system without hard links
+		return info.Size(), rename(part, to)
+	}
+	return info.Size(), syncFolder(filepath.Dir(to))
+}
+
+func there(path string) error {
+	return fmt.Errorf("%s is there: a backup overwrites nothing", path)
 }
 
 // copyDatabase writes what is in a database into an empty file.
@@ -151,63 +160,85 @@ func damaged(err error) error {
 }
 
 // Restore makes the backup from the database in the file path, whose folder must be
-// there. It refuses one that is damaged or of a newer version of the program, and a
-// database that a server has open. One that is there already is refused, too, or with
+// there. What a killed server left, with its log beside it, is a backup, too. It refuses
+// one that is damaged or of a newer version of the program, and a database that a server
+// has open. One that is there already is refused, too, or with
 // replace kept under another name, which is returned. Cut off at any moment, the database
 // of before, the restored one or none is there, but never a part of one.
 func Restore(ctx context.Context, from, path string, replace bool) (kept string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
 	}
+	path, from = resolved(path), resolved(from)
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, lock.release()) }()
-	if log, err := readLog(from + "-wal"); err != nil {
+	if err := idle(from, path); err != nil {
 		return "", err
-	} else if log.frames > 0 {
-		return "", fmt.Errorf("the log %s-wal lies next to it, so it is a database in use or of a server that was killed, and not a backup: make one of it (throng backup)", from)
 	}
-	there := false
+	found := false
 	for _, end := range []string{"", "-wal"} {
 		if _, err := os.Lstat(path + end); err == nil {
-			there = true
+			found = true
 		}
 	}
-	if there && !replace {
+	if found && !replace {
 		return "", fmt.Errorf("%s has a database, or the log of one: restore into another folder, or say --replace, which keeps it under another name", filepath.Dir(path))
 	}
 	part := path + ".part"
+	if here, err := os.Stat(part); err == nil {
+		if given, err := os.Stat(from); err == nil && os.SameFile(here, given) {
+			return "", fmt.Errorf("%s is what is left of a restore that was cut off: restore the backup that it was of", from)
+		}
+	}
 	defer func() {
-		if err != nil {
-			_ = os.Remove(part) // the first error is the one to tell
+		for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+			_ = os.Remove(part + end) // what is in place has its own name
 		}
 	}()
-	if err := copyFile(from, part); err != nil {
-		return "", err
+	for _, end := range []string{"", "-wal"} {
+		if err := copyFile(from+end, part+end); err != nil && (end == "" || !errors.Is(err, os.ErrNotExist)) {
+			return "", err
+		}
 	}
 	if err := sound(ctx, part); err != nil {
 		return "", fmt.Errorf("%s: %w", from, err)
 	}
-	if there {
+	if err := errors.Join(giveToOwner(part, filepath.Dir(path)), giveToOwner(path+".lock", filepath.Dir(path)), synced(part)); err != nil {
+		return "", err
+	}
+	if found {
 		kept = path + ".before-" + time.Now().UTC().Format("20060102T150405.000")
-		if err := moveAway(path, kept); err != nil {
+		if err := keepAs(path, kept); err != nil {
 			return "", err
 		}
 	}
 	return kept, rename(part, path)
 }
 
+// idle refuses to restore what is no database of its own: one that a server has open, or
+// beside which the log of another one lies.
+func idle(from, path string) error {
+	if from == path {
+		return fmt.Errorf("%s is the database of the folder itself", from)
+	}
+	if err := checkFiles(from); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if _, err := os.Stat(from + ".lock"); err != nil {
+		return nil //nolint:nilerror // no server has had it
+	}
+	lock, err := lockFile(from + ".lock")
+	if err != nil {
+		return fmt.Errorf("%s is in use: make a backup of it (throng backup): %w", from, err)
+	}
+	return lock.release()
+}
+
 // sound checks a copy of a backup, and marks it as closed.
 func sound(ctx context.Context, path string) (err error) {
-	h, size, err := readHeader(path)
-	if err != nil {
-		return err
-	}
-	if size < h.size {
-		return cutOff(h, size)
-	}
 	if err := closed(ctx, path); err != nil {
 		return damaged(err)
 	}
@@ -247,13 +278,16 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// moveAway gives a database and its log another name. The file goes first: a log alone
-// is refused by who opens the database then, and a file without its log is, too.
-func moveAway(path, to string) error {
-	for _, end := range []string{"", "-wal"} {
-		if err := os.Rename(path+end, to+end); err != nil && !errors.Is(err, os.ErrNotExist) {
+// keepAs gives a database and its log another name. The file keeps its own, too, until
+// another one takes it: a folder without the file would be a new installation.
+func keepAs(path, to string) error {
+	if err := os.Link(path, to); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Rename(path, to); err != nil { // a file system without hard links
 			return err
 		}
+	}
+	if err := os.Rename(path+"-wal", to+"-wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

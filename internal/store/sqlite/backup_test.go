@@ -149,14 +149,81 @@ func TestFilesThatAreWrong(t *testing.T) {
 		harm func(path string) error
 		want string // "": it opens
 	}{
-		"nothing":                    {func(string) error { return nil }, ""},
-		"closed":                     {closed, ""},
-		"empty":                      {all(closed, func(path string) error { return os.Truncate(path, 0) }), "the file is empty"},
-		"no file but its log":        {remove(""), "throng.db is missing"},
-		"cut off":                    {all(closed, func(path string) error { return os.Truncate(path, 8192) }), "is cut off: it has 8192 bytes of "},
-		"no database":                {all(remove("-wal"), func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 1000), 0o600) }), "is not a database"},
-		"a log of another":           {logOf(other), "that of another database"},
-		"a log of another, closed":   {all(closed, func(p string) error { return replaced(t, p) }, logOf(other)), "that of another database"},
+		"nothing":                  {func(string) error { return nil }, ""},
+		"closed":                   {closed, ""},
+		"empty":                    {all(closed, func(path string) error { return os.Truncate(path, 0) }), "the file is empty"},
+		"no file but its log":      {remove(""), "throng.db is missing"},
+		"cut off":                  {all(closed, func(path string) error { return os.Truncate(path, 8192) }), "is cut off: it has 8192 bytes of "},
+		"no database":              {all(remove("-wal"), func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 1000), 0o600) }), "is not a database"},
+		"a log of another":         {logOf(other), "that of another database"},
+		"a log of another, closed": {all(closed, func(p string) error { return replaced(t, p) }, logOf(other)), "that of another database"},
+		"cut off, with its log": {func(path string) error {
+			if err := closed(path); err != nil {
+				return err
+			}
+			s, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				return err
+			}
+			add(t, s.(*Store), 50, 3)
+			log, err := os.ReadFile(path + "-wal")
+			file, err2 := os.ReadFile(path)
+			return errors.Join(err, err2, s.Close(), os.WriteFile(path+"-wal", log, 0o600), os.WriteFile(path, file[:8192], 0o600))
+		}, "cut off"},
+		"a cold copy beside a later log": {func(path string) error {
+			if err := closed(path); err != nil {
+				return err
+			}
+			cold, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			var log []byte
+			for i := range 2 {
+				s, err := Open(t.Context(), path, Options{})
+				if err != nil {
+					return err
+				}
+				add(t, s.(*Store), 100*(i+1), 20)
+				if log, err = os.ReadFile(path + "-wal"); err != nil {
+					return err
+				}
+				if err := s.Close(); err != nil {
+					return err
+				}
+			}
+			return errors.Join(os.WriteFile(path, cold, 0o600), os.WriteFile(path+"-wal", log, 0o600))
+		}, "that of another database"},
+		"a log that began again": {func(path string) error {
+			s, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				return err
+			}
+			add(t, s.(*Store), 100, 20)
+			if _, err := s.(*Store).log.look(t.Context(), true); err != nil {
+				return err
+			}
+			add(t, s.(*Store), 150, 20)
+			log, err := os.ReadFile(path + "-wal")
+			file, err2 := os.ReadFile(path)
+			return errors.Join(err, err2, s.Close(), os.WriteFile(path, file, 0o600), os.WriteFile(path+"-wal", log, 0o600))
+		}, ""},
+		"a cold copy beside the log that began at it": {func(path string) error {
+			if err := closed(path); err != nil {
+				return err
+			}
+			cold, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			s, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				return err
+			}
+			add(t, s.(*Store), 100, 20)
+			log, err := os.ReadFile(path + "-wal")
+			return errors.Join(err, s.Close(), os.WriteFile(path, cold, 0o600), os.WriteFile(path+"-wal", log, 0o600))
+		}, ""},
 		"no log in the file of one":  {all(closed, func(p string) error { return os.WriteFile(p+"-wal", bytes.Repeat([]byte("text "), 1000), 0o600) }), ""},
 		"begun anew with everything": {all(remove(""), remove("-wal")), ""},
 	} {
@@ -209,6 +276,23 @@ func TestALogThatIsMissing(t *testing.T) {
 	}
 	if err := LogMissing(path); err == nil || !strings.Contains(err.Error(), "throng.db-wal is missing") {
 		t.Errorf("without its log: %v", err)
+	}
+	if err := os.WriteFile(path+"-wal", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := LogMissing(path); err == nil {
+		t.Error("an empty log is taken for its log")
+	}
+	link := filepath.Join(t.TempDir(), "throng.db")
+	whole := killed(t, 1)
+	if err := os.Symlink(whole, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := LogMissing(link); err != nil {
+		t.Errorf("by a link: %v", err)
+	}
+	if pools(t, link) != pools(t, whole) {
+		t.Error("a link leads to another database")
 	}
 	pools(t, path)
 	if err := LogMissing(path); err != nil {
@@ -312,7 +396,6 @@ func TestRestoreRefuses(t *testing.T) {
 		"a dangling row":   {orphan, "refers to a row of"},
 		"newer":            {newer, "newer version of Throng"},
 		"of somebody else": {strange, "another program"},
-		"a live database":  {killed(t, 3), "not a backup"},
 	} {
 		to := filepath.Join(t.TempDir(), "throng.db")
 		if _, err := Restore(ctx, test.from, to, false); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -338,8 +421,41 @@ func TestRestoreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if was, is := pools(t, kept), pools(t, live); was != is+1 {
+	is := pools(t, live)
+	if was := pools(t, kept); was != is+1 {
 		t.Errorf("%d pools are kept, %d restored", was, is)
+	}
+	// What a killed server left is kept with its log, and can be restored again.
+	dead := killed(t, 5)
+	kept, err = Restore(ctx, backup, dead, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(ctx, kept, dead, true); err != nil {
+		t.Fatal(err)
+	}
+	if again := pools(t, dead); again != is+2 {
+		t.Errorf("%d pools after what was kept was restored, %d after the backup of 3", again, is)
+	}
+	other := mustOpen(t, filepath.Join(t.TempDir(), "other.db"), Options{})
+	defer other.Close()
+	add(t, other, 0, 1)
+	var inUse string
+	if err := other.write.QueryRowContext(ctx, "select file from pragma_database_list").Scan(&inUse); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(ctx, inUse, filepath.Join(t.TempDir(), "throng.db"), false); err == nil || !strings.Contains(err.Error(), "is in use") {
+		t.Errorf("from under a server: %v", err)
+	}
+	part := live + ".part"
+	if err := os.WriteFile(part, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(ctx, part, live, true); err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("what is left of a restore: %v", err)
+	}
+	if left, err := os.ReadFile(part); err != nil || !bytes.Equal(left, whole) {
+		t.Errorf("it was changed: %v", err)
 	}
 }
 
@@ -353,5 +469,35 @@ func change(t *testing.T, path, text string) {
 	_, err = db.ExecContext(t.Context(), text)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestBackupsToOneName: of several at once one is made, whole, and the others say that it is
+// there.
+func TestBackupsToOneName(t *testing.T) {
+	path := killed(t, 20)
+	for range 5 {
+		to := filepath.Join(t.TempDir(), "copy.db")
+		errs := make(chan error)
+		for range 3 {
+			go func() {
+				_, err := Backup(t.Context(), path, to)
+				errs <- err
+			}()
+		}
+		made := 0
+		for range 3 {
+			if err := <-errs; err == nil {
+				made++
+			} else if !strings.Contains(err.Error(), "is there") {
+				t.Error(err)
+			}
+		}
+		if err := Intact(t.Context(), to); err != nil || made != 1 {
+			t.Errorf("%d were made: %v", made, err)
+		}
+		if left, err := filepath.Glob(to + ".*"); len(left) > 0 || err != nil {
+			t.Errorf("left behind: %v %v", left, err)
+		}
 	}
 }

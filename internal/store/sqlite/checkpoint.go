@@ -88,8 +88,21 @@ func (c *checkpointer) look(ctx context.Context, idle bool) (bool, error) {
 			return false, err
 		}
 	}
-	log, home, err = checkpoint(ctx, c.write, "passive")
-	return log == home, err
+	if log, home, err = checkpoint(ctx, c.write, "passive"); err != nil || log != home {
+		return false, err
+	}
+	return true, c.remark(ctx)
+}
+
+// remark has the log, which begins again now, have a copy of page 1, by which it is known
+// to be this database's.
+func (c *checkpointer) remark(ctx context.Context) error {
+	var mark uint32
+	if err := c.write.QueryRowContext(ctx, "pragma user_version").Scan(&mark); err != nil {
+		return err
+	}
+	_, err := c.write.ExecContext(ctx, fmt.Sprintf("pragma user_version = %d", mark))
+	return err
 }
 
 // checkpoint returns the number of pages in the log and how many of them are

@@ -16,9 +16,11 @@ import (
 // A database is a file and, while a server has it open and after one that was killed, a
 // log of commits next to it. Lost, or exchanged for that of another database, the log
 // takes commits away or breaks the file, and SQLite says nothing. So the file carries a
-// mark in a field of its header which SQLite leaves to programs (user_version): zero
-// while it is closed, and a number drawn at random while it is open. The log has the
-// mark, too, in each of its copies of page 1.
+// mark in a field of its header which SQLite leaves to programs (user_version): a number
+// drawn anew whenever it is opened, which is odd, and whenever it is closed, which is
+// even; the mark before it is in another such field (application_id). The log has both in
+// each of its copies of page 1. A mark of zero is that of a backup, or of an earlier
+// version of the program, of which nothing is known.
 const (
 	headerSize = 100 // of the file format, https://sqlite.org/fileformat2.html
 	logHeader  = 32
@@ -29,6 +31,7 @@ const (
 	offChanges = 24
 	offPages   = 28
 	offMark    = 60
+	offBefore  = 68
 	offCounted = 92 // what offChanges was when the pages were counted
 )
 
@@ -37,9 +40,13 @@ var magic = []byte("SQLite format 3\x00")
 // header is what a database file says of itself in its first 100 bytes.
 type header struct {
 	rollback bool   // it was written without a log
+	pageSize int64  // bytes
 	size     int64  // bytes it has when its log is home; 0: it does not say
-	mark     uint32 // 0: it is closed
+	mark     uint32 // 0: it has none
 }
+
+// open reports whether it was not closed.
+func (h header) open() bool { return h.mark%2 == 1 }
 
 // readHeader reads the header of a database file and compares the file's size.
 func readHeader(path string) (h header, size int64, err error) {
@@ -65,7 +72,7 @@ func readHeader(path string) (h header, size int64, err error) {
 	if pageSize == 1 {
 		pageSize = 65536
 	}
-	h = header{rollback: b[offVersion] == rollback, mark: binary.BigEndian.Uint32(b[offMark:])}
+	h = header{rollback: b[offVersion] == rollback, pageSize: pageSize, mark: binary.BigEndian.Uint32(b[offMark:])}
 	if [4]byte(b[offChanges:]) == [4]byte(b[offCounted:]) { // else the number of pages is stale
 		h.size = pageSize * int64(binary.BigEndian.Uint32(b[offPages:]))
 	}
@@ -74,8 +81,10 @@ func readHeader(path string) (h header, size int64, err error) {
 
 // logMarks are the marks in a log.
 type logMarks struct {
-	frames int      // pages in it
-	marks  []uint32 // of each of its pages 1, in order
+	frames int             // pages in it, also twice
+	pages  map[uint32]bool // their numbers
+	before uint32          // the mark before the first
+	marks  []uint32        // of each of its copies of page 1, in order
 }
 
 // readLog reads the marks in a log. What a log that began again has not yet overwritten
@@ -97,6 +106,7 @@ func readLog(path string) (l logMarks, err error) {
 	}
 	pageSize := int64(binary.BigEndian.Uint32(head[8:]))
 	salts := string(head[16:24])
+	l.pages = make(map[uint32]bool)
 	for at := int64(logHeader); ; at += pageHeader + pageSize {
 		var b [pageHeader + headerSize]byte
 		if _, err := f.ReadAt(b[:], at); err != nil {
@@ -106,7 +116,12 @@ func readLog(path string) (l logMarks, err error) {
 			return l, nil
 		}
 		l.frames++
-		if binary.BigEndian.Uint32(b[:]) == 1 {
+		page := binary.BigEndian.Uint32(b[:])
+		l.pages[page] = true
+		if page == 1 {
+			if len(l.marks) == 0 {
+				l.before = binary.BigEndian.Uint32(b[pageHeader+offBefore:])
+			}
 			l.marks = append(l.marks, binary.BigEndian.Uint32(b[pageHeader+offMark:]))
 		}
 	}
@@ -139,36 +154,51 @@ func checkFiles(path string) error {
 		return err
 	case log.frames > 0 && (h.rollback || foreign(h, log)):
 		return fmt.Errorf("the log %s-wal is that of another database, and would destroy this one: move the log away", name)
-	case log.frames == 0 && size < h.size:
+	case !log.completes(h, size):
 		return cutOff(h, size)
 	}
 	return nil
+}
+
+// completes reports whether a log has the pages that are behind the end of a file of size
+// bytes: it is shorter than it says while they are brought home.
+func (l logMarks) completes(h header, size int64) bool {
+	for page := size/h.pageSize + 1; page <= h.size/h.pageSize; page++ {
+		if !l.pages[uint32(page)] {
+			return false
+		}
+	}
+	return true
 }
 
 func cutOff(h header, size int64) error {
 	return fmt.Errorf("the file is cut off: it has %d bytes of %d; restore a backup (throng restore)", size, h.size)
 }
 
-// foreign reports whether a log shows that it belongs to another database. Its first
-// mark is that which the file had when the log began, or else zero; what came home into
-// the file since has a mark of the log, too.
+// foreign reports whether a log shows that it belongs to another database. Its first mark
+// is that which the file had when the log began, or the one after it; what came home into
+// the file since has a mark of the log, too. A log without marks may be its own: that of
+// another program, such as sqlite3, or one that began again.
 func foreign(h header, l logMarks) bool {
-	return h.mark != 0 && len(l.marks) > 0 && l.marks[0] != 0 && !slices.Contains(l.marks, h.mark)
+	return h.mark != 0 && len(l.marks) > 0 && l.before != h.mark && !slices.Contains(l.marks, h.mark)
 }
 
 // LogMissing reports that the database in the file path was not closed by who had it
-// open, and has no log. Either the log was lost, and with it the last commits, or another
+// open, and has no log, or an empty one. Either the log was lost, and with it the last commits, or another
 // program, such as sqlite3, has brought it home since. Of a file that cannot be read it
 // says nothing: who opens it does.
 func LogMissing(path string) error {
+	path = resolved(path)
 	h, _, err := readHeader(path)
-	if err != nil || h.mark == 0 {
+	if err != nil || !h.open() {
 		return nil //nolint:nilerror // as said
 	}
-	if _, err := os.Lstat(path + "-wal"); !errors.Is(err, os.ErrNotExist) {
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		return nil
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return fmt.Errorf("the server that had %[1]s open did not close it, and its log %[1]s-wal is missing: unless another program, such as sqlite3, has opened the database since, or this is a copy that one made, the last commits are lost; bring the log back, or restore a backup (throng restore)", filepath.Base(path))
+	return fmt.Errorf("the server that had %[1]s open did not close it, and its log %[1]s-wal is missing or empty: unless another program, such as sqlite3, has opened the database since, or this is a copy that one made, or the server was killed as it rewrote its files, the last commits are lost; bring the log back, or restore a backup (throng restore)", filepath.Base(path))
 }
 
 // create makes the file of a new database, with its first page, if there is none. It is
@@ -207,14 +237,19 @@ func create(ctx context.Context, path string) error {
 
 // rename gives a file, whose bytes are on the disk, its name for good.
 func rename(from, to string) error {
-	f, err := os.OpenFile(from, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close(), os.Rename(from, to)); err != nil {
+	if err := errors.Join(synced(from), os.Rename(from, to)); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(to))
+}
+
+// synced has the bytes of a file on the disk.
+func synced(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func syncFolder(dir string) error {
@@ -228,21 +263,48 @@ func syncFolder(dir string) error {
 // markOpen marks the database as open, in the file itself.
 func (s *Store) markOpen(ctx context.Context) error {
 	var mark uint32
-	if err := s.write.QueryRowContext(ctx, "pragma user_version").Scan(&mark); err != nil || mark != 0 {
+	if err := s.write.QueryRowContext(ctx, "pragma user_version").Scan(&mark); err != nil || mark%2 == 1 {
 		return err // it was not closed: the mark of before is in file and log
 	}
-	return s.mark(ctx, 1+rand.Uint32N(1<<31-1), "passive")
+	if err := s.mark(ctx, mark, newMark()|1, "passive"); err != nil {
+		return err
+	}
+	return s.log.remark(ctx)
 }
 
 // markClosed marks the database as closed: the last commit of all.
 func (s *Store) markClosed(ctx context.Context) error {
-	return s.mark(ctx, 0, "truncate")
-}
-
-func (s *Store) mark(ctx context.Context, mark uint32, mode string) error {
-	if _, err := s.write.ExecContext(ctx, fmt.Sprintf("pragma user_version = %d", mark)); err != nil {
+	var mark uint32
+	if err := s.write.QueryRowContext(ctx, "pragma user_version").Scan(&mark); err != nil {
 		return err
 	}
-	_, _, err := checkpoint(ctx, s.write, mode)
-	return err
+	return s.mark(ctx, mark, newMark()&^1, "truncate")
+}
+
+// newMark draws a mark, which is positive as a number of 32 bits with a sign.
+func newMark() uint32 { return 2 + rand.Uint32N(1<<31-2) }
+
+func (s *Store) mark(ctx context.Context, before, mark uint32, mode string) error {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	// One transaction: a copy of page 1 has both, or neither.
+	for _, text := range []string{"begin immediate", fmt.Sprintf("pragma application_id = %d", before), fmt.Sprintf("pragma user_version = %d", mark), "commit"} {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			_, _ = conn.ExecContext(ctx, "rollback") // the first error is the one to tell
+			return err
+		}
+	}
+	var busy, log, home int
+	return conn.QueryRowContext(ctx, "pragma wal_checkpoint("+mode+")").Scan(&busy, &log, &home)
+}
+
+// resolved follows a symbolic link: the log lies beside the file to which that leads.
+func resolved(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
 }

@@ -27,3 +27,5 @@ func (l *fileLock) release() error {
 	}
 	return os.Remove(l.file.Name())
 }
+
+func giveToOwner(string, string) error { return nil }

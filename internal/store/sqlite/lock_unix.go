@@ -48,3 +48,20 @@ func (l *fileLock) sign() error {
 }
 
 func (l *fileLock) release() error { return l.file.Close() }
+
+// giveToOwner gives a file to who owns the folder, if root made
+// it for them.
+func giveToOwner(path, folder string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	owner, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return nil
+	}
+	return os.Chown(path, int(owner.Uid), int(owner.Gid))
+}

@@ -75,6 +75,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
+	path = resolved(path)
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return nil, err
