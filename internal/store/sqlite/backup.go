@@ -82,7 +82,8 @@ func copyDatabase(ctx context.Context, path, part string) (err error) {
 	return closed(ctx, part)
 }
 
-// closed marks a database file that nobody has open, and which has no log, as closed.
+// closed brings the log of a database file that nobody has open home, if it has one, and
+// takes its mark away.
 func closed(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", dsn(path, url.Values{"mode": {"rw"}}))
 	if err != nil {
@@ -162,9 +163,10 @@ func damaged(err error) error {
 // Restore makes the backup from the database in the file path, whose folder must be
 // there. What a killed server left, with its log beside it, is a backup, too. It refuses
 // one that is damaged or of a newer version of the program, and a database that a server
-// has open. One that is there already is refused, too, or with
-// replace kept under another name, which is returned. Cut off at any moment, the database
-// of before, the restored one or none is there, but never a part of one.
+// has open. One that is there already is refused, too, or with replace
+// kept under another name, which is returned. Cut off at any moment, the database
+// of before or the restored one is there, or the restored one beside a log that a server
+// refuses.
 func Restore(ctx context.Context, from, path string, replace bool) (kept string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
@@ -209,13 +211,11 @@ func Restore(ctx context.Context, from, path string, replace bool) (kept string,
 	if err := errors.Join(giveToOwner(part, filepath.Dir(path)), giveToOwner(path+".lock", filepath.Dir(path)), synced(part)); err != nil {
 		return "", err
 	}
-	if found {
-		kept = path + ".before-" + time.Now().UTC().Format("20060102T150405.000")
-		if err := keepAs(path, kept); err != nil {
-			return "", err
-		}
+	if !found {
+		return "", rename(part, path)
 	}
-	return kept, rename(part, path)
+	kept = path + ".before-" + time.Now().UTC().Format("20060102T150405.000")
+	return kept, exchange(path, part, kept)
 }
 
 // idle refuses to restore what is no database of its own: one that a server has open, or
@@ -278,15 +278,19 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// keepAs gives a database and its log another name. The file keeps its own, too, until
-// another one takes it: a folder without the file would be a new installation.
-func keepAs(path, to string) error {
-	if err := os.Link(path, to); err != nil && !errors.Is(err, os.ErrNotExist) {
-		if err := os.Rename(path, to); err != nil { // a file system without hard links
+// exchange puts part in the place of a database, and keeps that with its log under another
+// name. The log goes last: cut off before, it lies beside a file that has no log, and who
+// opens that refuses both.
+func exchange(path, part, kept string) error {
+	if err := os.Link(path, kept); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Rename(path, kept); err != nil { // a file system without hard links
 			return err
 		}
 	}
-	if err := os.Rename(path+"-wal", to+"-wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := rename(part, path); err != nil {
+		return err
+	}
+	if err := os.Rename(path+"-wal", kept+"-wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, os.ErrNotExist) {

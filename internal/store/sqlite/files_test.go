@@ -43,13 +43,18 @@ func TestFilesThatAreWrong(t *testing.T) {
 		harm func(path string) error
 		want string // "": it opens
 	}{
-		"nothing":                  {func(string) error { return nil }, ""},
-		"closed":                   {closed, ""},
-		"empty":                    {all(closed, func(path string) error { return os.Truncate(path, 0) }), "the file is empty"},
-		"no file but its log":      {remove(""), "throng.db is missing"},
-		"cut off":                  {all(closed, func(path string) error { return os.Truncate(path, 8192) }), "is cut off: it has 8192 bytes of "},
-		"no database":              {all(remove("-wal"), func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 1000), 0o600) }), "is not a database"},
-		"a log of another":         {logOf(other), "that of another database"},
+		"nothing":             {func(string) error { return nil }, ""},
+		"closed":              {closed, ""},
+		"empty":               {all(closed, func(path string) error { return os.Truncate(path, 0) }), "the file is empty"},
+		"no file but its log": {remove(""), "throng.db is missing"},
+		"cut off":             {all(closed, func(path string) error { return os.Truncate(path, 8192) }), "is cut off: it has 8192 bytes of "},
+		"no database":         {all(remove("-wal"), func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("text "), 1000), 0o600) }), "is not a database"},
+		"a log of another":    {logOf(other), "that of another database"},
+		"a restore that was cut off before the old log went": {func(p string) error {
+			to := filepath.Join(t.TempDir(), "copy.db")
+			_, err := Backup(t.Context(), p, to)
+			return errors.Join(err, os.Rename(to, p))
+		}, "that of another database"},
 		"a log of another, closed": {all(closed, func(p string) error { return replaced(t, p) }, logOf(other)), "that of another database"},
 		"cut off, with its log": {func(path string) error {
 			if err := closed(path); err != nil {
