@@ -52,11 +52,11 @@ func (s *Retention) Get(ctx context.Context, p *access.Principal, id crowd.Tenan
 	if err := p.MayFor(access.RetentionGet, id); err != nil {
 		return nil, err
 	}
-	if _, err := s.store.Tenant(ctx, id); err != nil {
+	set, err := s.daysSet(ctx, id, nil)
+	if err != nil {
 		return nil, err
 	}
-	all, err := s.store.RetentionSet(ctx)
-	return s.rules(all[id], nil), err
+	return s.rules(set, nil), nil
 }
 
 // rules are those of a tenant that has set some days, as they would be if changes were set.
@@ -91,12 +91,8 @@ func (s *Retention) check(changes map[store.Retained]*int) error {
 	return nil
 }
 
-// Set sets for how many days a tenant keeps something (0: for ever); nil: as long as the
-// operator says. What is kept for longer then is deleted soon, and cannot be had back.
-func (s *Retention) Set(ctx context.Context, p *access.Principal, id crowd.TenantID, changes map[store.Retained]*int) ([]Rule, error) {
-	if err := p.MayFor(access.RetentionSet, id); err != nil {
-		return nil, err
-	}
+// daysSet checks changes of a tenant's retention, and returns the days that it has set.
+func (s *Retention) daysSet(ctx context.Context, id crowd.TenantID, changes map[store.Retained]*int) (map[store.Retained]int, error) {
 	if _, err := s.store.Tenant(ctx, id); err != nil {
 		return nil, err
 	}
@@ -104,10 +100,20 @@ func (s *Retention) Set(ctx context.Context, p *access.Principal, id crowd.Tenan
 		return nil, err
 	}
 	all, err := s.store.RetentionSet(ctx)
+	return all[id], err
+}
+
+// Set sets for how many days a tenant keeps something (0: for ever); nil: as long as the
+// operator says. What is kept for longer then is deleted soon, and cannot be had back.
+func (s *Retention) Set(ctx context.Context, p *access.Principal, id crowd.TenantID, changes map[store.Retained]*int) ([]Rule, error) {
+	if err := p.MayFor(access.RetentionSet, id); err != nil {
+		return nil, err
+	}
+	set, err := s.daysSet(ctx, id, changes)
 	if err != nil {
 		return nil, err
 	}
-	before, after := s.rules(all[id], nil), s.rules(all[id], changes)
+	before, after := s.rules(set, nil), s.rules(set, changes)
 	if len(changes) == 0 {
 		return before, nil
 	}
@@ -156,17 +162,11 @@ func (s *Retention) Preview(ctx context.Context, p *access.Principal, id crowd.T
 	if err := p.MayFor(access.RetentionPreview, id); err != nil {
 		return nil, err
 	}
-	if _, err := s.store.Tenant(ctx, id); err != nil {
-		return nil, err
-	}
-	if err := s.check(changes); err != nil {
-		return nil, err
-	}
-	all, err := s.store.RetentionSet(ctx)
+	set, err := s.daysSet(ctx, id, changes)
 	if err != nil {
 		return nil, err
 	}
-	out := &Preview{At: s.clock.Time(), Rules: s.rules(all[id], changes)}
+	out := &Preview{At: s.clock.Time(), Rules: s.rules(set, changes)}
 	for _, r := range out.Rules {
 		switch {
 		case r.Keeps == 0:
