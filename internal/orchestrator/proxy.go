@@ -279,7 +279,7 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 	v.cfg.Call(Attempt{Tenant: l.tenant, Step: s.node.Name, Service: spec, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
 		v.host.deliver(func(context.Context) {
 			l.underWay--
-			if f := (*httpstep.Failure)(nil); errors.As(err, &f) && f.Reason == httpstep.Refused && p.begun == begun {
+			if f := (*httpstep.Failure)(nil); errors.As(err, &f) && f.Unsent() && p.begun == begun {
 				v.uncalled(p, started)
 			}
 			v.endAttempt(p, outcome{call: x, cells: reply.Values, took: v.host.now().Sub(started)}, err)

@@ -352,26 +352,34 @@ func TestTheUseOfAServiceCannotBeKept(t *testing.T) {
 	}
 }
 
-// TestARefusedCallUsesNoRate: what is refused before anything is sent does not keep those
-// that follow from their turn.
+// TestARefusedCallUsesNoRate: what is refused before anything is sent, for whatever reason,
+// does not keep those that follow from their turn; what the service itself refused does.
 func TestARefusedCallUsesNoRate(t *testing.T) {
-	w := newWorld(t)
-	w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant)
-	begin, refusals := w.now, 0
-	var at []time.Time
-	service := w.service
-	w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
-		if a.Call.Fields[0].Value != "4" && a.Call.Fields[0].Value != "6" {
-			refusals++
-			return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Refused, Message: "may not be called"}
-		}
-		at = append(at, w.now)
-		return service(a)
-	}
-	id := w.start(sharedFlow(""), ids(6))
-	w.play()
-	w.wantState(id, store.RunRunning) // the refused are held
-	if n := w.node(id, "call"); n.Faults != 4 || refusals != 4 || len(at) != 2 || w.now.Sub(begin) > 15*time.Second || at[1].Sub(at[0]) < 10*time.Second {
-		t.Errorf("%d held, %d refused, calls at %s, all within %s", n.Faults, refusals, at, w.now.Sub(begin))
+	for _, test := range []struct {
+		reason httpstep.Reason
+		unsent bool
+	}{{httpstep.Refused, true}, {httpstep.NoSecret, true}, {httpstep.BadFields, true}, {httpstep.TLS, false}} {
+		t.Run(string(test.reason), func(t *testing.T) {
+			w := newWorld(t)
+			w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant)
+			begin, refusals := w.now, 0
+			var at []time.Time
+			service := w.service
+			w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
+				if a.Call.Fields[0].Value != "4" && a.Call.Fields[0].Value != "6" {
+					refusals++
+					return httpstep.Reply{}, &httpstep.Failure{Reason: test.reason, Message: "it is refused"}
+				}
+				at = append(at, w.now)
+				return service(a)
+			}
+			id := w.start(sharedFlow(""), ids(6))
+			w.play()
+			w.wantState(id, store.RunRunning) // the refused are held
+			quick := w.now.Sub(begin) <= 15*time.Second
+			if n := w.node(id, "call"); n.Faults != 4 || refusals != 4 || len(at) != 2 || quick != test.unsent || at[1].Sub(at[0]) < 10*time.Second {
+				t.Errorf("%d held, %d refused, calls at %s, all within %s", n.Faults, refusals, at, w.now.Sub(begin))
+			}
+		})
 	}
 }

@@ -43,6 +43,11 @@ func (f *Failure) Error() string {
 	return f.Message + ": " + f.Said
 }
 
+// Unsent reports whether the service was not called at all.
+func (f *Failure) Unsent() bool {
+	return f.Reason == Refused || f.Reason == NoSecret || f.Reason == BadFields
+}
+
 // isTemporary reports whether another try could succeed.
 func (f *Failure) isTemporary() bool {
 	switch f.Reason {
