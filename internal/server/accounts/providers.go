@@ -105,14 +105,25 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if act.Pending() { // they were known
 		act.Actor, act.Object = u.ID, u.ID.String()
 	}
-	if u.Suspended {
-		return "", "", errSuspended
-	}
-	if err := s.regroup(ctx, p, u.ID, who.Groups, false); err != nil {
+	if err := s.regroupAtSignIn(ctx, p, &u, who.Groups); err != nil {
 		return "", "", err
 	}
 	session, err = s.enter(ctx, &u, &Credentials{}, p.TrustFactor)
 	return session, next, err
+}
+
+// regroupAtSignIn makes somebody who comes in what their groups make them, unless they are
+// suspended by now: a provider that takes them out meanwhile is waited for.
+func (s *Accounts) regroupAtSignIn(ctx context.Context, p *oidc.Provider, u *store.User, claimed []string) (err error) {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	if *u, err = s.store.User(ctx, u.ID); err != nil {
+		return err
+	}
+	if u.Suspended {
+		return errSuspended
+	}
+	return s.regroup(ctx, p, u.ID, claimed, false)
 }
 
 // personOf returns the person with an account at a provider, who is made if they are new.

@@ -295,7 +295,7 @@ func (s *Provisioning) settle(ctx context.Context, name string) {
 		list, err = s.store.ListProvisioned(ctx, f)
 		for _, r := range list {
 			if ctx.Err() == nil {
-				s.regroup(ctx, &access.Principal{}, of, r.User)
+				s.settleOne(ctx, of, r.User)
 			}
 		}
 		if f.Offset += len(list); len(list) < f.Limit {
@@ -305,6 +305,14 @@ func (s *Provisioning) settle(ctx context.Context, name string) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.later(of, err)
 	}
+}
+
+// settleOne makes one person what the groups make them, between two changes by the provider:
+// within one that takes somebody out, they still are in groups that they have to leave.
+func (s *Provisioning) settleOne(ctx context.Context, of *oidc.Provider, id crowd.WorkerID) {
+	s.accounts.writes.Lock()
+	defer s.accounts.writes.Unlock()
+	s.regroup(ctx, &access.Principal{}, of, id)
 }
 
 // provisionsGroups reports whether a provider keeps any group here.

@@ -193,3 +193,19 @@ func init() { // what groups make people is done at once, or a minute later, or 
 	excused["Provisioning.Change/Commit"] = excuse{why: "the pool gives back what they hold when it goes on", unheard: true, differs: []string{"assignments", "duties"}}
 	excused["Provisioning.AddGroup/GroupMembers"] = excuse{why: "the group is there; only its members could not be read", again: crowd.Conflict}
 }
+
+// TestAStartDoesNotPutBackWhomAProviderTakesOut: what a start does to people of a provider
+// does not fall within one of the provider's changes.
+func TestAStartDoesNotPutBackWhomAProviderTakesOut(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	for range 40 {
+		x := st.open(t, t.TempDir(), "Provisioning.Remove")
+		p := must(x.Provisioning.Person(x.ctx, x.people.corp, x.people.member))(t)
+		ok(t, x.Provisioning.Remove(x.ctx, x.people.corp, x.people.member, noCheck))
+		if u := must(x.store.User(x.ctx, p.User))(t); u.Pool != 0 || !u.Suspended {
+			t.Fatalf("who was taken out is in pool %d, suspended %t", u.Pool, u.Suspended)
+		}
+		x.close()
+	}
+}
