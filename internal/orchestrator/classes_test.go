@@ -101,14 +101,14 @@ func TestClassesOfItems(t *testing.T) {
 		t.Errorf("noted: %q", got)
 	}
 	want := []orchestrator.ClassView{
-		{Name: "premium", ClassCount: store.ClassCount{Ended: 6, Late: 4, Penalty: 36 * crowd.Unit}},
-		{Name: "gold", ClassCount: store.ClassCount{Ended: 3}},
-		{Name: "regular", ClassCount: store.ClassCount{Ended: 7, Failed: 1}, Unread: 1}, // of which it is not said that it was in time
+		{Name: "premium", ClassCount: store.ClassCount{Ended: 4, Late: 4, Penalty: 36 * crowd.Unit}},
+		{Name: "gold", ClassCount: store.ClassCount{Ended: 2}},
+		{Name: "regular", ClassCount: store.ClassCount{Ended: 5, Failed: 1}, Unread: 1}, // of which it is not said that it was in time
 	}
-	if v.Classes[2].Kept() != 6 || v.Classes[2].Judged() != 6 || v.Classes[0].Kept() != 2 || v.Classes[0].Judged() != 6 {
+	if v.Classes[2].Kept() != 4 || v.Classes[2].Judged() != 4 || v.Classes[0].Kept() != 0 || v.Classes[0].Judged() != 4 {
 		t.Errorf("in time are %d of %d, and %d of %d", v.Classes[2].Kept(), v.Classes[2].Judged(), v.Classes[0].Kept(), v.Classes[0].Judged())
 	}
-	if fmt.Sprint(v.Classes) != fmt.Sprint(want) || v.Ended != 16 || v.Late != 4 || v.Penalty != 36*crowd.Unit {
+	if fmt.Sprint(v.Classes) != fmt.Sprint(want) || v.Ended != 11 || v.Late != 4 || v.Penalty != 36*crowd.Unit {
 		t.Errorf("classes: %+v; ended %d, late %d, penalty %s", v.Classes, v.Ended, v.Late, v.Penalty)
 	}
 	w.wantEnded(v)
@@ -156,6 +156,25 @@ func TestServicesServeByClass(t *testing.T) {
 	}
 	if got != "adcb" && got != "dcab" { // the first is taken as it comes
 		t.Errorf("the service was called for %s", got)
+	}
+}
+
+// TestALateRowThatCannotBeRead: it is late, and no item counts as one in time less for it.
+func TestALateRowThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	text := strings.Replace(tiered, "items: stream", "items: batch", 1)
+	id := w.load(orchestrator.NewRun{Text: text, Open: []string{"items"}}, nil)
+	_, err := w.o.Load(w.ctx, id, "items", csv(t, "id,tier,price\nc,gold,much\n"))
+	must(t, err)
+	must(t, w.o.Start(w.ctx, id))
+	w.settle()
+	w.now = w.now.Add(3 * time.Hour)
+	must(t, w.o.SealInputs(w.ctx, id, ""))
+	w.play()
+	w.wantState(id, store.RunDone)
+	c := w.view(id).Classes[2]
+	if c.Ended != 1 || c.Late != 1 || c.Unread != 1 || c.Judged() != 1 || c.Kept() != 0 {
+		t.Errorf("%+v: in time are %d of %d, want 0 of 1, which was late", c, c.Kept(), c.Judged())
 	}
 }
 
@@ -207,7 +226,7 @@ func TestClassesOfARunThatGoesOn(t *testing.T) {
 			byItem[row.Item] = row.Class
 		}
 	}
-	if v := w.view(again); v.Classes[0].Ended != 3 || v.Classes[1].Ended != 3 || v.Classes[2].Ended != 3 {
+	if v := w.view(again); v.Classes[0].Ended != 2 || v.Classes[1].Ended != 2 || v.Classes[2].Ended != 2 {
 		t.Errorf("classes: %+v", v.Classes)
 	}
 	third := w.load(orchestrator.NewRun{Text: strings.NewReplacer(`tier == "premium"`, `tier == "regular"`).Replace(tiered), Parent: again}, nil)

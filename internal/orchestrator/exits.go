@@ -15,7 +15,7 @@ import (
 // nodes, in order.
 type exits struct {
 	ends        []int  // of an exit: those of its items, itself among them; nil: no items leave the workflow here
-	multipliers []int  // of an exit: the nodes that may have made its items of others
+	multipliers []int  // of an exit: the nodes that may have made items of others that leave by it, or by one of ends
 	madeEnds    []int  // of a multiplier: the exits of the items that it makes
 	otherJoin   string // of a multiplier: a step that also waits for the item by another path; "": none
 }
@@ -79,10 +79,14 @@ func (r *run) traceMadeItems(m *node) {
 		reached[i] = reached[i] || sources > 0
 		if reached[i] && len(x.ends) > 0 {
 			m.madeEnds = append(m.madeEnds, i)
-			x.multipliers = append(x.multipliers, m.Node.Node)
 		}
 		if x != m && sources > 0 && sources < len(x.joined) {
 			m.otherJoin = x.Name
+		}
+	}
+	if len(m.madeEnds) > 0 {
+		for _, i := range r.nodes[m.madeEnds[0]].ends {
+			r.nodes[i].multipliers = append(r.nodes[i].multipliers, m.Node.Node)
 		}
 	}
 }
@@ -115,8 +119,7 @@ func (r *run) accruePenalties(ctx context.Context) (more bool, err error) {
 		for i := range rows {
 			row := &rows[i]
 			n.Cursors[len(n.step.From)] = row.N
-			x, ended := r.ended(row, r.gates(n, r.exitsOf(n, row)))
-			if ended {
+			if x, ended := r.ended(n, row, r.exitsOf(n, row)); ended {
 				r.count(&kept, &x)
 			}
 		}
@@ -148,11 +151,7 @@ func (n *node) related() []int {
 // made from another one begins where it was made.
 func (r *run) exitsOf(n *node, row *store.JoinedRow) []int {
 	for _, m := range n.multipliers {
-		made := row.With[m]
-		if m == n.Node.Node {
-			made = row.Row
-		}
-		if made.Origin != 0 {
+		if n.rowAt(m, row).Origin != 0 {
 			return r.nodes[m].madeEnds
 		}
 	}
@@ -190,7 +189,7 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 				break
 			}
 			ends := r.exitsOf(n, &row)
-			if x, ended := r.ended(&row, r.gates(n, ends)); ended && ends[0] == n.Node.Node {
+			if x, ended := r.ended(n, &row, ends); ended && ends[0] == n.Node.Node {
 				list = append(list, x)
 			}
 		}
@@ -199,12 +198,22 @@ func (o *Orchestrator) Ended(ctx context.Context, tenant crowd.TenantID, id crow
 	return list, older, nil
 }
 
-// ended returns the item of a row at an exit, if it has passed the others.
-func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool) {
+// rowAt returns what another node has of the item of a row at n, or n itself.
+func (n *node) rowAt(other int, row *store.JoinedRow) store.Row {
+	if other == n.Node.Node {
+		return row.Row
+	}
+	return row.With[other]
+}
+
+// ended returns the item of a row at an exit, if it has passed all of its exits, and did
+// not end in the items that a query made of it.
+func (r *run) ended(n *node, row *store.JoinedRow, ends []int) (x EndedItem, all bool) {
 	x = EndedItem{Born: row.Born, Class: row.Class, At: row.At, Failed: row.State == store.RowFailed}
 	if x.At.Before(x.Born) { // it left in the parent, and its age was renewed
 		x.At = x.Born
 	}
+	others := r.gates(n, ends)
 	for _, g := range others {
 		if other := row.With[g.node]; other.At.After(x.At) {
 			x.At = other.At
@@ -214,5 +223,12 @@ func (r *run) ended(row *store.JoinedRow, others []gate) (x EndedItem, all bool)
 	if s := r.flow.SLA; s != nil && s.PerItem {
 		x.Penalty = s.Of(row.Class).At(x.At.Sub(x.Born))
 	}
-	return x, passed(row, others)
+	return x, passed(row, others) && !n.onlySplit(row, ends)
+}
+
+// onlySplit reports whether the item of a row at an exit was split, and no exit has it
+// but as skipped: the items that were made of it end in its place.
+func (n *node) onlySplit(row *store.JoinedRow, ends []int) bool {
+	return !slices.ContainsFunc(ends, func(e int) bool { return n.rowAt(e, row).State != store.RowSkipped }) &&
+		slices.ContainsFunc(n.multipliers, func(m int) bool { return wasSplit(n.rowAt(m, row)) })
 }

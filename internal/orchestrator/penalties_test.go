@@ -120,6 +120,49 @@ steps:
 	w.wantEnded(v)
 }
 
+// TestASplitRowEndsInItsItems: a row that a query splits has not ended; the items that
+// were made of it end. Where another branch takes the row itself, it ends there, too.
+func TestASplitRowEndsInItsItems(t *testing.T) {
+	const head = `
+workflow: parts
+sla: {per: item, penalty: constant, after: 1m, cost: 1}
+inputs: {items: {columns: [id, parts]}}
+steps:
+  parts: {from: {items: stream}, sql: "select items.id as id, value as part from items, json_each(parts)"}
+`
+	ask := "  ask: {from: {parts: stream}, " + choose + "}\n"
+	side := "  side: {from: {items: stream}, WHENservice: {url: \"https://y.example/\", response: {type: object, properties: {aside: {type: string}}}}}\n"
+	letters := `  letters: {from: {parts: stream}, sql: "select parts.id as id, value as letter from parts, json_each(concat('[\"', part, '\", \"b\"]'))"}` + "\n"
+	for _, c := range []struct {
+		name, steps   string
+		atOnce, ended int64
+	}{
+		{"people", ask, 0, 3},
+		{"where it is split", "", 3, 3},
+		{"another branch", ask + strings.Replace(side, "WHEN", "", 1), 1, 4},
+		{"another branch that passes it by", ask + strings.Replace(side, "WHEN", `when: id == "none", `, 1), 0, 3},
+		{"split twice", letters + strings.Replace(ask, "parts: stream", "letters: stream", 1), 0, 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.start(head+c.steps, "id,parts\n1,\"[\"\"x\"\",\"\"y\"\",\"\"z\"\"]\"\n")
+			w.settle()
+			v := w.view(id)
+			if v.Ended != c.atOnce || v.Going != c.ended-c.atOnce {
+				t.Errorf("before people answer %d ended and %d go on, want %d and %d", v.Ended, v.Going, c.atOnce, c.ended-c.atOnce)
+			}
+			w.wantEnded(v)
+			w.now = w.now.Add(2 * time.Minute)
+			w.play()
+			w.wantState(id, store.RunDone)
+			if v = w.view(id); v.Ended != c.ended || v.Late != c.ended-c.atOnce {
+				t.Errorf("%d ended, %d late, want %d and %d", v.Ended, v.Late, c.ended, c.ended-c.atOnce)
+			}
+			w.wantEnded(v)
+		})
+	}
+}
+
 // TestAQueryThatMultipliesBeforeAJoin may not give several rows of one item.
 func TestAQueryThatMultipliesBeforeAJoin(t *testing.T) {
 	w := newWorld(t)

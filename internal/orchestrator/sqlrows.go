@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -223,6 +224,14 @@ func (s *rowQueryRunner) putOff(c *change, t *intake, items []arrival) {
 	t.cursors[i] = max(t.cursors[i], next-1) // an item that was held was taken before
 }
 
+// became begins what the row of an item says that was split. Runs that are kept have it.
+const became = "it became "
+
+// wasSplit reports whether a query made several items of the one that a row of it is of.
+func wasSplit(row store.Row) bool {
+	return row.State == store.RowSkipped && strings.HasPrefix(row.Error, became)
+}
+
 // saveResults keeps what a query gave for each item. One row is the item's own; of
 // several each is a new item, and the one that they were made from goes no
 // further.
@@ -242,7 +251,7 @@ func (s *rowQueryRunner) saveResults(ctx context.Context, items []arrival, resul
 		case len(got.rows) == 0:
 			c.skip(n, x, "the query gave no row")
 		default:
-			c.skip(n, x, "it became "+format.Count(len(got.rows), "item"))
+			c.skip(n, x, became+format.Count(len(got.rows), "item"))
 			for _, cells := range got.rows {
 				c.addMade(n, x, cells)
 				n.Text += int64(store.TextBytes(cells))

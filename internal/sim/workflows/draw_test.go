@@ -44,6 +44,8 @@ type planned struct {
 	family int            // where its items were made
 	makers string         // steps on the way that make several items of one
 	checks string         // "crowd", "service": what its own first column is
+	came   []int          // the steps from which items come to it one by one
+	split  []string       // items of which it makes several
 }
 
 func known(item int) string { return []string{"yes", "no"}[item%2] }
@@ -137,6 +139,7 @@ func (p *plan) byItem(random *rand.Rand, s *planned, from []int) {
 	p.begin(s, edges)
 	first := &p.steps[from[0]]
 	s.base, s.family, s.makers, s.part, s.state = first.base, first.family, first.makers, first.part, make(map[string]store.RowState)
+	s.came = from
 	all := len(from) > 1 && random.IntN(2) == 0
 	if all {
 		p.text.WriteString("    join: all\n")
@@ -263,6 +266,7 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 		fmt.Fprintf(&p.text, "    on_error: %s\n", []string{"hold", "drop"}[random.IntN(2)])
 		p.kinds["wrong"]++
 	}
+	s.came = came
 	for key := range src.state {
 		s.state[key] = p.arrives(key, came, false)
 		if s.state[key] != store.RowOK {
@@ -279,6 +283,9 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 			s.part[key] = part
 		default:
 			s.state[key] = store.RowSkipped
+			if n > 1 {
+				s.split = append(s.split, key)
+			}
 			for i := range n {
 				made := fmt.Sprint(key, ".", s.name, ".", i+1)
 				s.state[made], s.part[made] = store.RowOK, part*4+i+1
@@ -288,9 +295,11 @@ func (p *plan) rowByRow(random *rand.Rand, s *planned, from, other int) {
 }
 
 // ends is how many items come to the end of their way, the odd ones and the even ones: those of
-// families that steps hand on.
+// families that steps hand on. One of which several were made ends itself only where a last
+// step has it in another way than as skipped.
 func (p *plan) ends() (odd, even int64) {
 	keys := make(map[int]map[string]bool)
+	handedOn := make(map[int]bool)
 	for i, s := range p.steps {
 		if i > 0 && s.family != i {
 			if keys[s.family] == nil {
@@ -298,6 +307,23 @@ func (p *plan) ends() (odd, even int64) {
 			}
 			for key := range s.state {
 				keys[s.family][key] = true
+			}
+		}
+		for _, from := range s.came {
+			handedOn[from] = true
+		}
+	}
+	for _, s := range p.steps {
+		for _, key := range s.split {
+			delete(keys[s.family], key)
+		}
+	}
+	for i, s := range p.steps {
+		if list := keys[s.family]; list != nil && i > 0 && s.family != i && !handedOn[i] {
+			for key, state := range s.state {
+				if state != store.RowSkipped {
+					list[key] = true
+				}
 			}
 		}
 	}

@@ -107,6 +107,24 @@ func TestRunsArrive(t *testing.T) {
 	same(t, "items of the step", o.Steps[0].In, int64(4))
 }
 
+// TestOneRowBecomesFour: of a row that a query splits, the items end, and not the row.
+func TestOneRowBecomesFour(t *testing.T) {
+	p := planOf(t, `
+workflow: Words
+inputs: {lines: {columns: [id]}}
+sla: {penalty: constant, after: 90s, cost: 1.00}
+steps:
+  words: {from: {lines: stream}, sql: "select lines.id as id, value as word from lines, json_each('[1,2,3,4]')"}
+  answer: {from: {words: stream}, crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05}}
+`)
+	p.Load.Arrivals = sim.Arrivals{Times: []time.Duration{0}}
+	p.Models = Models{"answer": {Time: sim.Constant(60)}}
+	o := p.must(t).Variants[0].Runs[0]
+	same(t, "latencies", o.Latency, []float64{60, 120, 180, 240})
+	same(t, "arrived, ended, late", []int{o.Arrived, o.Ended, o.Late}, []int{1, 4, 3})
+	same(t, "penalty", o.Penalty, 3*crowd.Unit)
+}
+
 // TestQueueingTheory: with Poisson arrivals and exponential times of one person, the mean
 // time of an item is 1/(μ-λ): two minutes for λ = 30/h and μ = 60/h. Five times the standard
 // error of that mean, with the autocorrelation (1+ρ)/(1-ρ) of an M/M/1 queue, is allowed.
