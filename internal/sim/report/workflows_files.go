@@ -91,7 +91,7 @@ func (r *WorkflowReport) pictures() []picture {
 	if len(r.Variants[0].Runs[0].Samples) < 2 {
 		return list
 	}
-	list = append(list, r.overTime("going", "On their way", "What had come and not ended, in repetition 1.", func(s *workflows.Sample) float64 { return float64(s.Going) }))
+	list = append(list, r.overTime("going", "On their way", "Items, or runs, that had come and not ended, in repetition 1; of a row that a query splits, its items.", func(s *workflows.Sample) float64 { return float64(s.Going) }))
 	for i, p := range r.first().Pools {
 		list = append(list, r.overTime("queue"+string(rune('a'+i%26)), "Queue of "+p.Name, "Tasks that waited for people, in repetition 1.",
 			func(s *workflows.Sample) float64 { return float64(s.Queues[i]) }))

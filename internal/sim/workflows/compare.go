@@ -164,14 +164,14 @@ type Metric struct {
 // Metrics are the figures of an Outcome, in the order of reports.
 var Metrics = []Metric{
 	metric("penalty", "currency", "what being late costs", func(o *Outcome) float64 { return float64(o.Penalty) / 1e6 }),
-	metric("late", "", "rows, or runs, that cost a penalty", func(o *Outcome) float64 { return float64(o.Late) }),
+	metric("late", "", "items, or runs, that cost a penalty", func(o *Outcome) float64 { return float64(o.Late) }),
 	metric("late_share", "1", "the late ones, of those that ended and were promised something: rows of runs, where the SLA is per item", func(o *Outcome) float64 { return float64(o.Late) / float64(o.Promised) }),
 	metric("latency_mean_s", "s", "from coming to the end, mean", func(o *Outcome) float64 { return stats.Mean(o.Latency) }),
 	metric("latency_p50_s", "s", "from coming to the end, median", quantile(0.5)),
 	metric("latency_p95_s", "s", "from coming to the end, 95th percentile", quantile(0.95)),
 	metric("latency_max_s", "s", "from coming to the end, at most", quantile(1)),
-	metric("arrived", "", "rows, or runs, that came", func(o *Outcome) float64 { return float64(o.Arrived) }),
-	metric("ended", "", "that came to an end; one that a query splits ends several times", func(o *Outcome) float64 { return float64(o.Ended) }),
+	metric("arrived", "", "rows of all inputs, or runs, that came", func(o *Outcome) float64 { return float64(o.Arrived) }),
+	metric("ended", "", "items, or runs, that came to an end; of a row that a query splits, its items", func(o *Outcome) float64 { return float64(o.Ended) }),
 	metric("gave_up", "", "items that a step could not deal with", func(o *Outcome) float64 { return float64(o.GaveUp) }),
 	metric("spent", "currency", "paid for answers", func(o *Outcome) float64 { return float64(o.Spent) / 1e6 }),
 	metric("answers", "", "of people", func(o *Outcome) float64 { return float64(o.Answers) }),

@@ -92,8 +92,8 @@ type world struct {
 	calls       uint64
 	runs        []crowd.RunID   // in order
 	open        []crowd.RunID   // of those, those that may not have ended
-	arrived     int             // rows or runs of the load so far
-	births      []time.Duration // of the rows or runs of the load
+	arrived     int             // arrivals of the load so far: a row of each input, or a run
+	births      []time.Duration // of the runs of the load; items tell theirs
 	comes       bool            // more of the load is to come
 	nextArrival func() (time.Duration, bool)
 	busy        map[crowd.PoolID]time.Duration // spent on answers

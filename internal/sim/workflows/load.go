@@ -276,7 +276,7 @@ const MaxItems = 1_000_000
 func (l *Load) Items(flow *workflow.Workflow) float64 {
 	items := l.Arrivals.Expected(l.For)
 	if !l.Runs {
-		return items
+		return items * float64(len(Streams(flow)))
 	}
 	each := 0
 	for i := range flow.Inputs {
@@ -297,8 +297,8 @@ func (w *world) arrive() error {
 	o := w.out.Orchestrator
 	n := w.arrived
 	w.arrived++
-	w.births = append(w.births, w.now.Sub(w.out.Began))
 	if w.Load.Runs {
+		w.births = append(w.births, w.now.Sub(w.out.Began))
 		return w.arriveRun(n)
 	}
 	for _, name := range Streams(w.out.Flow) {

@@ -109,20 +109,61 @@ func TestRunsArrive(t *testing.T) {
 
 // TestOneRowBecomesFour: of a row that a query splits, the items end, and not the row.
 func TestOneRowBecomesFour(t *testing.T) {
-	p := planOf(t, `
+	o := runOf(t, `
 workflow: Words
 inputs: {lines: {columns: [id]}}
 sla: {penalty: constant, after: 90s, cost: 1.00}
 steps:
   words: {from: {lines: stream}, sql: "select lines.id as id, value as word from lines, json_each('[1,2,3,4]')"}
   answer: {from: {words: stream}, crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05}}
-`)
-	p.Load.Arrivals = sim.Arrivals{Times: []time.Duration{0}}
-	p.Models = Models{"answer": {Time: sim.Constant(60)}}
-	o := p.must(t).Variants[0].Runs[0]
+`, 0)
 	same(t, "latencies", o.Latency, []float64{60, 120, 180, 240})
 	same(t, "arrived, ended, late", []int{o.Arrived, o.Ended, o.Late}, []int{1, 4, 3})
 	same(t, "penalty", o.Penalty, 3*crowd.Unit)
+	o.wantGoing(t, 4)
+}
+
+// TestTwoInputsAtOnce: an arrival is a row of each input that is streamed.
+func TestTwoInputsAtOnce(t *testing.T) {
+	o := runOf(t, `
+workflow: Two
+inputs: {ones: {columns: [id]}, others: {columns: [id]}}
+steps:
+  first: {from: {ones: stream}, crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05}}
+  second: {from: {others: stream}, crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05}}
+`, 0, time.Hour)
+	same(t, "latencies", o.Latency, []float64{60, 120, 60, 120})
+	same(t, "arrived, ended", []int{o.Arrived, o.Ended}, []int{4, 4})
+	o.wantGoing(t, 2)
+}
+
+// runOf is what comes of arrivals before one person, who takes a minute for each answer.
+func runOf(t *testing.T, text string, arrivals ...time.Duration) *Outcome {
+	t.Helper()
+	p := planOf(t, text)
+	p.Load.Arrivals = sim.Arrivals{Times: arrivals}
+	p.Models = make(Models)
+	flow, _ := orchestrator.Parse(t.Context(), text, nil, time.Time{})
+	for i := range flow.Steps {
+		if flow.Steps[i].Crowd() != nil {
+			p.Models[flow.Steps[i].Name] = scenario.StepModel{Time: sim.Constant(60)}
+		}
+	}
+	return p.must(t).Variants[0].Runs[0]
+}
+
+// wantGoing fails unless at any time what was on its way was what the one person had in
+// hand, and what waited for them, and at most so much.
+func (o *Outcome) wantGoing(t *testing.T, most int) {
+	t.Helper()
+	peak := 0
+	for _, s := range o.Samples {
+		peak = max(peak, s.Going)
+		if want := min(s.Going, 1) + s.Queues[0]; s.Going != want {
+			t.Errorf("after %s: %d on their way, %d of them in the queue", s.At, s.Going, s.Queues[0])
+		}
+	}
+	same(t, "most on their way", peak, most)
 }
 
 // TestQueueingTheory: with Poisson arrivals and exponential times of one person, the mean

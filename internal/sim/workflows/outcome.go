@@ -19,7 +19,7 @@ const maxSamples = 20 * sampled
 // Sample is what there was at a time.
 type Sample struct {
 	At     time.Duration
-	Going  int   // rows or runs of the load that have come and not ended
+	Going  int   // items, or runs, that were born and have not ended
 	Queues []int // tasks that wait for people, by pool
 }
 
@@ -47,8 +47,8 @@ func (w *world) sample(to time.Time) {
 
 // Outcome is what came of a simulation under a load.
 type Outcome struct {
-	Arrived     int // rows, or runs
-	Ended       int // of those
+	Arrived     int // rows of all inputs, or runs
+	Ended       int // items, or runs
 	Promised    int // what Late is of: those that ended, or items of all runs, if the SLA is per item
 	Late        int // of those, what cost something
 	GaveUp      int // items that a step held after an error, and were given up
@@ -90,10 +90,14 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 		Calls: w.out.Calls, FailedCalls: w.out.FailedCalls, Samples: w.samples.list,
 		DeadEnds: len(w.lost), Lost: len(w.lost) > 0 && len(w.ended) == 0,
 	}
+	if !w.Load.Runs {
+		o.Arrived *= len(Streams(w.out.Flow))
+	}
 	if o.DeadEnds > 0 {
 		o.DeadEnd = w.lost[0]
 	}
 	perItem := w.out.Flow.SLA != nil && w.out.Flow.SLA.PerItem
+	births := w.births
 	var ends []time.Duration
 	for _, r := range w.ended {
 		o.Penalty += r.Penalty
@@ -124,7 +128,7 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 		}
 		for _, x := range list {
 			o.Latency = append(o.Latency, x.At.Sub(x.Born).Seconds())
-			ends = append(ends, x.At.Sub(w.out.Began))
+			births, ends = append(births, x.Born.Sub(w.out.Began)), append(ends, x.At.Sub(w.out.Began))
 		}
 	}
 	if err := w.addClasses(ctx, o); err != nil {
@@ -135,7 +139,7 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 		o.Promised = o.Ended
 	}
 	w.addPools(o)
-	countGoing(o.Samples, w.births, ends)
+	countGoing(o.Samples, births, ends)
 	return o, nil
 }
 
@@ -215,12 +219,12 @@ func (w *world) addPools(o *Outcome) {
 	}
 }
 
-// countGoing fills in how many had come and not ended at each sample.
+// countGoing fills in how many were born and had not ended at each sample.
 func countGoing(samples []Sample, births, ends []time.Duration) {
 	births, ends = slices.Sorted(slices.Values(births)), slices.Sorted(slices.Values(ends))
 	for i := range samples {
 		came, _ := slices.BinarySearch(births, samples[i].At+1)
 		gone, _ := slices.BinarySearch(ends, samples[i].At+1)
-		samples[i].Going = max(came-gone, 0)
+		samples[i].Going = came - gone
 	}
 }
