@@ -184,13 +184,13 @@ func TestNoIDLeadsToAPseudonym(t *testing.T) {
 			}
 		}
 	}
-	absent := w.send(w.ann, http.MethodPut, "/v1/tenants/n1/blocks/u999", "").signature("u999")
+	absent := w.send(w.ann, http.MethodPut, "/v1/tenants/n1/blocks/u999", "").signature("u999", "ID")
 	others := into[wire.KnownWorker](t, w.send(w.admin, http.MethodGet, "/v1/tenants/n2/workers/"+id.String(), ""))
 	if known := into[wire.KnownWorker](t, w.send(w.admin, http.MethodGet, "/v1/tenants/n1/workers/"+who, "")); known.WorkerID != id || known.Name != "evangelina" || known.Worker != who || others.Worker == who {
 		t.Errorf("%s is %+v, and of another tenant %+v", who, known, others)
 	}
 	for _, text := range []string{id.String(), others.Worker, "w_x", "evangelina"} {
-		if got := w.send(w.ann, http.MethodPut, "/v1/tenants/n1/blocks/"+text, "").signature(text); got != absent {
+		if got := w.send(w.ann, http.MethodPut, "/v1/tenants/n1/blocks/"+text, "").signature(text, "ID"); got != absent {
 			t.Errorf("blocking %s: %s", text, got)
 		}
 	}

@@ -1,0 +1,368 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// inRuns are names of things in a run of ourFlow.
+var inRuns = []string{"{step}", "alive", "{input}", "things", "{item}", "1", "{output}", "sums", "{name}", "KEY", "{role}", "viewer?tenant=n2"}
+
+// bodies has a body that fits for each operation that has one and names
+// something by its id.
+var bodies = map[string]string{
+	"PUT /v1/batches/{id}":               `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
+	"PATCH /v1/batches/{id}":             `{"priority": 2}`,
+	"PUT /v1/batches/{id}/tasks":         "thing\na dog\n",
+	"POST /v1/batches/{id}/tasks":        "thing\na dog\n",
+	"POST /v1/batches/{id}/top-up":       `{"amount_micros": 1}`,
+	"POST /v1/runs/{id}/top-up":          `{"amount_micros": 1}`,
+	"PATCH /v1/tenants/{id}":             `{"stopped": true}`,
+	"POST /v1/tenants/{id}/deposits":     `{"amount_micros": 1}`,
+	"PUT /v1/tenants/{id}/quotas":        `{"values": {"open-runs": 5}}`,
+	"PUT /v1/tenants/{id}/retention":     `{"days": {"answers": 9}}`,
+	"PATCH /v1/pools/{id}":               `{"stopped": true}`,
+	"POST /v1/pools/{id}/funds":          `{"amount_micros": 1}`,
+	"PUT /v1/pools/{id}/grants/{tenant}": `{"invite": true}`,
+	"POST /v1/pools/{id}/rules/test":     `{"rules": []}`,
+	"POST /v1/pools/{id}/transfers":      `{"worker": "u1", "to": "p1"}`,
+	"PATCH /v1/users/{id}":               `{"full_name": "x"}`,
+	"PATCH /v1/services/{name}":          `{"concurrency": 2}`,
+	"PATCH /v1/roles/{role}":             `{"text": "x"}`,
+	"POST /v1/users/{id}/roles":          `{"role": "n2/viewer"}`,
+	"POST /v1/tests/{id}/retire":         `{"retired": true}`,
+	"POST /v1/my-tests/{id}/submit":      `{"try": 1, "answers": {}}`,
+	"PUT /v1/runs/{id}/inputs/{input}":   "id,thing\n1,a dog\n",
+
+	"POST /v1/runs/{id}/inputs/{input}/rows": "id,thing\n1,a dog\n",
+
+	"PUT /v1/tenants/{id}/secrets/{name}":  `{"value": "x"}`,
+	"POST /v1/users/{id}/erasure":          `{"confirm": "x"}`,
+	"POST /v1/providers/{provider}/tokens": `{"name": "x"}`,
+	"POST /v1/work/{assignment}/submit":    `{"answer": "yes"}`,
+}
+
+// pair is somebody who asks for what is not theirs, and for what is not there.
+type pair struct {
+	who          *client.Client
+	theirs, none []string // for {id}, {worker} ...
+}
+
+// strangers asks for what is another tenant's or another person's.
+type strangers struct {
+	*world
+	draft, running, loading, going, held, annID, kept string
+	audit, installations                              string // numbers of entries
+}
+
+func newStrangers(t *testing.T) *strangers {
+	w := newWorld(t)
+	x := &strangers{world: w, draft: w.draft("thing\na dog\n").String(), running: w.launch("thing\na dog\n").String()}
+	x.held = w.next(w.workers[0]).Assignment.String()
+	x.kept = strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
+	ok(t, w.store.CreateService(w.ctx, store.Service{Name: "theirs", URL: "https://x.example", Concurrency: 1, Tenants: []crowd.TenantID{w.b}}))
+	must(w.admin.GrantPool(w.ctx, must(w.admin.CreatePool(w.ctx, "theirs", ""))(t).ID, w.b, true))(t) // p2
+	must(w.ann.CreateRole(w.ctx, wire.NewRole{Name: "checker", Tenant: w.a, Permissions: []string{"batches.read"}}))(t)
+	w.test()
+	w.invite(w.ann, "somebody@example.org")
+	x.loading, x.going = must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: ourFlow}))(t).ID.String(), w.run(ourFlow, "id,thing\n1,a dog\n").String()
+	x.annID = must(w.ann.Me(w.ctx))(t).ID.String()
+	entry := func(f store.AuditFilter) string {
+		f.Limit = 1
+		return strconv.FormatInt(must(w.store.AuditEntries(w.ctx, f))(t)[0].Number, 10)
+	}
+	x.audit, x.installations = entry(store.AuditFilter{Tenant: w.a}), entry(store.AuditFilter{Kind: "pool"})
+	return x
+}
+
+// pairs returns who asks an operation for what.
+func (x *strangers) pairs(o operation) (pairs []pair) {
+	both := func(id, none string) []pair {
+		return []pair{{x.bob, []string{"{id}", id}, []string{"{id}", none}}, {x.workers[0], []string{"{id}", id}, []string{"{id}", none}}}
+	}
+	another := func(part, id, none string) []pair {
+		return []pair{{x.workers[1], []string{part, id}, []string{part, none}}}
+	}
+	switch first := strings.Split(o.path, "/")[2]; first {
+	case "batches":
+		pairs = append(both(x.draft, "b999"), both(x.running, "b999")...)
+	case "runs":
+		pairs = append(both(x.loading, "r999"), both(x.going, "r999")...)
+	case "tenants":
+		pairs = []pair{{x.bob, []string{"{id}", x.a.String()}, []string{"{id}", "n999"}}}
+		if strings.HasSuffix(o.path, "/{worker}") { // the boss, who is no worker
+			pairs = append(pairs, pair{x.bob, []string{"{worker}", "u1", "{id}", x.b.String()}, []string{"{worker}", "u999", "{id}", x.b.String()}})
+		}
+	case "users":
+		pairs = []pair{{x.bob, []string{"{id}", x.annID}, []string{"{id}", "u999"}}}
+	case "pools":
+		who := x.bob
+		if strings.HasSuffix(o.path, "/fairness") { // of which requesters see their own, of a pool that they may know
+			who = x.workers[0]
+		}
+		pairs = []pair{{who, []string{"{id}", "p1"}, []string{"{id}", "p999"}}, {x.ann, []string{"{id}", "p2"}, []string{"{id}", "p999"}}}
+	case "audit":
+		pairs = append(both(x.audit, "999"), pair{x.ann, []string{"{id}", x.installations}, []string{"{id}", "999"}})
+	case "tokens", "sessions":
+		pairs = []pair{{x.bob, []string{"{id}", "2"}, []string{"{id}", "999"}}}
+	case "invitations", "tests":
+		pairs = both("1", "999")
+	case "my-tests":
+		pairs = another("{id}", "1", "999")
+	case "push-subscriptions":
+		pairs = another("{id}", x.kept, "999")
+	case "services":
+		pairs = []pair{{x.ann, []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}, {x.workers[0], []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}}
+	case "providers": // of which only administrators hear
+		pairs = []pair{{x.bob, []string{"{provider}", "corp", "{token}", "1"}, []string{"{provider}", "nosuch", "{token}", "999"}}}
+	case "roles":
+		pairs = []pair{{x.bob, []string{"{role}", "checker?tenant=" + x.a.String()}, []string{"{role}", "nosuch?tenant=n999"}}, {x.bob, []string{"{role}", "nosuch?tenant=" + x.a.String()}, []string{"{role}", "nosuch?tenant=n999"}}}
+	case "work":
+		pairs = another("{assignment}", x.held, "a999.1")
+	default:
+		x.t.Errorf("%s: nothing is known about %q", o.name(), first)
+	}
+	for _, p := range slices.Clone(pairs) {
+		pairs = append(pairs, pair{x.nobody, p.theirs, p.none})
+	}
+	return pairs
+}
+
+// asking is one of the ways in which something can be asked for.
+type asking struct {
+	method, query, body string
+	header              []string
+}
+
+// askings returns the ways to ask an operation: as documented, with each of its parameters
+// and without, with bodies that do not fit, and as those do who download or follow it.
+func (o operation) askings(body string) []asking {
+	plain := asking{method: o.method, body: body}
+	list := []asking{plain}
+	with := func(change func(*asking)) {
+		a := plain
+		change(&a)
+		list = append(list, a)
+	}
+	for _, header := range [][]string{
+		{"Accept", "text/event-stream"}, {"Accept", "text/csv"}, {"Accept", "nothing/that-is"}, {"Accept-Encoding", "gzip"}, {"Last-Event-ID", "5"}, {"Range", "bytes=0-9"},
+		{"If-None-Match", "*"}, {"If-Match", "*"}, {"If-Modified-Since", "Thu, 01 Jan 2099 00:00:00 GMT"},
+		{"Idempotency-Key", "one"}, {"Idempotency-Key", "one"}, {"Idempotency-Key", "no key, as it is too long: " + strings.Repeat("x", 300)}, {"Content-Type", "text/csv"}, {"Content-Encoding", "gzip"}, {"Expect", "100-continue"},
+	} {
+		with(func(a *asking) { a.header = header })
+	}
+	for _, method := range []string{http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodPost, http.MethodDelete} {
+		with(func(a *asking) { a.method = method })
+	}
+	for _, other := range []string{"", "{}", "[]", "{", "null", `{"nonsense": 1}`, "\x00\xff", "thing,_gold\n"} {
+		with(func(a *asking) { a.body = other })
+	}
+	for _, parameter := range o.Parameters {
+		if parameter.In == "query" {
+			for _, value := range []string{"1", "true", "0", "-1", "no such thing", "csv", "alive", "b1", ""} {
+				with(func(a *asking) { a.query = parameter.Name + "=" + strings.ReplaceAll(value, " ", "+") })
+			}
+		}
+	}
+	return list
+}
+
+// TestWhatIsAnothersIsNotThere calls every operation that names something by
+// its id with what is another tenant's or another person's, and with what does
+// not exist, in every way that it can be asked for: the answers must be the same.
+func TestWhatIsAnothersIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newStrangers(t)
+	one := must(w.workers[0].Me(w.ctx))(t).ID.String()
+	cases := 0
+	for _, o := range w.operations() {
+		if !strings.Contains(o.path, "{") {
+			continue
+		}
+		body, found := bodies[o.name()]
+		if found != (o.RequestBody != nil) {
+			t.Errorf("%s: a body is declared: %t, known here: %t", o.name(), o.RequestBody != nil, found)
+			continue
+		}
+		rest := append([]string{"{worker}", one, "{n}", "1", "{tenant}", "n1"}, inRuns...)
+		for _, x := range w.pairs(o) {
+			var renamed []string
+			for i := 1; i < len(x.none); i += 2 {
+				none, ofNone, _ := strings.Cut(x.none[i], "?tenant=")
+				theirs, ofTheirs, _ := strings.Cut(x.theirs[i], "?tenant=")
+				if renamed = append(renamed, none, theirs); ofNone != "" {
+					renamed = append(renamed, ofNone, ofTheirs)
+				}
+			}
+			for i, way := range o.askings(body) {
+				cases++
+				ask := func(names []string) answer {
+					path := strings.NewReplacer(append(slices.Clone(names), rest...)...).Replace(o.path)
+					if way.query != "" {
+						path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + way.query
+					}
+					return w.send(x.who, way.method, path, way.body, way.header...)
+				}
+				theirs, none := ask(x.theirs), ask(x.none)
+				if got, want := theirs.signature(), none.signature(renamed...); got != want {
+					t.Errorf("%s, asked with %+v, tells what is another's from what is not there:\n%s\n%s", o.name(), way, got, want)
+				}
+				if i > 0 {
+					continue
+				}
+				if x.who != w.nobody && theirs.StatusCode != http.StatusNotFound && theirs.StatusCode != http.StatusForbidden || x.who == w.nobody && theirs.StatusCode != http.StatusUnauthorized {
+					t.Errorf("%s of %s: status %d", o.name(), x.theirs[1], theirs.StatusCode)
+				}
+				if (strings.HasPrefix(o.path, "/v1/batches") || strings.HasPrefix(o.path, "/v1/runs")) && x.who == w.bob && theirs.StatusCode != http.StatusNotFound {
+					t.Errorf("%s: status %d of what is another tenant's", o.name(), theirs.StatusCode)
+				}
+			}
+		}
+	}
+	if cases < 4000 {
+		t.Errorf("only %d cases", cases)
+	}
+	for name := range bodies {
+		if !slices.ContainsFunc(w.operations(), func(o operation) bool { return o.name() == name }) {
+			t.Errorf("a body for %s, which is not there", name)
+		}
+	}
+}
+
+// mentions has, for each thing that a body or a query may name, what names it: THIS is the
+// id, of each of the kind's pairs. What stands in for own things is Bob's.
+var mentions = map[string]string{
+	"GET /v1/audit tenant":                      "",
+	"GET /v1/audit/export tenant":               "",
+	"GET /v1/batches tenant":                    "",
+	"GET /v1/invitations tenant":                "",
+	"GET /v1/runs tenant":                       "",
+	"GET /v1/tests tenant":                      "",
+	"GET /v1/users tenant":                      "",
+	"DELETE /v1/users/{id}/roles/{role} tenant": "",
+	"POST /v1/workflows/check tenant":           "workflow: x",
+	"DELETE /v1/roles/{role} tenant":            "",
+	"PATCH /v1/roles/{role} tenant":             `{"text": "x"}`,
+	"GET /v1/audit actor":                       "",
+	"GET /v1/audit/export actor":                "",
+
+	"POST /v1/batches tenant":              `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "tenant": "THIS"}`,
+	"POST /v1/batches pool":                `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "pool": "THIS"}`,
+	"PUT /v1/batches/{id} pool":            `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "pool": "THIS"}`,
+	"POST /v1/invitations pool":            `{"pool": "THIS", "addresses": ["x@example.org"]}`,
+	"POST /v1/invitations tenant":          `{"pool": "p1", "tenant": "THIS", "addresses": ["x@example.org"]}`,
+	"POST /v1/invitations test":            `{"pool": "p1", "test": THIS, "addresses": ["x@example.org"]}`,
+	"POST /v1/roles tenant":                `{"name": "spy", "tenant": "THIS", "permissions": ["batches.read"]}`,
+	"POST /v1/runs tenant":                 `{"workflow": "workflow: x", "tenant": "THIS"}`,
+	"POST /v1/runs parent":                 `{"workflow": "workflow: x", "parent": "THIS"}`,
+	"POST /v1/tests tenant":                `{"name": "x", "template": ` + yesOrNo + `, "questions": "thing,_gold\na dog,yes\n", "pass_mark": 50, "tenant": "THIS"}`,
+	"POST /v1/tokens tenant":               `{"name": "x", "tenant": "THIS"}`,
+	"POST /v1/tokens for":                  `{"name": "x", "for": "THIS"}`,
+	"POST /v1/services tenants":            `{"name": "x", "url": "https://x.example", "concurrency": 1, "tenants": ["THIS"]}`,
+	"PATCH /v1/services/{name} tenants":    `{"tenants": ["THIS"]}`,
+	"POST /v1/users tenants":               `{"name": "spy", "tenants": ["THIS"]}`,
+	"POST /v1/users pool":                  `{"name": "spy", "pool": "THIS"}`,
+	"PATCH /v1/users/{id} tenants":         `{"tenants": ["THIS"]}`,
+	"PATCH /v1/users/{id} pool":            `{"pool": "THIS"}`,
+	"POST /v1/pools/{id}/transfers worker": `{"worker": "THIS", "to": "p1"}`,
+	"POST /v1/pools/{id}/transfers to":     `{"worker": "u5", "to": "THIS"}`,
+}
+
+// TestWhatIsNamedInRequests: what is another's is not told from what is not there either by
+// what a query or a body names, to whomever has whatever role in a tenant of their own.
+func TestWhatIsNamedInRequests(t *testing.T) {
+	t.Parallel()
+	w := newStrangers(t)
+	must(w.admin.CreatePool(w.ctx, "hushed", ""))(t) // p3, granted to nobody
+	kinds := map[string][][2]string{
+		"tenant": {{w.a.String(), "n999"}}, "tenants": {{w.a.String(), "n999"}}, "pool": {{"p3", "p999"}}, "to": {{"p3", "p999"}}, "test": {{"1", "999"}},
+		"parent": {{w.loading, "r999"}, {w.going, "r999"}}, "for": {{w.annID, "u999"}, {"u1", "u999"}}, "actor": {{w.annID, "u999"}}, "worker": {{w.annID, "u999"}},
+	}
+	doc, mine := w.document(), must(w.bob.CreateBatch(w.ctx, definition()))(t).ID.String()
+	bob := must(w.bob.Me(w.ctx))(t).ID.String()
+	people := map[string]*client.Client{"a worker": w.workers[0], "nobody": w.nobody}
+	for _, b := range access.BuiltIns() {
+		if b.Tenant {
+			people[string(b.Role)] = w.person(wire.NewUser{Name: "a-" + string(b.Role), Roles: []string{w.b.String() + "/" + string(b.Role)}})
+		}
+	}
+	told := map[string]bool{}
+	for _, o := range w.operations() {
+		for _, named := range w.named(&doc, o) {
+			pairs, known := kinds[named.name]
+			body, how := mentions[o.name()+" "+named.name]
+			if !known {
+				continue
+			}
+			if told[o.name()+" "+named.name] = true; !how {
+				t.Errorf("%s names a %s: how is not known here", o.name(), named.name)
+			}
+			path := strings.NewReplacer("/batches/{id}", "/batches/"+mine, "/users/{id}", "/users/"+bob, "/pools/{id}", "/pools/p2", "{role}", "checker", "{name}", "theirs").Replace(o.path)
+			for who, c := range people {
+				for _, p := range pairs {
+					ask := func(id string) answer {
+						to := path
+						if named.query {
+							to += "?" + named.name + "=" + id
+						}
+						return w.send(c, o.method, to, strings.ReplaceAll(body, "THIS", id))
+					}
+					theirs, none := ask(p[0]), ask(p[1])
+					if got, want := theirs.signature(), none.signature(p[1], p[0]); got != want {
+						t.Errorf("%s tells %s by its %s what is another's from what is not there:\n%s\n%s", o.name(), who, named.name, got, want)
+					}
+				}
+			}
+		}
+	}
+	for key := range mentions {
+		if !told[key] {
+			t.Errorf("%s is not there", key)
+		}
+	}
+}
+
+// mention is a parameter of a query or a field of a body.
+type mention struct {
+	name  string
+	query bool
+}
+
+// named returns what the query and the body of an operation have.
+func (w *strangers) named(doc *document, o operation) (list []mention) {
+	w.t.Helper()
+	for _, p := range o.Parameters {
+		if p.In == "query" {
+			list = append(list, mention{p.Name, true})
+		}
+	}
+	if o.RequestBody == nil {
+		return list
+	}
+	for _, content := range o.RequestBody.Content {
+		var media struct {
+			Schema struct {
+				Ref        string `json:"$ref"`
+				Properties map[string]any
+			}
+		}
+		ok(w.t, json.Unmarshal(must(json.Marshal(content))(w.t), &media))
+		if name, is := strings.CutPrefix(media.Schema.Ref, "#/components/schemas/"); is {
+			media.Schema.Properties = doc.Components.Schemas[name].Properties
+		}
+		for name := range media.Schema.Properties {
+			list = append(list, mention{name, false})
+		}
+	}
+	return list
+}
