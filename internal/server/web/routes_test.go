@@ -2,14 +2,16 @@ package web
 
 import (
 	"fmt"
-	"github.com/throng-dev/throng/internal/server/access"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/throng-dev/throng/internal/server/access"
 )
 
 // samples stand for the wildcards of patterns: things that there are, of Acme.
@@ -250,7 +252,7 @@ func TestTheCookie(t *testing.T) {
 }
 
 // absent stand for the wildcards of patterns: things that there are not.
-var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "none", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "none", "{item}", "999", "{secret}", "NONE", "{entry}", "9999", "{service}", "none", "{role}", "none", "{$}", "")
+var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "absentee", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "absentee", "{item}", "999", "{secret}", "ABSENTEE", "{entry}", "9999", "{service}", "absentee", "{role}", "absentee", "{$}", "")
 
 var wildcards = regexp.MustCompile(`\{\w+\}`)
 
@@ -269,6 +271,11 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 	c.boss.post("/admin/pools", url.Values{"name": {"Hushed"}, "policy": {"fifo"}}).want(200) // p2, granted to nobody
 	olga := c.as(t, c.boss, "olga", func(f *sheet) { f.set("tenants", "n2") })
 	foreign := map[string]*browser{"a requester of another tenant": olga, "another worker": c.workers[1], "somebody who has not signed in": c.browser(t, "nobody")}
+	for _, b := range access.BuiltIns() {
+		if b.Tenant {
+			foreign["another tenant's "+string(b.Role)] = c.as(t, c.boss, "a-"+string(b.Role), func(f *sheet) { f.set("roles", "n2/"+string(b.Role)) })
+		}
+	}
 	cases := 0
 	for _, rt := range routes() {
 		method, path, _ := strings.Cut(rt.pattern, " ")
@@ -276,28 +283,23 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 			continue
 		}
 		for who, b := range foreign {
-			answer := func(names *strings.Replacer) string {
-				to := names.Replace(path)
-				var p *pageOf
-				if method == http.MethodGet {
-					p = b.get(to)
-				} else {
-					p = b.post(to, url.Values{})
-				}
-				told := fmt.Sprintf("%d %s\n%s", p.Status, p.URL.RequestURI(), p.Text)
-				for _, wildcard := range wildcards.FindAllString(path, -1) {
-					told = strings.ReplaceAll(told, absent.Replace(wildcard), samples.Replace(wildcard))
-				}
-				return told
+			ways := waysToAsk(method)
+			if testing.Short() {
+				ways = ways[:3]
 			}
-			cases++
-			theirs, none := answer(samples), answer(absent)
-			if theirs != none {
-				t.Errorf("%s tells %s what is another's from what is not there:\n%s", rt.pattern, who, firstDifference(theirs, none))
+			for _, way := range ways {
+				cases++
+				theirs, none := b.told(way, samples.Replace(path)), b.told(way, absent.Replace(path))
+				for _, wildcard := range wildcards.FindAllString(path, -1) {
+					none = strings.ReplaceAll(none, absent.Replace(wildcard), samples.Replace(wildcard))
+				}
+				if theirs != none {
+					t.Errorf("%s, asked with %+v, tells %s what is another's from what is not there:\n%s", rt.pattern, way, who, firstDifference(theirs, none))
+				}
 			}
 		}
 	}
-	if cases < 100 {
+	if cases < 2000 {
 		t.Errorf("only %d cases", cases)
 	}
 	// What names a pool in a form is answered alike, and no page of theirs names the pool.
@@ -310,7 +312,7 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 			form.Set("pool", pool)
 			p := c.req.post(path, form)
 			told := strings.ReplaceAll(fmt.Sprintf("%d %s\n%s", p.Status, p.URL.RequestURI(), p.Text), pool, "POOL")
-			return regexp.MustCompile(`key=\w+`).ReplaceAllString(told, "key") // each form has its own
+			return formKey.ReplaceAllString(told, "key")
 		}
 		if theirs, none := answer("p2"), answer("p9"); theirs != none {
 			t.Errorf("%s tells a pool that is not granted from none:\n%s", path, firstDifference(theirs, none))
@@ -322,6 +324,62 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 			t.Errorf("%s names a pool that is not granted", rt.pattern)
 		}
 	}
+}
+
+// way is one of the ways in which a page or an action can be asked for.
+type way struct {
+	method, header, value string
+	form                  url.Values
+}
+
+// waysToAsk returns the ways to ask for what has a method: as browsers, scripts and those who
+// follow it do, and with forms that are filled in, in part or not at all.
+func waysToAsk(method string) []way {
+	if method == http.MethodGet {
+		return []way{
+			{method: method}, {method: http.MethodHead}, {method: http.MethodOptions}, {method: http.MethodPut},
+			{method: method, header: "Accept", value: "application/json"}, {method: method, header: "Accept", value: "text/event-stream"}, {method: method, header: "Last-Event-ID", value: "3"},
+			{method: method, header: "Range", value: "bytes=0-9"}, {method: method, header: "If-None-Match", value: "*"},
+		}
+	}
+	filled := url.Values{}
+	for _, field := range []string{"name", "text", "password", "amount", "note", "confirm", "worker", "to", "pool", "role", "user", "do", "row", "task", "step", "reward", "budget", "stopped", "days", "life", "answers", "url", "concurrency", "value"} {
+		filled.Set(field, "1")
+	}
+	return []way{
+		{method: method, form: url.Values{}}, {method: method, form: filled}, {method: method, form: url.Values{"worker": {"u3"}, "do": {"pause"}, "assignment": {"a1.1"}}},
+		{method: method, header: "Accept", value: "application/json", form: filled}, {method: method, header: "Content-Type", value: "multipart/form-data; boundary=x", form: filled}, {method: method, header: "Content-Type", value: "text/csv", form: filled},
+	}
+}
+
+// formKey is what each form has of its own.
+var formKey = regexp.MustCompile(`key=\w+`)
+
+// told returns all that the server answers at first, with its headers and before any redirect.
+func (b *browser) told(w way, path string) string {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), w.method, b.site.URL+path, strings.NewReader(w.form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if w.form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	req.Header.Set("Origin", b.site.URL)
+	if w.header != "" {
+		req.Header.Set(w.header, w.value)
+	}
+	plain := *b
+	plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	p := plain.do(req)
+	p.Header.Del("Date")
+	if p.Header.Get("Content-Length") == strconv.Itoa(len(p.Text)) || w.method == http.MethodHead {
+		p.Header.Set("Content-Length", "of the page") // whose names may be of another length
+	}
+	var out strings.Builder
+	_, _ = fmt.Fprintln(&out, p.Status)
+	_ = p.Header.Write(&out)
+	return formKey.ReplaceAllString(out.String()+p.Text, "key")
 }
 
 // firstDifference returns the first lines in which two texts differ.
