@@ -169,7 +169,7 @@ func TestTheOrderFollowsTheResponseTime(t *testing.T) {
 			w.declare(1, crowd.Rate{}, w.tenant, other)
 			cheap := w.start(sharedFlow("sla: {penalty: constant, after: 1h, cost: 1}"), ids(2))
 			w.settle()
-			dear := w.startOf(other, sharedFlow("sla: {penalty: constant, after: 1h0m15s, cost: 1000}"), ids(1))
+			dear := w.startOf(other, sharedFlow("sla: {penalty: constant, after: 1h0m50s, cost: 1000}"), ids(1))
 			w.settle()
 			w.now = w.now.Add(takes)
 			w.endCalls()
@@ -180,6 +180,51 @@ func TestTheOrderFollowsTheResponseTime(t *testing.T) {
 			}
 			if n := len(w.attempts); n != 2 || !strings.HasPrefix(w.attempts[1].Call.Key, want.String()) {
 				t.Errorf("own: %t, after a call of %s: of %d calls the last is %s, want one of %s", own, takes, n, w.attempts[n-1].Call.Key, want)
+			}
+		}
+	}
+}
+
+// TestServicesLookAhead: of calls that are promised different things a service weighs what they
+// cost over the time in which it takes six of them, by its concurrency and its rate, and not
+// over one response time alone, which is a second here.
+func TestServicesLookAhead(t *testing.T) {
+	for _, c := range []struct {
+		concurrency int
+		rate        crowd.Rate
+		later       time.Duration // that the call which costs 1000 times as much is due
+		first       bool          // it goes first
+	}{
+		{1, crowd.Rate{}, 40 * time.Second, true}, // ln 1000 is 6.9: up to 41 s
+		{1, crowd.Rate{}, 43 * time.Second, false},
+		{3, crowd.Rate{}, 13 * time.Second, true},
+		{3, crowd.Rate{}, 15 * time.Second, false},
+		{20, crowd.Rate{}, 6 * time.Second, true}, // one response time at least
+		{20, crowd.Rate{}, 8 * time.Second, false},
+		{20, crowd.Rate{Calls: 6, Per: time.Minute}, 400 * time.Second, true},
+		{20, crowd.Rate{Calls: 6, Per: time.Minute}, 430 * time.Second, false},
+	} {
+		for _, own := range []bool{true, false} {
+			w := newWorld(t)
+			w.lag = true
+			other := w.another("bees")
+			if own {
+				other = w.tenant
+			}
+			w.declare(c.concurrency, c.rate, w.tenant, other)
+			w.start(sharedFlow("sla: {penalty: constant, after: 2h, cost: 1}"), ids(c.concurrency+1))
+			w.settle()
+			begun := len(w.attempts)
+			expensive := w.startOf(other, sharedFlow(fmt.Sprintf("sla: {penalty: constant, after: %s, cost: 1000}", 2*time.Hour+c.later)), ids(1))
+			next := w.settle()
+			w.now = w.now.Add(time.Second)
+			if next.After(w.now) {
+				w.now = next
+			}
+			w.endCalls()
+			w.settle()
+			if len(w.attempts) <= begun || strings.HasPrefix(w.attempts[begun].Call.Key, expensive.String()) != c.first {
+				t.Errorf("own: %t, %d at a time, %s, due %s later: of %d calls the next is not the expensive one: %t", own, c.concurrency, c.rate, c.later, len(w.attempts), c.first)
 			}
 		}
 	}

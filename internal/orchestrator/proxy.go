@@ -40,6 +40,7 @@ type proxy struct {
 	busy     time.Duration // of the calls that were served
 	expect   time.Duration // for one call, until it has been observed
 	inForce  time.Duration // the response time by which all lines are ordered
+	look     time.Duration // how far ahead they weigh what calls cost against when it is due
 	ends     time.Time     // when the calls under way are over at the latest; of a declared service
 	pause    time.Time     // after a failure of the store: nothing is sent until then
 }
@@ -104,7 +105,7 @@ func (p *proxy) first(now time.Time, may func(crowd.TenantID) bool) *line {
 		}
 		urgency := nothingAtStake
 		if step, ok := l.queue.HeadStep(); ok {
-			urgency = step.Urgency(p.inForce)
+			urgency = step.Urgency(p.look)
 		}
 		if best == nil || cmp.Or(urgency.Compare(soonest), cmp.Compare(l.underWay, best.underWay), cmp.Compare(l.last, best.last)) < 0 {
 			best, soonest = l, urgency
@@ -213,6 +214,26 @@ func (v *services) may(p *proxy, tenant crowd.TenantID) bool {
 	return c != nil && c.Allows(tenant)
 }
 
+// lookCalls says how far ahead a proxy looks: as long as its service needs for so many calls,
+// the middle of what the policy penalty looks ahead between batches.
+const lookCalls = 6
+
+// lookAhead has a proxy weigh calls that are promised different things over the time in
+// which its service takes some of them. One response time is too little where many wait:
+// whoever is due next would go first, whatever it costs that others come too late.
+func (v *services) lookAhead(p *proxy) {
+	concurrency, gap := p.limit(), time.Duration(0)
+	if c := v.declared.services[p.key.declared]; c != nil {
+		concurrency, gap = c.Concurrency, c.Rate.Gap()
+	}
+	p.look = max(p.inForce, lookCalls*max(p.inForce/time.Duration(max(concurrency, 1)), gap))
+	for _, l := range p.lines {
+		if l.queue.Look() != p.look {
+			l.queue.SetLook(v.host.now(), p.look)
+		}
+	}
+}
+
 // dispatch sends off what the services can take, the most urgent first.
 func (v *services) dispatch(ctx context.Context) {
 	v.followClock(ctx)
@@ -223,6 +244,7 @@ func (v *services) dispatch(ctx context.Context) {
 			delete(v.proxies, k)
 			continue
 		}
+		v.lookAhead(p)
 		now := v.host.now()
 		for {
 			if at, ok := v.opens(p); !ok || at.After(now) {
