@@ -134,6 +134,17 @@ func TestPartsMultiplyToAll(t *testing.T) {
 }
 
 // Equation 2 of samples: people less queue, not below nothing.
+// TestWorldsBelowOne: a mean of 1 is not below, and worlds that differ in the interval of
+// control do not count.
+func TestWorldsBelowOne(t *testing.T) {
+	t.Parallel()
+	got := belowNote([][]float64{{0.99, 1, 1.01, 0.5}, {1, 1, 1, 0.5}, {0.1, 0.2, 0.3, 0.5}}, 3)
+	want := "Of 3 worlds of abandonment, time to come and load, by the means of the repetitions ours has the lower throughput in 1, the higher cost in 0 and the lower net preference in 3."
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestEquation2(t *testing.T) {
 	t.Parallel()
 	out := &pools.Outcome{Series: []pools.Series{{Samples: []pools.Sample{{Size: 10, Queue: 4, Best: pool.Unknown}, {Size: 3, Queue: 9}}}, {Samples: []pools.Sample{{Size: 2}, {}}}}}

@@ -64,15 +64,11 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options, r *exper
 		return err
 	}
 	values := make([][]float64, len(gains))
-	below := make([]int, len(gains))
 	for i, c := range cells {
 		for g := range gains {
 			row := c.world.compare(c.name, gains[g], runs[2*i+1], runs[2*i])
 			r.Add(row)
 			values[g] = append(values[g], float64(row.Ours))
-			if i < people && float64(row.Ours) < 1 {
-				below[g]++
-			}
 		}
 	}
 	rows, columns := labels("%g", abandon), labels("%g s", arrive)
@@ -86,9 +82,23 @@ func runCioppinoSensitivity(ctx context.Context, o *experiment.Options, r *exper
 		return heat(gains[g].metric, "busy people in the rush hour", "control step", labels("%s", interval), labels("%g", gridPeak), values[g][people:])
 	})
 	r.Draw(heats("cioppino-sensitivity-interval", "Gains of ours over the baseline, by interval of control and load", panels))
-	r.Note(fmt.Sprintf("Of %d worlds of abandonment, time to come and load, ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2]))
+	r.Note(belowNote(values, people))
 	r.Note(systemsNote(o, baseline, throng))
 	return nil
+}
+
+// belowNote counts the mean ratios, by gain, that are below 1 in the first worlds, those by
+// what people do.
+func belowNote(values [][]float64, people int) string {
+	below := lists.Map(values, func(list []float64) (n int) {
+		for _, mean := range list[:people] {
+			if mean < 1 {
+				n++
+			}
+		}
+		return n
+	})
+	return fmt.Sprintf("Of %d worlds of abandonment, time to come and load, by the means of the repetitions ours has the lower throughput in %d, the higher cost in %d and the lower net preference in %d.", people, below[0], below[1], below[2])
 }
 
 // ends are the first and the last of a list.

@@ -126,12 +126,15 @@ func TestTally(t *testing.T) {
 }
 
 // The median of ten figures: 2nd and 9th hold it with 97.9 %, 3rd and 8th with
-// 89.1 % only (binomial table, n = 10).
+// 89.1 % only (binomial table, n = 10). That of eight: 2nd and 7th hold it with 93.0 %.
 func TestMedianInterval(t *testing.T) {
 	t.Parallel()
 	got := Median.Of([]float64{10, 1, 9, 2, 8, 3, 7, 4, 6, 5, math.NaN()})
 	if want := (Estimate{5.5, 2, 9}); got != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := Median.Of([]float64{1, 2, 3, 4, 5, 6, 7, 8}), (Estimate{4.5, 1, 8}); got != want {
+		t.Errorf("of eight: got %v, want %v", got, want)
 	}
 }
 

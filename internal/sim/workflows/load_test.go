@@ -166,6 +166,22 @@ func (o *Outcome) wantGoing(t *testing.T, most int) {
 	same(t, "most on their way", peak, most)
 }
 
+// TestTimeInAStepIsOfAllItems: of runs with unequal numbers of items each item counts, and not
+// each run; and of a step with none, nothing.
+func TestTimeInAStepIsOfAllItems(t *testing.T) {
+	mean := func(s float64) *float64 { return &s }
+	sum := Step{OK: 3, In: 3, MeanS: mean(60)}
+	sum.add(&Step{OK: 1, In: 2, MeanS: mean(100)})
+	sum.add(&Step{In: 4, Skipped: 4})
+	if sum.OK != 4 || sum.In != 9 || sum.Skipped != 4 || *sum.MeanS != 70 {
+		t.Errorf("%+v, on average %v s, want 4 items of 70 s", sum, *sum.MeanS)
+	}
+	none := Step{}
+	if none.add(&sum); *none.MeanS != 70 {
+		t.Errorf("after a run without items: %v s", *none.MeanS)
+	}
+}
+
 // TestQueueingTheory: with Poisson arrivals and exponential times of one person, the mean
 // time of an item is 1/(μ-λ): two minutes for λ = 30/h and μ = 60/h. Five times the standard
 // error of that mean, with the autocorrelation (1+ρ)/(1-ρ) of an M/M/1 queue, is allowed.
