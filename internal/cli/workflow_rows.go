@@ -57,6 +57,13 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	if form == table.Auto {
 		form = table.FormatOf(x.File)
 	}
+	if !x.JSON {
+		for i := range run.Nodes {
+			if n := &run.Nodes[i]; n.EndedEarly {
+				say(c.Stderr, "%s %s\n", run.ID, endedEarly(n, &run))
+			}
+		}
+	}
 	f := &feeder{c: c, to: r, duplicates: x.rule(), outage: c.outage(), run: run.ID, input: x.Input, file: x.File, opts: table.Options{Format: form, Delimiter: x.Delimiter}, feed: x.Feed}
 	if x.Follow {
 		ctx, stop := c.untilFirstSignal()

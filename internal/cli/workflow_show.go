@@ -241,6 +241,8 @@ func showRun(w io.Writer, r *wire.Run) {
 			state = "blocked"
 		case n.Enough != "" && state == "running":
 			state = "had enough"
+		case n.EndedEarly && state == "running":
+			state = "ended early"
 		}
 		return []any{n.Name, n.Kind, state, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
 	})
@@ -254,6 +256,9 @@ func showRun(w io.Writer, r *wire.Run) {
 		}
 		if n := &r.Nodes[i]; n.Enough != "" {
 			say(w, "%s: had enough, %s: it asks nobody, and what comes is skipped\n", clean(n.Name), n.Enough)
+		}
+		if n := &r.Nodes[i]; n.EndedEarly {
+			say(w, "%s\n", endedEarly(n, r))
 		}
 		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
 			say(w, "%s\n", clean(n.Name+": "+n.Error))
@@ -405,6 +410,14 @@ func (x *WorkflowTopUp) Run(c *Context, r *remote) error {
 	return r.tell(run, err, "%s %s: %s, may spend %s, has spent %s\n", run.ID, clean(run.Name), run.State, run.BudgetMicros, run.SpentMicros)
 }
 
+// endedEarly tells of a step that somebody ended.
+func endedEarly(n *wire.RunNode, r *wire.Run) string {
+	if n.State == "done" || r.Ended() {
+		return clean(n.Name) + ": ended early: its items without a label failed"
+	}
+	return clean(n.Name) + ": ended early: it asks nobody, and what comes to it fails"
+}
+
 // WorkflowEnd is "throng workflow end".
 type WorkflowEnd struct {
 	aRun
@@ -413,7 +426,8 @@ type WorkflowEnd struct {
 
 // Run ends the step.
 func (x *WorkflowEnd) Run(c *Context, r *remote) error {
-	return r.printRun(r.EndStep(c.Ctx, x.ID, x.Step))
+	run, err := r.EndStep(c.Ctx, x.ID, x.Step)
+	return r.tell(run, err, "%s %s: %s; %s asks nobody any more, and what comes to it fails\n", run.ID, clean(run.Name), run.State, clean(x.Step))
 }
 
 // WorkflowRetry is "throng workflow retry".

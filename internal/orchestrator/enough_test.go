@@ -151,3 +151,35 @@ func TestAStepThatHasHadEnoughSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// TestAStepThatWasEndedEarlySaysSo: it does not look as if it ran or waited for people, though
+// its run is open and its pool has too few, and what comes to it fails.
+func TestAStepThatWasEndedEarlySaysSo(t *testing.T) {
+	w := newWorld(t)
+	text := strings.Replace(askedOf("items", "redundancy: {count: 9}, "), "ask:", "look:", 1)
+	id := w.load(orchestrator.NewRun{Text: text, Open: []string{"items"}}, nil)
+	must(t, w.o.Start(w.ctx, id))
+	add := func(rows string) {
+		t.Helper()
+		_, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", File: csv(t, "id\n"+rows)})
+		must(t, err)
+		w.play()
+	}
+	add("a\nb\n")
+	if v := w.view(id); !strings.Contains(v.Blocked(1), "it cannot finish") || v.Nodes[1].EndedEarly {
+		t.Fatalf("blocked: %q, ended early: %t", v.Blocked(1), v.Nodes[1].EndedEarly)
+	}
+	must(t, w.o.EndStep(w.ctx, id, "look"))
+	w.settle()
+	for i := range 2 { // the second time after a restart
+		add("c\n")
+		v := w.view(id)
+		if n := &v.Nodes[1]; !n.EndedEarly || n.HadEnough() != "" || v.Blocked(1) != "" || n.Crowd.TooSmall() || n.State != store.NodeRunning || n.Failed != int64(1+i) {
+			t.Errorf("ended early: %t, blocked: %q, crowd %v, %s, %d failed", n.EndedEarly, v.Blocked(1), n.Crowd, n.State, n.Failed)
+		}
+		if picture := string(v.Picture()); !strings.Contains(picture, "ended early") || strings.Contains(picture, "blocked: ") {
+			t.Error("the picture does not say that it was ended early")
+		}
+		w.restart()
+	}
+}

@@ -33,8 +33,16 @@ func (v *View) Counts(node int) diagram.Counts {
 func (v *View) Picture() []byte {
 	d := diagram.Options{Counts: make([]diagram.Counts, len(v.Nodes))}
 	for i := range v.Nodes {
-		if d.Counts[i] = v.Counts(i); d.Counts[i].Blocked != "" && v.Nodes[i].State == store.NodeRunning {
+		n := &v.Nodes[i]
+		d.Counts[i] = v.Counts(i)
+		switch {
+		case n.State != store.NodeRunning:
+		case d.Counts[i].Blocked != "":
 			d.Counts[i].State = "blocked"
+		case n.HadEnough() != "":
+			d.Counts[i].State = "had enough"
+		case n.EndedEarly:
+			d.Counts[i].State = "ended early"
 		}
 	}
 	return diagram.Draw(v.Flow, d)

@@ -52,17 +52,20 @@ type NodeView struct {
 	Inside  int64          // items that it has taken and not handed on
 	Expect  time.Duration  // for one item, as observed
 	Batch   *store.Batch   // of a crowd step that has begun
-	Crowd   engine.Crowd   // of a crowd step that is not done
+	Crowd   engine.Crowd   // of a crowd step that is not done and has not been ended
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	InHand  int            // answers that people are working on
 	Offered int            // answers that people may be asked for now, as far as money goes
 	Ahead   Forecast       // of its batch
 	Service *NodeService   // that is declared, of a service step that is not done
-	Reused  int64          // labels that a crowd step has from earlier runs
-	passing bool           // Error goes by itself: the store is tried again, or others have their turn
-	split   split          // of a step that splits items; Skipped is without those that were split
-	gone    int64          // items that were split before, and came here as skipped ones: not in Skipped either
+	// EndedEarly says that somebody ended a crowd step, and not its whole run: it asks
+	// nobody, and what comes to it fails.
+	EndedEarly bool
+	Reused     int64 // labels that a crowd step has from earlier runs
+	passing    bool  // Error goes by itself: the store is tried again, or others have their turn
+	split      split // of a step that splits items; Skipped is without those that were split
+	gone       int64 // items that were split before, and came here as skipped ones: not in Skipped either
 }
 
 // maxPredicted is how many items' ends are predicted for a View.
@@ -146,12 +149,13 @@ func (r *run) viewBatches(ctx context.Context, v *View) error {
 		// A batch that was made since the nodes were read is in the next view.
 		if n.Batch = byID[n.Node.Batch]; n.Batch != nil {
 			n.Reused = max(n.OK-int64(n.Batch.Progress.Labelled), 0)
+			n.EndedEarly = v.State != store.RunCancelled && n.asksNobody() && n.Batch.Progress.State != crowd.BatchDone && n.HadEnough() == ""
 		}
 	}
 	return nil
 }
 
-// viewCrowds fills in the people of crowd steps that are not done, and the emergency
+// viewCrowds fills in the people of crowd steps that are not done nor ended, and the emergency
 // stops that keep tasks from them. Each pool is asked once. Where there is no such pool
 // the step fails, which says more.
 func (r *run) viewCrowds(ctx context.Context, v *View) error {
@@ -160,7 +164,7 @@ func (r *run) viewCrowds(ctx context.Context, v *View) error {
 	}
 	byPool := make(map[string][]*NodeView)
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Step != nil && n.Step.Crowd() != nil && n.State != store.NodeDone {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.Crowd() != nil && n.State != store.NodeDone && !n.asksNobody() {
 			name := n.Step.Crowd().Pool
 			byPool[name] = append(byPool[name], n)
 		}

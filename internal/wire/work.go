@@ -43,7 +43,7 @@ type Submitted struct {
 // Outcome is what became of an answer.
 type Outcome struct {
 	Counted    bool        `json:"counted"`
-	Late       bool        `json:"late"`
+	Late       bool        `json:"late" doc:"it came after the lease had run out, or the batch had ended; such an answer is paid only if it counts"`
 	Duplicate  bool        `json:"duplicate"`
 	PaidMicros crowd.Money `json:"paid_micros"`
 }

@@ -49,7 +49,7 @@ var batchActions = []action[crowd.BatchID]{
 	{Do: "resume", Did: "resumed", Verb: "Resume", run: whole(allBatches, (*batches.Batches).Resume)},
 	{
 		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?", run: whole(allBatches, (*batches.Batches).End),
-		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. This cannot be undone.",
+		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. Who holds a task is not paid for it any more: to let them finish, pause the batch first, and end it when nobody holds one. This cannot be undone.",
 	},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?", run: whole(allBatches, (*batches.Batches).Cancel),
@@ -72,7 +72,7 @@ var runActions = []action[crowd.RunID]{
 	},
 	{
 		Do: "end", Did: "stepended", Verb: "End it early", Question: "End this step early?", Step: true,
-		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed. This cannot be undone.",
+		Consequence: "Its people get no more tasks. Items that have a label go on with it; the others that are in the step go on as failed, and so does what comes to it later. Who holds a task is not paid for it any more: to let them finish, pause the step's batch first, and end the step when nobody holds one. This cannot be undone.",
 		run: func(rq *request, id crowd.RunID, step string) error {
 			_, err := rq.App.Runs.EndStep(rq.ctx(), rq.p, id, step)
 			return err

@@ -129,7 +129,7 @@ var adminTabs = []adminTab{
 // notices are the texts of ?did=…, which a redirect after an action carries.
 var notices = map[string]string{
 	"answered":   "Your answer is in.",
-	"late":       "Your answer came after the time was up. It is kept, and counts only if nobody else was given the task.",
+	"late":       "Your answer came after the time was up, or after the batch had ended. It is kept, but does not count and is not paid.",
 	"kept":       "Your answer is kept, but the task no longer needed one.",
 	"again":      "You have answered this task already; your first answer is kept.",
 	"gone":       "That task was no longer yours.",

@@ -29,7 +29,10 @@ var nodeSigns = map[store.NodeState]sign{
 
 var rowSigns = map[store.RowState]sign{store.RowOK: {"●", "ok"}, store.RowSkipped: {"◇", "skipped"}, store.RowFailed: {"✕", "failed"}}
 
-var heldSign, blockedSign, enoughSign = sign{"▲", "held"}, sign{"▲", "blocked"}, sign{"●", "had enough"}
+var (
+	heldSign, blockedSign = sign{"▲", "held"}, sign{"▲", "blocked"}
+	enoughSign, endedSign = sign{"●", "had enough"}, sign{"■", "ended early"}
+)
 
 // signOf is the state of a node as it is shown: a run that does not run has no
 // node that does.
@@ -50,6 +53,8 @@ func signOf(v *orchestrator.View, node int) sign {
 		is = blockedSign
 	case n.HadEnough() != "":
 		is = enoughSign
+	case n.EndedEarly:
+		is = endedSign
 	}
 	return is
 }
