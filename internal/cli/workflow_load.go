@@ -326,6 +326,9 @@ func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (li
 			list = append(list, fmt.Sprintf("%s: %s left out", in.Name, format.Count(t.Bad, "bad row")))
 		}
 	}
+	if lone := aloneInPool(flow); len(p.Policies) > 1 && !p.Load.Runs && len(lone) > 0 {
+		list = append(list, "a policy changes nothing in a pool with one step, as what waits at a step goes by its sla under every policy: "+strings.Join(lone, ", "))
+	}
 	var guessed []string
 	for i := range flow.Steps {
 		if s := &flow.Steps[i]; s.HTTP() != nil && p.Models[s.Name].Time == nil {
@@ -336,6 +339,20 @@ func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (li
 		list = append(list, "no service is called; taken as long as the workflow expects: "+strings.Join(guessed, ", "))
 	}
 	return list
+}
+
+// aloneInPool lists the pools of which a workflow has one step only, in order of these.
+func aloneInPool(flow *workflow.Workflow) (pools []string) {
+	steps := make(map[string]int)
+	for i := range flow.Steps {
+		if c := flow.Steps[i].Crowd(); c != nil {
+			pool := cmp.Or(c.Pool, "main")
+			if steps[pool]++; steps[pool] == 1 {
+				pools = append(pools, pool)
+			}
+		}
+	}
+	return slices.DeleteFunc(pools, func(name string) bool { return steps[name] > 1 })
 }
 
 // emptyClasses names the classes of which no item was.
