@@ -10,36 +10,51 @@ import (
 // PoolGrant is "throng pool grant".
 type PoolGrant struct {
 	aPool
-	Tenant string `required:"" placeholder:"TENANT" help:"To whom; all: every tenant."`
-	Invite bool   `help:"It may invite people to the pool, too."`
+	Tenant []string `required:"" sep:"none" placeholder:"TENANT" help:"To whom; all: every tenant; may be given often."`
+	Invite bool     `help:"It may invite people to the pool, too."`
 	Remote
 }
 
 // Run grants the pool.
 func (x *PoolGrant) Run(c *Context, r *remote, id crowd.PoolID) error {
-	tenant, err := r.granted(x.Tenant)
-	if err != nil {
-		return err
-	}
-	out, err := r.GrantPool(c.Ctx, id, tenant, x.Invite)
-	return r.printGrants(out, err)
+	return r.eachGranted(x.Tenant, func(tenant crowd.TenantID) (wire.Pool, error) {
+		return r.GrantPool(c.Ctx, id, tenant, x.Invite)
+	})
 }
 
 // PoolRevoke is "throng pool revoke".
 type PoolRevoke struct {
 	aPool
-	Tenant string `required:"" placeholder:"TENANT" help:"From whom; all: the grant to every tenant."`
+	Tenant []string `required:"" sep:"none" placeholder:"TENANT" help:"From whom; all: the grant to every tenant; may be given often."`
 	Remote
 }
 
 // Run takes the grant back.
 func (x *PoolRevoke) Run(c *Context, r *remote, id crowd.PoolID) error {
-	tenant, err := r.granted(x.Tenant)
-	if err != nil {
-		return err
+	return r.eachGranted(x.Tenant, func(tenant crowd.TenantID) (wire.Pool, error) {
+		return r.RevokePool(c.Ctx, id, tenant)
+	})
+}
+
+// eachGranted changes the grants to tenants, and prints what came of it. If one of the
+// tenants is not there, no grant is changed.
+func (r *remote) eachGranted(names []string, change func(crowd.TenantID) (wire.Pool, error)) error {
+	var tenants []crowd.TenantID
+	for _, name := range names {
+		tenant, err := r.granted(name)
+		if err != nil {
+			return err
+		}
+		tenants = append(tenants, tenant)
 	}
-	out, err := r.RevokePool(c.Ctx, id, tenant)
-	return r.printGrants(out, err)
+	var out wire.Pool
+	for _, tenant := range tenants {
+		var err error
+		if out, err = change(tenant); err != nil {
+			return err
+		}
+	}
+	return r.printGrants(out, nil)
 }
 
 // granted reads the tenant of a grant; 0: every tenant.
