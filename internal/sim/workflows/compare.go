@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -56,7 +57,7 @@ type Comparison struct {
 }
 
 // Do runs the plan on all cores. The error is that of the first simulation in order that
-// failed, or, if each is lost, why the first one is; orchestrator.Problems if the file is
+// failed, or, if each is lost, why those of the first policy are; orchestrator.Problems if the file is
 // wrong.
 func (p *Plan) Do(ctx context.Context) (*Comparison, error) {
 	switch {
@@ -94,9 +95,18 @@ func (p *Plan) Do(ctx context.Context) (*Comparison, error) {
 		v.Runs = append(v.Runs, o)
 	}
 	if !slices.ContainsFunc(runs, func(o *Outcome) bool { return !o.Lost }) {
-		return nil, p.of(c, c.Variants[0], runs[0].DeadEnd)
+		return nil, p.noneEnded(c)
 	}
 	return c, nil
+}
+
+// noneEnded says of each crowd, with the first policy, why nothing ended.
+func (p *Plan) noneEnded(c *Comparison) error {
+	var errs []error
+	for _, v := range c.Variants[:len(p.Workers)] {
+		errs = append(errs, p.of(c, v, v.Runs[0].DeadEnd))
+	}
+	return errors.Join(errs...)
 }
 
 // of names the variant of which an error is, if there are several.

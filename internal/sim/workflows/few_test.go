@@ -75,6 +75,12 @@ func TestDeadEndsAreMarked(t *testing.T) {
 		t.Errorf("figures of what is lost: %v", got)
 	}
 
+	// Of crowds of which none can end, each has its reason.
+	p.Workers = []scenario.Workers{{Each: 1}, {Pools: map[string]int{"main": 1}}}
+	if _, err := p.Do(t.Context()); err == nil || strings.Count(err.Error(), "answer: the step cannot go on: ") != 2 || !strings.Contains(err.Error(), ", main=1: answer: ") || !strings.Contains(err.Error(), ", 1 person: answer: ") {
+		t.Errorf("two crowds that cannot end: %v", err)
+	}
+
 	// A run has money for one answer: it cannot end if both of its rows need one.
 	text := strings.Replace(oneQueue, "columns: [id]", "columns: [{n: number}]", 1)
 	p = planOf(t, strings.Replace(text, "from: {things: stream}", "from: {things: stream}\n    when: n > 50", 1))
