@@ -154,7 +154,7 @@ func poolName(id crowd.PoolID, name string) string {
 func writeForecast(w io.Writer, r *forecast.Result, name string) {
 	b := &r.Basis
 	say(w, "%s\n", clean(fmt.Sprintf("pool %s at %s: %s, %d tasks handed out, seed %d", poolName(r.Pool, name), stamp(r.At), format.Count(r.Reps, "repetition"), r.Cycles, r.Seed)))
-	say(w, "people: %.0f of %d there; %.0f seen from %s to %s, %.0f came later, %.0f left\n\n", math.Round(b.Present), b.Members,
+	say(w, "people: %.0f of %d there, %.0f away with a task; %.0f seen from %s to %s, %.0f came later, %.0f left\n\n", math.Round(b.Present), b.Members, math.Round(b.Gone),
 		b.Early(), shortTime(r.At, b.Since), shortTime(r.At, b.ArrivalsSince(r.At)), b.Arrivals, b.Departures)
 	head := []string{"BATCH", "NAME", "LEFT", "DEADLINE"}
 	for i, policy := range r.Policies {

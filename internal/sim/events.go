@@ -14,6 +14,7 @@ type eventKind uint8
 const (
 	batchArrives  eventKind = iota // who: batch
 	workerArrives                  // who: a group's next worker
+	workerReturns                  // who: index in world.returns
 	answerComes                    // who: worker; the task in hand is done
 	workerGivesUp                  // who: worker; the task in hand is skipped or returned
 	heartbeat                      // who: worker; still at it

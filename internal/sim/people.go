@@ -74,7 +74,7 @@ func (w *world) arrive(at int32) {
 		return
 	}
 	if g.min == 0 || g.opened {
-		w.ready(who)
+		w.takeUp(who)
 		return
 	}
 	w.workers[who].doing = held
@@ -150,11 +150,12 @@ func (w *world) ready(who int32) {
 
 // begin puts a task into a worker's hands: everything that will come of it is
 // drawn now, from the figures that belong to the task.
-func (w *world) begin(who int32, h engine.Handout) { w.carryOn(who, h, 0) }
+func (w *world) begin(who int32, h engine.Handout) { w.carryOn(who, h, 0, true) }
 
 // carryOn is begin for a task that the worker has had for some seconds: what is left
-// is the rest of the time of a worker who has come that far.
-func (w *world) carryOn(who int32, h engine.Handout, had float64) {
+// is the rest of the time of a worker who has come that far. Who has come back to a task does
+// not vanish with it again.
+func (w *world) carryOn(who int32, h engine.Handout, had float64, mayVanish bool) {
 	i := w.batch(h.Task.Batch())
 	p, b := &w.workers[who], &w.batches[i]
 	kind := &w.setup.Kinds[b.kind]
@@ -185,8 +186,10 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64) {
 	next := event{kind: answerComes, who: who, gen: p.gen}
 	switch {
 	case what < kind.Vanish:
-		w.vanish(who)
-		return
+		if mayVanish {
+			w.vanish(who)
+			return
+		}
 	case what < kind.Vanish+kind.Skip+kind.Return:
 		next.kind = workerGivesUp
 		took /= 10

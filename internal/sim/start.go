@@ -19,9 +19,13 @@ type Start struct {
 	// Present lists the people who are there, with the group whose habits they
 	// have. A worker who holds a task is there in any case, unless they are Lost.
 	Present map[crowd.WorkerID]int
-	// Lost are those who hold a task and will not come back to it: it is free
-	// again when its lease runs out.
+	// Lost are those who hold a task and are not at it. They carry on with it when
+	// they come, as anybody does or as Returns says; else it is free again when its
+	// lease runs out.
 	Lost map[crowd.WorkerID]bool
+	// Returns are when people who are away come back, from Now. They are of Present
+	// only by their group.
+	Returns map[crowd.WorkerID]time.Duration
 	// Members, when not nil, are the people who come and go: each arrival of a
 	// group is one of them, any of them as likely, and if they are there already
 	// nobody comes. Nil: all who arrive are new to the pool.
@@ -69,10 +73,15 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 		}
 		who := w.come(int32(s.Present[h.Worker]), h.Worker, member(h.Worker))
 		w.workers[who].leaving = !active[h.Worker] // the task in hand may be finished
-		w.carryOn(who, h, w.epoch.Sub(h.At).Seconds())
+		w.carryOn(who, h, w.epoch.Sub(h.At).Seconds(), false)
 	}
 	for _, p := range s.Snapshot.Workers {
 		group, present := s.Present[p.ID]
+		if in, away := s.Returns[p.ID]; away && !p.Suspended {
+			w.schedule(int64(in), event{kind: workerReturns, who: int32(len(w.returns))})
+			w.returns = append(w.returns, p.ID)
+			continue
+		}
 		if _, holds := w.engine.Holds(p.ID); holds || !present || p.Suspended {
 			continue
 		}
@@ -120,8 +129,31 @@ func (w *world) comer() (crowd.WorkerID, bool) {
 	if _, here := w.people[id]; here {
 		return 0, false
 	}
-	_, holds := w.engine.Holds(id) // the worker had vanished with it, and is missed only when its lease runs out
-	return id, !holds
+	return id, true
+}
+
+// comeBack lets somebody return who was away at the start, if they have not come meanwhile.
+func (w *world) comeBack(id crowd.WorkerID) {
+	if _, here := w.people[id]; here {
+		return
+	}
+	who := w.come(int32(w.run.Start.Present[id]), id, member(id))
+	if w.err == nil {
+		w.takeUp(who)
+	}
+}
+
+// takeUp lets somebody who has come carry on with the task that they left with, if it is theirs
+// still, or else ask for one. They begin it again.
+func (w *world) takeUp(who int32) {
+	h, holds := w.engine.Holds(w.workers[who].id)
+	if !holds {
+		w.ready(who)
+		return
+	}
+	delete(w.missed, h.Assignment)
+	w.release(w.batch(h.Task.Batch())) // it was in hand all the time
+	w.carryOn(who, h, 0, false)
 }
 
 // goOn opens the books of a pool that is not empty.

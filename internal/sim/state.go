@@ -32,6 +32,7 @@ type world struct {
 	comers  crowd.WorkerID // new people so far
 	people  map[crowd.WorkerID]int32
 	missed  map[crowd.AssignmentID]crowd.WorkerID // workers who have vanished with a task
+	returns []crowd.WorkerID                      // who comes back, by events of workerReturns
 	called  uint64                                // arrivals so far of a Start's members
 	gates   []gate
 	present int

@@ -179,6 +179,8 @@ func (w *world) step(at int64, e event) {
 		w.launch()
 	case workerArrives:
 		w.arrive(e.who)
+	case workerReturns:
+		w.comeBack(w.returns[e.who])
 	case answerComes:
 		w.answer(e.who)
 	case workerGivesUp:

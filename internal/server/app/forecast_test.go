@@ -132,7 +132,7 @@ func TestARefutedForecastIsNotShown(t *testing.T) {
 		if soon := w.clock.now().Add(20 * time.Minute); x.Status != batches.ForecastReady || x.Finish.Median.Before(soon) && !x.Finish.Median.IsZero() {
 			t.Fatalf("with everybody gone it is %q %+v", x.Status, x.Finish)
 		}
-		for range 2 {
+		for range 4 {
 			for i, p := range w.workers {
 				_, _, err := w.Work.Submit(w.ctx, p, held[i].Assignment, yes, false, 0)
 				ok(t, err)
@@ -141,7 +141,7 @@ func TestARefutedForecastIsNotShown(t *testing.T) {
 			w.clock.advance(2 * time.Second)
 		}
 		if got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); got.Status != batches.ForecastPending || !strings.HasPrefix(got.Text, "What came since contradicts") {
-			t.Errorf("after 6 answers in 4 s it is %q (%s): %+v", got.Status, got.Text, got.Finish)
+			t.Errorf("after 12 answers in 8 s it is %q (%s): %+v", got.Status, got.Text, got.Finish)
 		}
 		synctest.Wait()
 		got := must(w.Batches.Forecast(w.ctx, w.ann, id))(t)

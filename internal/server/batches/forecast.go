@@ -201,7 +201,7 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	}
 	x, basis := &result.Batches[i], &result.Basis
 	since := max(b.Progress.Completed-known.completed[b.Spec.ID], 0)
-	nobody := basis.Present == 0 && basis.Arrivals == 0
+	nobody := basis.Present+basis.Gone == 0 && basis.Arrivals == 0
 	unknown := basis.RecentHandOuts < enoughSeen && x.Answers < enoughSeen
 	now, due := s.clock(), x.Finish[0].Median
 	switch {

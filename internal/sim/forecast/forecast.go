@@ -99,6 +99,7 @@ type Basis struct {
 	Since          time.Time `json:"since"`
 	Members        int       `json:"members"`        // of the pool, not suspended
 	Present        float64   `json:"present"`        // people who are there, as expected
+	Gone           float64   `json:"gone"`           // people who hold a task and are away from it, as expected
 	PerHour        float64   `json:"per_hour"`       // people who come, if all were away
 	SessionSeconds float64   `json:"session_s"`      // how long people stay, on average
 	Arrivals       float64   `json:"arrivals"`       // seen
@@ -115,8 +116,8 @@ type Basis struct {
 func (b *Basis) ArrivalsSince(now time.Time) time.Time { return instant.Earlier(now, b.Since.Add(Gap)) }
 
 // Early is how many people were seen before arrivals are counted: those who are
-// there are these and those who came, less those who left.
-func (b *Basis) Early() float64 { return max(b.Present+b.Departures-b.Arrivals, 0) }
+// there, or away with a task, are these and those who came, less those who left.
+func (b *Basis) Early() float64 { return max(b.Present+b.Gone+b.Departures-b.Arrivals, 0) }
 
 // Rough costs, in assignments, of what a repetition does besides them.
 const (
@@ -142,6 +143,8 @@ func Forecast(ctx context.Context, s *State, o Options) (*Result, error) {
 	res := &Result{
 		Pool: s.Pool, At: s.Now, Horizon: s.Now.Add(horizon), Policies: policies, Seed: o.Seed, Basis: s.Basis(), Batches: m.results(),
 	}
+	res.Basis.Gone = min(m.gone(), res.Basis.Present)
+	res.Basis.Present -= res.Basis.Gone
 	res.Basis.ToldApart, res.Basis.SpeedSpread = len(m.speeds.ids), math.Sqrt(m.speeds.between)
 	if len(res.Batches) == 0 {
 		return res, nil
@@ -286,7 +289,7 @@ func (m *model) results() []Batch {
 	return list
 }
 
-// Basis returns what a forecast of the state rests on.
+// Basis returns what a forecast of the state rests on. Who holds a task counts as there.
 func (s *State) Basis() Basis {
 	o := &s.Observed
 	b := Basis{

@@ -46,7 +46,7 @@ const (
 	agreementWeight  = 10
 
 	// rareWeight hand-outs are added to those that were seen, none of them given
-	// up and half of one lost.
+	// up, half of one lost, and half of one put aside for a time.
 	rareWeight = 100
 	// giveUpAfter is when people give a task up, as a share of the time that an
 	// answer takes: what package sim has by default.
@@ -102,6 +102,8 @@ type model struct {
 	batches  map[crowd.BatchID]sim.StartBatch
 	giveUp   float64
 	lost     float64
+	away     float64       // how likely it is that somebody goes away with a task for a time
+	silent   time.Duration // how long there has been no sign of anybody
 }
 
 func newModel(s *State, horizon time.Duration) *model {
@@ -109,6 +111,7 @@ func newModel(s *State, horizon time.Duration) *model {
 		state: s, horizon: horizon, batches: make(map[crowd.BatchID]sim.StartBatch), speeds: newSpeeds(s.Observed.Answers),
 		giveUp: float64(s.Observed.GivenUp) / float64(s.Observed.HandOuts+rareWeight),
 		lost:   (float64(s.Observed.Lost) + 0.5) / float64(s.Observed.HandOuts+rareWeight),
+		away:   0.5 / float64(s.Observed.HandOuts+rareWeight), silent: s.silence(),
 	}
 	for _, w := range s.Snapshot.Workers {
 		if !w.Suspended {
@@ -238,6 +241,7 @@ func (m *model) draw(seed uint64, rep int) (*sim.Setup, *sim.Start) {
 	start := &sim.Start{
 		Snapshot: m.snapshot, Now: m.state.Now, Batches: m.batches, Members: m.members,
 		Present: make(map[crowd.WorkerID]int, len(o.Present)), Lost: make(map[crowd.WorkerID]bool),
+		Returns: make(map[crowd.WorkerID]time.Duration),
 	}
 	if m.members == nil {
 		start.Members = []crowd.WorkerID{}
@@ -277,34 +281,6 @@ func (m *model) visits(seed uint64, rep int, rate float64, people *groups, f *fa
 		}
 		id := m.members[comer.IntN(len(m.members))]
 		list = append(list, sim.Visit{At: time.Duration(at * float64(time.Second)), Group: people.of(f.of(id))})
-	}
-}
-
-// presence draws who is there.
-func (m *model) presence(seed uint64, rep int, setup *sim.Setup, start *sim.Start, people *groups, f *factors, vanish float64) {
-	there := sim.NewStream(seed, rep, "presence")
-	for _, p := range m.state.Observed.Present {
-		if r := there.At(uint64(p.Worker)); r.Float64() < p.Chance {
-			start.Present[p.Worker] = people.of(f.of(p.Worker))
-		}
-	}
-	gone := sim.NewStream(seed, rep, "gone with a task")
-	for i := range m.snapshot.Batches {
-		service, _ := setup.Kinds[i].Service.(sim.LogNormal)
-		for k := range m.snapshot.Batches[i].Assignments {
-			a := &m.snapshot.Batches[i].Assignments[k]
-			if a.State != crowd.Assigned {
-				continue
-			}
-			own := service
-			own.Mu += f.of(a.Worker)
-			start.Present[a.Worker] = people.of(f.of(a.Worker))
-			// Of those who had it for so long, the ones who will not answer.
-			still := (1 - vanish) * survival(own, m.state.Now.Sub(a.At).Seconds())
-			if r := gone.At(uint64(a.ID)); r.Float64()*(vanish+still) < vanish {
-				start.Lost[a.Worker] = true
-			}
-		}
 	}
 }
 

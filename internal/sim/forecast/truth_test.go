@@ -30,14 +30,17 @@ type truth struct {
 	away    time.Duration // mean
 	batches []truthBatch
 	factors map[crowd.WorkerID]float64 // how many times as long as usual somebody takes; absent: 1
+	vanish  float64                    // how likely it is that somebody goes with a task in hand, for as long as people stay away
+	back    time.Time                  // until then nobody gives a sign (outage)
 
-	there   map[crowd.WorkerID]bool
-	workers []engine.Worker
-	kept    map[crowd.AssignmentID]*engine.AssignmentSnapshot
-	ended   map[crowd.AssignmentID]time.Time
-	order   []crowd.AssignmentID
-	labels  map[crowd.TaskID]bool
-	state   map[crowd.BatchID]engine.Progress
+	there    map[crowd.WorkerID]bool
+	vanished map[crowd.WorkerID]bool
+	workers  []engine.Worker
+	kept     map[crowd.AssignmentID]*engine.AssignmentSnapshot
+	ended    map[crowd.AssignmentID]time.Time
+	order    []crowd.AssignmentID
+	labels   map[crowd.TaskID]bool
+	state    map[crowd.BatchID]engine.Progress
 }
 
 type truthBatch struct {
@@ -76,7 +79,7 @@ func newTruthOf(t testing.TB, seed uint64, members int, policy string, change fu
 	w := &truth{
 		t: t, r: rand.New(rand.NewPCG(seed, 7)), e: engine.New(engine.Config{Policy: p}), now: dawn, begin: dawn, policy: p.Name(),
 		stay: 40 * time.Minute, away: 2 * time.Hour, batches: batches,
-		there: make(map[crowd.WorkerID]bool), kept: make(map[crowd.AssignmentID]*engine.AssignmentSnapshot),
+		there: make(map[crowd.WorkerID]bool), vanished: make(map[crowd.WorkerID]bool), kept: make(map[crowd.AssignmentID]*engine.AssignmentSnapshot),
 		ended: make(map[crowd.AssignmentID]time.Time), labels: make(map[crowd.TaskID]bool), state: make(map[crowd.BatchID]engine.Progress),
 	}
 	change(w)
@@ -122,9 +125,14 @@ func (w *truth) comes(id crowd.WorkerID) {
 		w.there[id] = false
 		w.e.Leave(w.now, id)
 		w.after(w.exp(w.away), func() {
-			if _, holds := w.e.Holds(id); !holds { // else the worker is still here, with the task in hand
+			h, holds := w.e.Holds(id)
+			if !holds { // else the worker is still here, with the task in hand
 				w.comes(id)
 				return
+			}
+			if w.vanished[id] { // or comes back to it
+				delete(w.vanished, id)
+				w.works(h)
 			}
 			w.there[id] = true
 			w.after(w.exp(w.stay), func() { w.there[id] = false; w.e.Leave(w.now, id) })
@@ -134,6 +142,14 @@ func (w *truth) comes(id crowd.WorkerID) {
 }
 
 func (w *truth) ask(id crowd.WorkerID) {
+	if w.now.Before(w.back) {
+		w.after(w.back.Sub(w.now), func() {
+			if w.there[id] {
+				w.ask(id)
+			}
+		})
+		return
+	}
 	h, got, err := w.e.Ready(w.now, id)
 	ok(w.t, err)
 	if got {
@@ -149,22 +165,44 @@ func (w *truth) works(h engine.Handout) {
 	if f, differs := w.factors[h.Worker]; differs {
 		seconds *= f
 	}
-	w.after(time.Duration(seconds*float64(time.Second)), func() {
-		key, other := "right", "wrong"
-		if b.spec.Rule.FollowsAnswers() && h.Task.N()%2 == 0 { // or everybody would know what comes next
-			key, other = other, key
+	if w.vanish > 0 && w.r.Float64() < w.vanish {
+		w.vanished[h.Worker] = true
+		return
+	}
+	w.after(time.Duration(seconds*float64(time.Second)), func() { w.answers(h, b) })
+}
+
+// answers submits what somebody has done; in an outage, when that is over.
+func (w *truth) answers(h engine.Handout, b *truthBatch) {
+	if w.now.Before(w.back) {
+		w.after(w.back.Sub(w.now), func() { w.answers(h, b) })
+		return
+	}
+	key, other := "right", "wrong"
+	if b.spec.Rule.FollowsAnswers() && h.Task.N()%2 == 0 { // or everybody would know what comes next
+		key, other = other, key
+	}
+	if w.r.Float64() > b.agree {
+		key = other
+	}
+	_, err := w.e.Submit(w.now, h.Worker, h.Assignment, key, key)
+	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
+		w.t.Fatal(err)
+	}
+	if w.there[h.Worker] {
+		w.ask(h.Worker)
+	}
+}
+
+// outage is a time in which nobody gives a sign: those who wait for a task ask again after it.
+func (w *truth) outage(length time.Duration) {
+	w.back = w.now.Add(length)
+	for _, p := range w.workers {
+		if _, holds := w.e.Holds(p.ID); w.there[p.ID] && !holds {
+			w.e.Leave(w.now, p.ID)
+			w.ask(p.ID)
 		}
-		if w.r.Float64() > b.agree {
-			key = other
-		}
-		_, err := w.e.Submit(w.now, h.Worker, h.Assignment, key, key)
-		if err != nil && crowd.CodeOf(err) != crowd.NotFound {
-			w.t.Fatal(err)
-		}
-		if w.there[h.Worker] {
-			w.ask(h.Worker)
-		}
-	})
+	}
 }
 
 // keep is what a store does.
@@ -255,7 +293,7 @@ func (w *truth) stateNow() *forecast.State {
 	}
 	waiting := []crowd.WorkerID{}
 	for id, there := range w.there {
-		if _, holds := w.e.Holds(id); there && !holds {
+		if _, holds := w.e.Holds(id); there && !holds && !w.now.Before(w.back) {
 			waiting = append(waiting, id)
 		}
 	}

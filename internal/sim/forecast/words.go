@@ -11,6 +11,9 @@ import (
 func (r *Result) Words(b *Batch) string {
 	x := &r.Basis
 	parts := []string{fmt.Sprintf("%s there", people(x.Present))}
+	if x.Gone >= 0.5 {
+		parts = append(parts, people(x.Gone)+" away with a task in hand")
+	}
 	if counted := r.At.Sub(x.ArrivalsSince(r.At)); counted > 0 {
 		parts = append(parts, fmt.Sprintf("%s came in the last %s", people(x.Arrivals), span(counted)))
 	}
