@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -47,7 +48,7 @@ func (t *TokenCreate) Run(c *Context, r *remote) error {
 
 // whose is a person whose tokens a command is about.
 type whose struct {
-	For string `placeholder:"NAME" help:"Of somebody else; for admins."`
+	For string `placeholder:"NAME" xor:"whose" help:"Of somebody else; for admins."`
 	Remote
 }
 
@@ -59,25 +60,47 @@ func (w *whose) id(r *remote) (crowd.WorkerID, error) {
 }
 
 // TokenList is "throng token list".
-type TokenList struct{ whose }
+type TokenList struct {
+	whose
+	All bool `xor:"whose" help:"Of everybody, the newest first; for admins."`
+}
 
 // Run lists the tokens.
 func (t *TokenList) Run(c *Context, r *remote) error {
+	if t.All {
+		return listAllTokens(c, r)
+	}
 	of, err := t.id(r)
 	if err != nil {
 		return err
 	}
 	list, err := r.Tokens(c.Ctx, of)
 	return r.print(list, err, func(w io.Writer) {
-		writeTable(w, list, "ID|NAME|AS|SCOPES|FROM|MADE|GOOD UNTIL|LAST USED", func(t wire.Token) []any {
-			as := strings.Join(t.Roles, ", ")
-			if t.Tenant != 0 {
-				as = strings.TrimSpace("tenant " + t.Tenant.String() + " " + as)
-			}
-			return []any{t.ID, t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Scopes, ", "), "all"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt,
-				cmp.Or(cell(t.ExpiresAt), "for ever"), cmp.Or(cell(t.UsedAt), "never")}
+		writeTable(w, list, "ID|"+tokenColumns, func(t wire.Token) []any { return append([]any{t.ID}, tokenCells(&t)...) })
+	})
+}
+
+// listAllTokens lists the tokens of everybody.
+func listAllTokens(c *Context, r *remote) error {
+	list, err := pages.List(pageSize, func(before int64, limit int) ([]wire.OwnedToken, error) {
+		return r.AllTokens(c.Ctx, before, limit)
+	}, func(t *wire.OwnedToken) int64 { return t.ID })
+	return r.print(list, err, func(w io.Writer) {
+		writeTable(w, list, "ID|OWNER|"+tokenColumns, func(t wire.OwnedToken) []any {
+			return append([]any{t.ID, t.OwnerName}, tokenCells(&t.Token)...)
 		})
 	})
+}
+
+const tokenColumns = "NAME|AS|SCOPES|FROM|MADE|GOOD UNTIL|LAST USED"
+
+func tokenCells(t *wire.Token) []any {
+	as := strings.Join(t.Roles, ", ")
+	if t.Tenant != 0 {
+		as = strings.TrimSpace("tenant " + t.Tenant.String() + " " + as)
+	}
+	return []any{t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Scopes, ", "), "all"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt,
+		cmp.Or(cell(t.ExpiresAt), "for ever"), cmp.Or(cell(t.UsedAt), "never")}
 }
 
 // TokenRevoke is "throng token revoke".

@@ -97,6 +97,11 @@ func (c *Client) Tokens(ctx context.Context, of crowd.WorkerID) ([]wire.Token, e
 	return get[[]wire.Token](ctx, c, tokens(of))
 }
 
+// AllTokens lists the tokens of everybody, the newest first, with ids below before; 0: all.
+func (c *Client) AllTokens(ctx context.Context, before int64, limit int) ([]wire.OwnedToken, error) {
+	return get[[]wire.OwnedToken](ctx, c, "/v1/tokens/all"+query("before", before, "limit", limit))
+}
+
 // RevokeToken takes a token of a person away; 0: of one's own.
 func (c *Client) RevokeToken(ctx context.Context, of crowd.WorkerID, id int64) error {
 	return c.call(ctx, http.MethodDelete, tokens(of)+"/"+strconv.FormatInt(id, 10), nil, nil)

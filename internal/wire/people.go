@@ -47,6 +47,14 @@ type Token struct {
 	UsedAt    time.Time      `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: never"`
 }
 
+// OwnedToken is a token and whose it is.
+type OwnedToken struct {
+	Token
+	Owner     crowd.WorkerID `json:"owner"`
+	OwnerName string         `json:"owner_name"`
+	CanRevoke bool           `json:"can_revoke" doc:"you may take it away: you hold all that its owner may do"`
+}
+
 // NewPassword changes a password.
 type NewPassword struct {
 	Old      string `json:"old" doc:"the one that you have"`

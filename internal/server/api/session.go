@@ -130,6 +130,13 @@ func (a *api) session() {
 		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {
 			return each(toToken)(a.app.Accounts.Tokens(ctx, p, 0))
 		})
+	add(a, op{method: http.MethodGet, path: "/v1/tokens/all", summary: "List the tokens of everybody, the newest first", tag: tag, access: access.AccountsAllTokens,
+		text: "Go on with the last `id` as `before`. One is ended by `DELETE /v1/users/{id}/tokens/{token}`."},
+		func(ctx context.Context, p *access.Principal, in *Latest) ([]wire.OwnedToken, error) {
+			return each(func(t accounts.TokenOf) wire.OwnedToken {
+				return wire.OwnedToken{Token: toToken(t.Token), Owner: t.User, OwnerName: t.Owner, CanRevoke: t.Yours}
+			})(a.app.Accounts.AllTokens(ctx, p, 0, in.Before, in.Limit))
+		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/tokens", summary: "List somebody's tokens", tag: tag, access: access.AccountsTokensOfOthers},
 		func(ctx context.Context, p *access.Principal, in *UserPath) ([]wire.Token, error) {
 			return each(toToken)(a.app.Accounts.Tokens(ctx, p, in.id))
