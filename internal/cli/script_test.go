@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"stopserver":  stopServer,
 			"grab":        grab,
 			"done":        done,
+			"request":     request,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -136,6 +139,28 @@ func done(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("%s is not done: %s", args[0], ts.ReadFile("stdout"))
 		}
 	}
+}
+
+// request METHOD PATH TOKEN [FILE] sends a request to the server, as a provider of accounts
+// does, and writes the status and the body of the answer.
+func request(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 3 || len(args) > 4 {
+		ts.Fatalf("usage: request METHOD PATH TOKEN [FILE]")
+	}
+	body := ""
+	if len(args) == 4 {
+		body = os.Expand(ts.ReadFile(args[3]), ts.Getenv)
+	}
+	r, err := http.NewRequest(args[0], ts.Getenv("THRONG_SERVER")+args[1], strings.NewReader(body))
+	ts.Check(err)
+	r.Header.Set("Authorization", "Bearer "+args[2])
+	r.Header.Set("Content-Type", "application/scim+json")
+	answer, err := http.DefaultClient.Do(r)
+	ts.Check(err)
+	defer answer.Body.Close()
+	_, _ = fmt.Fprintln(ts.Stdout(), answer.Status)
+	_, err = io.Copy(ts.Stdout(), answer.Body)
+	ts.Check(err)
 }
 
 // grab NAME REGEXP sets a variable to what the group matches in the standard
