@@ -401,6 +401,10 @@ func (e *Engine) KeepLate(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 
 func (e *Engine) transfer(now time.Time, kind TransferKind, from, to Account, amount crowd.Money, aid crowd.AssignmentID) {
 	if amount > 0 {
-		e.changes.Transfers = append(e.changes.Transfers, Transfer{At: now, Kind: kind, From: from, To: to, Amount: amount, Assignment: aid, Author: e.author})
+		author := e.author
+		if kind == Waiting { // it follows from time, whatever command it is paid with
+			author = 0
+		}
+		e.changes.Transfers = append(e.changes.Transfers, Transfer{At: now, Kind: kind, From: from, To: to, Amount: amount, Assignment: aid, Author: author})
 	}
 }

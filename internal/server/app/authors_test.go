@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -12,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/pool"
 )
 
 // TestEntriesHaveTheirAuthors: every path that makes an entry of the ledger by somebody's
@@ -99,5 +101,43 @@ func TestEntriesHaveTheirAuthors(t *testing.T) {
 		if !slices.Contains(kinds, k) {
 			t.Errorf("nothing makes an entry of kind %s", k)
 		}
+	}
+}
+
+// TestWaitingIsNobodysCommand: paid waiting follows from time, also when it is paid as
+// somebody's command ends it.
+func TestWaitingIsNobodysCommand(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(w *world, p *access.Principal){
+		"time":       func(w *world, _ *access.Principal) { w.step(time.Minute) },
+		"the worker": func(w *world, p *access.Principal) { must(w.Duty.End(w.ctx, p))(w.t) },
+		"a suspension": func(w *world, p *access.Principal) {
+			must(w.Accounts.ChangeUser(w.ctx, w.admin, p.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(w.t)
+		},
+		"another rate": func(w *world, _ *access.Principal) {
+			must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Retainer.Rate *= 2; return nil }))(w.t)
+		},
+		"money taken out": func(w *world, _ *access.Principal) { must(w.Pools.Fund(w.ctx, w.admin, w.pool, -crowd.Unit))(w.t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1)
+			w.onCall(pool.Settings{Min: 1})
+			p := w.workers[0]
+			w.step(time.Second)
+			waited := w.waitsHalfAMinute(p)
+			end(w, p)
+			_, _ = w.Duty.End(w.ctx, p) // who is suspended is off duty, and may not
+			<-waited
+			entries := must(w.store.Entries(w.ctx, workerAccount(p.User.ID), 0, 100))(t)
+			if len(entries) == 0 {
+				t.Fatal("no waiting is paid")
+			}
+			for _, e := range entries {
+				if e.Kind != engine.Waiting || e.Author != 0 {
+					t.Errorf("an entry of kind %s by %s", e.Kind, e.Author)
+				}
+			}
+		})
 	}
 }
