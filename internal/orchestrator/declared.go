@@ -189,9 +189,9 @@ func KnownServices(list []store.Service) Known {
 		}
 		others := ", nor any other"
 		if len(names) > 0 {
-			others = "; there are " + strings.Join(names, ", ")
+			others = ", only " + strings.Join(names, ", ")
 		}
-		return fmt.Sprintf("there is no service %q that this tenant may use%s: an administrator declares it, and says which tenants may use it, with throng service set %s --url URL --concurrency N --tenants NAME,NAME", name, others, name)
+		return fmt.Sprintf("there is no service %q that this tenant may use%s: an administrator declares %[1]s, and says which tenants may use it, with throng service set %[1]s --url URL --concurrency N --tenants NAME,NAME", name, others)
 	}
 }
 

@@ -243,13 +243,13 @@ func TestWhoMayCallAService(t *testing.T) {
 			t.Errorf("the error is %v, want one in line 6, column 49, about %q", err, words)
 		}
 	}
-	refused(w.tenant, `there is no service "scores" that this tenant may use, nor any other: an administrator declares it, and says which tenants may use it, with throng service set scores --url URL`)
+	refused(w.tenant, `there is no service "scores" that this tenant may use, nor any other: an administrator declares scores, and says which tenants may use it, with throng service set scores --url URL`)
 	w.declare(1, crowd.Rate{}, bees)
 	must(t, w.store.CreateService(w.ctx, store.Service{Name: "other", URL: "https://o.example", Concurrency: 1, AllTenants: true}))
-	refused(w.tenant, `there is no service "scores" that this tenant may use; there are other`)
+	refused(w.tenant, `there is no service "scores" that this tenant may use, only other`)
 	w.startOf(bees, sharedFlow(""), ids(1))
 	w.declare(1, crowd.Rate{}, w.tenant)
-	refused(bees, `there is no service "scores" that this tenant may use; there are other`)
+	refused(bees, `there is no service "scores" that this tenant may use, only other`)
 
 	// It may not any more, when it is to start.
 	id := w.load(orchestrator.NewRun{Text: sharedFlow("")}, map[string]string{"items": ids(2)})
