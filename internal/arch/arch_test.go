@@ -133,6 +133,8 @@ var modules = map[string][]string{
 	"internal/server/metrics":             {"github.com/prometheus/client_golang"},
 	"internal/store/sqlstore":             {"github.com/pressly/goose/v3"},
 	"internal/store/sqlite":               {"modernc.org/sqlite", "github.com/pressly/goose/v3"},
+	"internal/store/postgres":             {"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
+	"internal/store/postgres/pgtest":      {"github.com/jackc/pgx/v5"},
 	"internal/repro/dafs":                 {"gonum.org/v1/gonum/mathext/prng"},
 	"internal/repro/experiment":           {"gonum.org/v1/gonum/mathext"},
 	"internal/verify/process/processtest": {"github.com/alecthomas/kong"},

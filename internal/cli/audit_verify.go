@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -22,6 +20,7 @@ import (
 type AuditVerify struct {
 	File string `arg:"" type:"path" help:"A file of throng audit export; -: standard input."`
 	Data string `type:"path" placeholder:"DIR" help:"Compare it with the database in this data folder, too; its server is stopped."`
+	databaseFlag
 	Output
 }
 
@@ -56,9 +55,9 @@ func (x *AuditVerify) Run(c *Context) error {
 		in = f
 	}
 	var base *auditBase
-	if x.Data != "" {
+	if x.Data != "" || x.Database != "" {
 		var err error
-		if base, err = openAudit(c, x.Data); err != nil {
+		if base, err = openAudit(c, x.in(x.Data)); err != nil {
 			return err
 		}
 		defer func() { _ = base.st.Close() }() // nothing was written
@@ -193,8 +192,8 @@ type auditBase struct {
 }
 
 // openAudit opens a database, whose own chain must be whole.
-func openAudit(c *Context, folder string) (*auditBase, error) {
-	st, err := sqlite.OpenReadOnly(c.Ctx, filepath.Join(folder, server.DatabaseFile))
+func openAudit(c *Context, place server.Place) (*auditBase, error) {
+	st, err := place.OpenReadOnly(c.Ctx)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}

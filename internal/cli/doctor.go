@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -32,7 +31,8 @@ import (
 
 // Doctor is "throng doctor".
 type Doctor struct {
-	Data   string `type:"path" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder of a server that is stopped; default throng-data."`
+	Data string `type:"path" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder of a server that is stopped; default throng-data."`
+	databaseFlag
 	Server string `placeholder:"URL" help:"Check a running server instead."`
 	MailTo string `placeholder:"ADDRESS" help:"Send a test mail instead."`
 	Mail   string `placeholder:"URL" help:"The mail server, as for throng serve." env:"THRONG_MAIL"`
@@ -107,14 +107,15 @@ func (d *diagnosis) show(w io.Writer) {
 const leastFree = 256 << 20
 
 func (x *Doctor) offline(c *Context, d *diagnosis) error {
-	d.Data = cmp.Or(x.Data, "throng-data")
-	path := filepath.Join(d.Data, server.DatabaseFile)
-	info, err := os.Stat(path)
-	if err != nil {
-		return wrong("data", "%s is not a data folder: there is no %s in it", d.Data, server.DatabaseFile)
+	place := x.in(cmp.Or(x.Data, "throng-data"))
+	d.Data = place.String()
+	if place.Database == "" {
+		d.Data = place.Data
 	}
-	d.Facts["database"] = humanize.IBytes(uint64(info.Size()))
-	if free, known := disk.Free(d.Data); known {
+	if err := place.Check(true); err != nil {
+		return err
+	}
+	if free, known := disk.Free(place.Data); known {
 		d.Facts["disk free"] = humanize.IBytes(free)
 		err := error(nil)
 		if free < leastFree {
@@ -122,10 +123,37 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 		}
 		d.check("disk", err, "%s free", humanize.IBytes(free))
 	}
+	if place.Database != "" {
+		return d.lookAt(c.Ctx, place)
+	}
+	return d.tryFile(c.Ctx, place)
+}
+
+// lookAt checks a database without taking it from a server that has it.
+func (d *diagnosis) lookAt(ctx context.Context, place server.Place) error {
+	st, err := place.OpenReadOnly(ctx)
+	if err != nil {
+		d.check("database", err, "")
+		return nil
+	}
+	d.check("database", nil, "opens, and its schema is of this version")
+	inspect(ctx, st, d)
+	d.check("closing", st.Close(), "closed in order")
+	return nil
+}
+
+// tryFile opens the file of a database as a server does, and checks it.
+func (d *diagnosis) tryFile(ctx context.Context, place server.Place) error {
+	path := place.File()
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	d.Facts["database"] = humanize.IBytes(uint64(info.Size()))
 	if err := sqlite.LogMissing(path); err != nil {
 		d.check("log", err, "")
 	}
-	if look, err := sqlite.OpenReadOnly(c.Ctx, path); errors.Is(err, store.ErrOldSchema) {
+	if look, err := sqlite.OpenReadOnly(ctx, path); errors.Is(err, store.ErrOldSchema) {
 		d.check("database", err, "") // a check changes nothing
 		return nil
 	} else if err == nil {
@@ -133,14 +161,14 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 			return err
 		}
 	}
-	st, err := sqlite.Open(c.Ctx, path, sqlite.Options{})
+	st, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		d.check("database", fmt.Errorf("%w (a running server is checked with: throng doctor --server %s)", err, defaultServer), "")
 		return nil
 	}
 	d.check("database", nil, "opens, and its schema is of this version")
-	if d.check("integrity", sqlite.Intact(c.Ctx, path), "every page and index is whole, and what rows refer to is there") {
-		inspect(c.Ctx, st, d)
+	if d.check("integrity", sqlite.Intact(ctx, path), "every page and index is whole, and what rows refer to is there") {
+		inspect(ctx, st, d)
 	}
 	d.check("closing", st.Close(), "closed in order")
 	return nil

@@ -15,7 +15,6 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/server"
-	"github.com/throng-dev/throng/internal/store/sqlite"
 )
 
 // Key is "throng key".
@@ -93,16 +92,17 @@ func (x *KeyNew) Run(c *Context) error {
 // keyData is a stopped server's data folder and the keys for it.
 type keyData struct {
 	Data string `type:"path" default:"throng-data" env:"THRONG_DATA" help:"The data folder of a server that is stopped."`
+	databaseFlag
 	keyFlag
 	Output
 }
 
 // open returns the keys that a server on the folder would have, and opens its database
 // as it is.
-func (x *keyData) open(c *Context) (*keyring.Ring, *sqlite.Store, error) {
-	path := filepath.Join(x.Data, server.DatabaseFile)
-	if _, err := os.Stat(path); err != nil {
-		return nil, nil, wrong("data", "%s is not a data folder: there is no %s in it", x.Data, server.DatabaseFile)
+func (x *keyData) open(c *Context) (*keyring.Ring, server.SealedStore, error) {
+	place := x.in(x.Data)
+	if err := place.Check(true); err != nil {
+		return nil, nil, err
 	}
 	keys, err := x.keys()
 	if err != nil {
@@ -117,11 +117,8 @@ func (x *keyData) open(c *Context) (*keyring.Ring, *sqlite.Store, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, err
 	}
-	st, err := sqlite.Open(c.Ctx, path, sqlite.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	return keys, st.(*sqlite.Store), nil
+	st, err := place.OpenSealed(c.Ctx)
+	return keys, st, err
 }
 
 // KeyShow is "throng key show".

@@ -19,11 +19,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/throng-dev/throng/internal/kit/sharedtest"
+	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
 )
 
 // TestMain makes the test binary the command, so that scripts can run it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(pgtest.Tests{M: m}, map[string]func(){
 		"throng": func() {
 			os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, "v0.0.0-test"))
 		},
@@ -34,12 +35,25 @@ const scriptDir = "testdata/script"
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runScripts(t, scriptDir, "")
+}
+
+// TestScriptsOnPostgreSQL runs those whose database is there.
+func TestScriptsOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/postgres", pgtest.New(t))
+}
+
+// runScripts runs the scripts of a folder, with the address of a database, or "".
+func runScripts(t *testing.T, dir, database string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir: scriptDir,
+		Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("TZ", "UTC")
+			e.Setenv("THRONG_DATABASE", database)
 			e.Values[serverKey{}] = &testServer{}
 			return nil
 		},
@@ -83,6 +97,7 @@ func startServer(ts *testscript.TestScript, _ bool, args []string) {
 	s := ts.Value(serverKey{}).(*testServer)
 	again := s.cmd != nil
 	s.cmd = exec.Command("throng", append([]string{"serve", "--data", ts.MkAbs("data"), "--listen", "127.0.0.1:0"}, args...)...)
+	s.cmd.Env = append(os.Environ(), "THRONG_DATABASE="+ts.Getenv("THRONG_DATABASE"))
 	s.cmd.Stderr = &s.logs
 	out, err := s.cmd.StdoutPipe()
 	ts.Check(err)

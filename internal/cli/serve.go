@@ -15,10 +15,11 @@ import (
 
 // Serve is "throng serve".
 type Serve struct {
-	Data       string `help:"Folder of the database; made if it is not there." default:"throng-data" env:"THRONG_DATA" type:"path"`
+	Data string `help:"Folder of the database, and of what else the server keeps; made if it is not there." default:"throng-data" env:"THRONG_DATA" type:"path"`
+	databaseFlag
 	Listen     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"THRONG_LISTEN"`
 	TrustProxy bool   `help:"Believe X-Forwarded-Proto and X-Forwarded-For: the server stands behind a proxy that sets them." env:"THRONG_TRUST_PROXY"`
-	MaxPages   int64  `help:"Let the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
+	MaxPages   int64  `help:"Let the file of the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
 
 	PublicURL   string `name:"public-url" placeholder:"URL" help:"Where people reach the server; the links that they are given begin with it." env:"THRONG_PUBLIC_URL"`
 	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better given in the environment, as it holds a password." env:"THRONG_MAIL"`
@@ -97,7 +98,7 @@ func (s *Serve) Run(c *Context) error {
 	srv, err := server.Start(ctx, server.Config{
 		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom, OIDC: s.OIDC, RequireFactor: s.RequireSecondFactor,
 		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
-		Data: s.Data, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
+		Data: s.Data, Database: s.Database, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
 		Services: services, Log: log, Version: c.Version, AuditRetention: s.AuditRetention.Duration,
 		Retention: policy, ScrubAt: scrubAt,

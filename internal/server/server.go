@@ -27,15 +27,15 @@ import (
 	"github.com/throng-dev/throng/internal/server/scim"
 	"github.com/throng-dev/throng/internal/server/web"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/pool"
 )
 
 // Config sets up a server.
 type Config struct {
-	Data   string // folder of the database; made if it is not there
-	Listen string // host:port; port 0 takes a free one
+	Data     string // folder of the database; made if it is not there
+	Database string // the address of a PostgreSQL database, or "": a file in the folder
+	Listen   string // host:port; port 0 takes a free one
 	// MetricsListen is another address, where /metrics is served without a token;
 	// empty: none.
 	MetricsListen string
@@ -90,9 +90,6 @@ type Server struct {
 // controlEvery is how often the pools are sized.
 const controlEvery = time.Second
 
-// DatabaseFile is the name of the database in the data folder.
-const DatabaseFile = "throng.db"
-
 // scratchFolder is the name of the folder in the data folder for files that nobody
 // needs after they have been read.
 const scratchFolder = "tmp"
@@ -108,11 +105,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	database := filepath.Join(cfg.Data, DatabaseFile)
-	if err := sqlite.LogMissing(database); err != nil {
-		cfg.Log.Warn("the database may lack its last commits", "err", err)
-	}
-	if s.store, err = sqlite.Open(ctx, database, sqlite.Options{MaxPages: cfg.MaxPages, Keys: keys}); err != nil {
+	if s.store, err = (Place{cfg.Data, cfg.Database}).Open(ctx, cfg.MaxPages, keys, cfg.Log); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -290,6 +283,8 @@ func (s *Server) Wait(ctx context.Context) error {
 	select {
 	case err := <-s.served:
 		return err
+	case <-lost(s.store):
+		return errTaken
 	case <-ctx.Done():
 		return nil
 	}

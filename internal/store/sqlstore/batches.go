@@ -179,7 +179,7 @@ func ended(ctx context.Context, tx transaction, tenant crowd.TenantID, tasks int
 
 // Batch implements store.Batches.
 func (s *Store) Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (store.Batch, error) {
-	return got(ctx, s, batches, noBatch(id), `where b.id = $1 and ($2 = 0 or b.tenant = $2)`, id, tenant)
+	return got(ctx, s, batches, noBatch(id), `where b.id = $1 and (b.tenant = $2 or $2 = 0)`, id, tenant)
 }
 
 // namesAtOnce names are read by one query. It always has as many parameters, so that it is

@@ -42,7 +42,7 @@ func (s *Store) Call(ctx context.Context, id int64) (store.Call, error) {
 
 // OpenCalls implements store.Calls.
 func (s *Store) OpenCalls(ctx context.Context, pool crowd.PoolID) ([]store.Call, error) {
-	return listed(ctx, s, calls, `where c.state = 'open' and ($1 = 0 or c.pool = $1) order by c.id`, pool)
+	return listed(ctx, s, calls, `where c.state = 'open' and (c.pool = $1 or $1 = 0) order by c.id`, pool)
 }
 
 // PutNotices implements store.Calls.

@@ -87,7 +87,7 @@ func noNode(id crowd.RunID, node int) error {
 
 // Run implements store.Flows.
 func (s *Store) Run(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (store.Run, error) {
-	return got(ctx, s, runs, noRun(id), `where r.id = $1 and ($2 = 0 or r.tenant = $2)`, id, tenant)
+	return got(ctx, s, runs, noRun(id), `where r.id = $1 and (r.tenant = $2 or $2 = 0)`, id, tenant)
 }
 
 // ListRuns implements store.Flows.

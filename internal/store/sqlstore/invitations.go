@@ -128,7 +128,7 @@ func (s *Store) AcceptInvitation(ctx context.Context, i store.Invitation, u stor
 
 // Invitation implements store.Invitations.
 func (s *Store) Invitation(ctx context.Context, tenant crowd.TenantID, id int64) (store.Invitation, error) {
-	return got(ctx, s, invited, noInvitation(id), `where i.id = $1 and ($2 = 0 or i.tenant = $2)`, id, tenant)
+	return got(ctx, s, invited, noInvitation(id), `where i.id = $1 and (i.tenant = $2 or $2 = 0)`, id, tenant)
 }
 
 // ListInvitations implements store.Invitations.
@@ -138,7 +138,7 @@ func (s *Store) ListInvitations(ctx context.Context, tenant crowd.TenantID, befo
 
 // InvitationsTo implements store.Invitations.
 func (s *Store) InvitationsTo(ctx context.Context, tenant crowd.TenantID, address string) ([]store.Invitation, error) {
-	return listed(ctx, s, invited, `where i.address_key = $1 and ($2 = 0 or i.tenant = $2) order by i.id desc`, addressKey(address), tenant)
+	return listed(ctx, s, invited, `where i.address_key = $1 and (i.tenant = $2 or $2 = 0) order by i.id desc`, addressKey(address), tenant)
 }
 
 // AcceptedInvitations implements store.Invitations.

@@ -20,7 +20,7 @@ type personalTable struct {
 	about   string   // the rows about person $1, with their address $2 in lower case where that is asked for
 	columns string   // that are handed out; "": all but the secret ones
 	secret  []string // columns that are not handed out
-	erase   []string // what erasure does, by $1 and $2, and $3 their name, as far as they are asked for; none: the rows stay
+	erase   []string // what erasure does, by $1 and $2, and $3 their name, each cast where no column tells its type, as far as they are asked for; none: the rows stay
 }
 
 // gone deletes the rows about a person.
@@ -66,19 +66,19 @@ var personal = []personalTable{
 	gone("user_blocks", ofUser),
 	gone("user_roles", ofUser),
 	{name: "pool_actions", about: `(worker = $1 or acted_by = $1)`, columns: `pool, acted_at, kind, why`,
-		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1`}},
+		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1 and cast($2 as text) is not null`}},
 	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
-		`update users set name = '(erased u' || $1 || ')', name_key = '(erased u' || $1 || ')', full_name = '', email = '', email_verified = false, password_hash = '', admin = false, pool = 0,
+		`update users set name = '(erased u' || cast($1 as bigint) || ')', name_key = '(erased u' || cast($1 as bigint) || ')', full_name = '', email = '', email_verified = false, password_hash = '', admin = false, pool = 0,
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
 	stays("task_workers", ofWorker, `task`),
-	stays("accounts", `account = 10 * $1 + 3`, `balance`),
-	stays("ledger", `(source = 10 * $1 + 3 or target = 10 * $1 + 3 or author = $1)`, `id, entered_at, kind, source, target, amount, assignment, note`),
+	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
+	stays("ledger", `(author = $1 or source = 10 * $1 + 3 or target = 10 * $1 + 3)`, `id, entered_at, kind, source, target, amount, assignment, note`),
 	stays("batches", `created_by = $1`, `id, tenant, name, created_at`),
 	stays("runs", `created_by = $1`, `id, tenant, name, created_at`),
 	stays("tests", `created_by = $1`, `id, tenant, name, created_at`),
 	stays("erasures", `person = $1`, ``),
-	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || $1))`,
+	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || cast($1 as bigint)))`,
 		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
 	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("deletions"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
 	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
@@ -231,11 +231,11 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 				return nil
 			}
 			if err := each(ctx, tx, give, `with recursive chain (id) as (
-					select last_answer from accounts where account = 10 * $1 + 3 and last_answer <> 0
+					select last_answer from accounts where account = 10 * cast($1 as bigint) + 3 and last_answer <> 0
 					union all
 					select n.prev_answer from chain c join answers n on n.id = c.id where n.prev_answer <> 0
 				)
-				select 'answer', n.id, n.answered_at, 0, n.body, $1 from chain c join answers n on n.id = c.id where n.body <> '' order by n.id desc`, id); err != nil {
+				select 'answer', n.id, n.answered_at, 0, n.body, cast($1 as bigint) from chain c join answers n on n.id = c.id where n.body <> '' order by n.id desc`, id); err != nil {
 				return err
 			}
 			if err := each(ctx, tx, give, `select 'note', id, entered_at, case when source % 10 = 1 then source / 10 when target % 10 = 1 then target / 10 else 0 end, note, author
@@ -307,7 +307,7 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
 // chargeReplaced counts what an answer is longer or shorter by than the text that takes its
 // place. No quota refuses it: it is a person's right.
 func chargeReplaced(ctx context.Context, tx transaction, none error, x store.NewText) error {
-	tenant, err := first(ctx, tx, none, number[crowd.TenantID], `select tenant from batches where id = $1 >> 32`, x.ID)
+	tenant, err := first(ctx, tx, none, number[crowd.TenantID], `select tenant from batches where id = cast($1 as bigint) >> 32`, x.ID)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ type Dialect struct {
 	// taken, that a row which is referred to is not there, or that there is no
 	// room left on the disk.
 	Unique, Missing, Full func(error) bool
+	// Guard, if set, is called at the beginning of each transaction that writes. Its
+	// error ends it.
+	Guard func(context.Context, *sql.Tx) error
 	// Written, if set, is called after each transaction.
 	Written func()
 	// Scrub, if set, has no byte of what was deleted stay in the files.
@@ -252,7 +255,12 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 		return s.failed(op, err)
 	}
 	pending, acts := lists.Filter(store.EffectsOf(ctx), (*store.Effect).Pending), lists.Filter(store.ActsOf(ctx), (*store.Act).Pending)
-	err = do(ctx, transaction{tx, s.write})
+	if s.dialect.Guard != nil {
+		err = s.dialect.Guard(ctx, tx)
+	}
+	if err == nil {
+		err = do(ctx, transaction{tx, s.write})
+	}
 	if err == nil {
 		err = s.keepEffects(ctx, transaction{tx, s.write}, pending)
 	}

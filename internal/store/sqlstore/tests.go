@@ -60,12 +60,12 @@ func noTest(id int64) error { return crowd.Errorf(crowd.NotFound, "there is no t
 
 // Test implements store.Tests.
 func (s *Store) Test(ctx context.Context, tenant crowd.TenantID, id int64) (store.Test, error) {
-	return got(ctx, s, tests, noTest(id), `where t.id = $1 and ($2 = 0 or t.tenant = $2)`, id, tenant)
+	return got(ctx, s, tests, noTest(id), `where t.id = $1 and (t.tenant = $2 or $2 = 0)`, id, tenant)
 }
 
 // ListTests implements store.Tests.
 func (s *Store) ListTests(ctx context.Context, tenant crowd.TenantID) ([]store.Test, error) {
-	return listed(ctx, s, tests, `where $1 = 0 or t.tenant = $1 order by t.id`, tenant)
+	return listed(ctx, s, tests, `where t.tenant = $1 or $1 = 0 order by t.id`, tenant)
 }
 
 // Questions implements store.Tests.

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -22,6 +23,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/postgres"
+	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
 )
@@ -33,6 +36,19 @@ var stores = map[string]func(*testing.T) database{
 		return func() (store.Store, error) {
 			return sqlite.Open(context.WithoutCancel(t.Context()), path, sqlite.Options{})
 		}
+	},
+	"postgres": func(t *testing.T) database {
+		open := func(address string) (store.Store, error) {
+			return postgres.Open(context.WithoutCancel(t.Context()), address, postgres.Options{MaxConns: 8})
+		}
+		address := pgtest.Copy(t, "empty", func(address string) error {
+			s, err := open(address)
+			if err != nil {
+				return err
+			}
+			return s.Close()
+		})
+		return func() (store.Store, error) { return open(address) }
 	},
 }
 
@@ -126,6 +142,8 @@ var together = map[string]func(*testing.T, *world){
 	"what is deleted of logs":                       testLogsDeleted,
 	"a challenge is answered once":                  testPasskeysUsedAtOnce,
 }
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Tests{M: m}.Run()) }
 
 func TestStore(t *testing.T) {
 	iface, tested := reflect.TypeFor[store.Store](), make(map[string]bool)

@@ -5,15 +5,16 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
-	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -31,18 +32,20 @@ type comparison struct {
 // all is more than there are of anything.
 const all = 1_000_000
 
-// compare compares what the clients know with the database in a file that no server
-// has open, and the database with itself.
-func (t *test) compare(ctx context.Context, path string, report *Report) (err error) {
+// compare compares what the clients know with a database that no server has open, and the
+// database with itself.
+func (t *test) compare(ctx context.Context, place server.Place, report *Report) (err error) {
 	c := &comparison{
 		Report: report, clients: t, sent: make(map[crowd.AssignmentID]*sent), seen: make(map[crowd.AssignmentID]bool),
 		earned: make(map[crowd.WorkerID]crowd.Money), batches: make(map[crowd.BatchID]store.Batch),
 	}
 	c.gather()
-	if err := c.integrity(ctx, path); err != nil {
-		return err
+	if path := place.File(); path != "" {
+		if err := c.integrity(ctx, path); err != nil {
+			return err
+		}
 	}
-	if c.store, err = sqlite.Open(ctx, path, sqlite.Options{}); err != nil {
+	if c.store, err = place.Open(ctx, 0, nil, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.store.Close()) }()

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/throng-dev/throng/internal/server"
 )
 
 // Tampered runs the test, does something to copies of the database, and compares
@@ -17,12 +19,16 @@ func Tampered(ctx context.Context, o Options, dir string, with []func(path strin
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
-	whole, err := os.ReadFile(t.database())
+	whole, err := os.ReadFile(t.place().File())
 	if err != nil {
 		return nil, err
 	}
 	for i, f := range with {
-		file := filepath.Join(dir, strconv.Itoa(i)+".db")
+		copied := server.Place{Data: filepath.Join(dir, strconv.Itoa(i))}
+		file := copied.File()
+		if err := os.Mkdir(copied.Data, 0o700); err != nil {
+			return nil, err
+		}
 		if err := os.WriteFile(file, whole, 0o600); err != nil {
 			return nil, err
 		}
@@ -30,7 +36,7 @@ func Tampered(ctx context.Context, o Options, dir string, with []func(path strin
 			return nil, err
 		}
 		report := &Report{}
-		if err := t.compare(ctx, file, report); err != nil {
+		if err := t.compare(ctx, copied, report); err != nil {
 			return nil, err
 		}
 		reports = append(reports, report)

@@ -15,7 +15,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -33,6 +32,8 @@ type Options struct {
 	Workers int           // clients; default 24
 	Longest time.Duration // from the first acknowledged answer of a round to the kill, at most; default 300 ms
 	Dir     string        // for the database; "": a temporary folder, kept if the test fails
+	Address string        // of an empty PostgreSQL database, in place of a file in the folder
+	Killed  func() error  // if set, is called after each kill, before the server starts again
 	Log     io.Writer     // what happens; nil: nowhere
 }
 
@@ -104,7 +105,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if err := t.run(ctx); err != nil {
 		return t.report, err
 	}
-	if err := t.compare(ctx, t.database(), t.report); err != nil {
+	if err := t.compare(ctx, t.place(), t.report); err != nil {
 		return t.report, err
 	}
 	t.report.must(t.report.Unknown > 0, "no kill caught an answer on its way: the test proved nothing")
@@ -147,12 +148,16 @@ func newTest(o Options) (*test, error) {
 	return &test{Options: o, report: &Report{Problems: []string{}}, gate: newGate(o.Workers + 3)}, err
 }
 
-// database is the path of the server's database.
-func (t *test) database() string { return filepath.Join(t.Dir, server.DatabaseFile) }
+// place is where the server keeps what it has.
+func (t *test) place() server.Place { return server.Place{Data: t.Dir, Database: t.Address} }
 
 // config is that of the server: on the folder, and allowed to call the service.
 func (t *test) config() process.Config {
-	return process.Config{Args: []string{"serve", "--data", t.Dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.Listener.Addr().String()}}
+	args := []string{"serve", "--data", t.Dir, "--listen", "127.0.0.1:0", "--allow-service", t.scores.Listener.Addr().String()}
+	if t.Address != "" {
+		args = append(args, "--database", t.Address)
+	}
+	return process.Config{Args: args}
 }
 
 // run kills the server again and again, and gathers what the clients know in the end.
@@ -216,6 +221,11 @@ func (t *test) round(ctx context.Context, after time.Duration) (err error) {
 		t.report.KillsCaught++
 	}
 	load.Say(t.Log, "round %d: killed after %d answers, %d requests on their way", t.report.Rounds, t.acknowledged()-before, lost)
+	if t.Killed != nil {
+		if err := t.Killed(); err != nil {
+			return err
+		}
+	}
 	start := time.Now()
 	restarted, err := process.Start(ctx, t.config())
 	if err != nil {

@@ -10,22 +10,50 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
 	"github.com/throng-dev/throng/internal/verify/killtest"
 	"github.com/throng-dev/throng/internal/verify/process/processtest"
 )
 
-func TestMain(m *testing.M) { processtest.Main(m) }
+func TestMain(m *testing.M) { processtest.Main(pgtest.Tests{M: m}) }
 
 // TestKill kills a server THRONG_KILL_ROUNDS times (default 3; CI takes 20).
 func TestKill(t *testing.T) {
-	rounds := 3
-	if text := os.Getenv("THRONG_KILL_ROUNDS"); text != "" {
-		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("THRONG_KILL_ROUNDS: %v", err)
+	kill(t, killtest.Options{Rounds: rounds(t)})
+}
+
+// TestKillOnPostgreSQL is TestKill, a quarter as long, with the database in PostgreSQL, which
+// is killed, too, every second time.
+func TestKillOnPostgreSQL(t *testing.T) {
+	kills := 0
+	kill(t, killtest.Options{Rounds: max(2, rounds(t)/4), Address: pgtest.New(t), Killed: func() error {
+		if kills++; kills%2 == 0 {
+			pgtest.Restart(t)
 		}
+		return nil
+	}})
+	if kills < 2 {
+		t.Errorf("PostgreSQL was not killed: %d kills", kills)
 	}
-	report, err := killtest.Run(t.Context(), killtest.Options{Rounds: rounds, Seed: 1, Log: t.Output()})
+}
+
+func rounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("THRONG_KILL_ROUNDS")
+	if text == "" {
+		return 3
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("THRONG_KILL_ROUNDS: %v", err)
+	}
+	return n
+}
+
+func kill(t *testing.T, o killtest.Options) {
+	t.Helper()
+	o.Seed, o.Log = 1, t.Output()
+	report, err := killtest.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +61,7 @@ func TestKill(t *testing.T) {
 	for _, p := range report.Problems {
 		t.Error(p)
 	}
-	if report.Rounds != rounds || report.Acknowledged < rounds || report.Stored < report.Acknowledged ||
+	if report.Rounds != o.Rounds || report.Acknowledged < o.Rounds || report.Stored < report.Acknowledged ||
 		report.Batches == 0 || report.Deposits == 0 || report.PaidAgain == 0 || report.Moves == 0 || report.States == 0 || report.KillsCaught == 0 ||
 		report.Runs == 0 || report.RunsKilled == 0 || report.RunsCompared == 0 || report.RunMoves == 0 || report.Rows == 0 || report.Calls == 0 {
 		t.Errorf("too little was looked at: %+v", *report)

@@ -6,7 +6,7 @@
 alter table progress add column removed bigint not null default 0;
 
 create table removals (
-    task       integer primary key,
+    task       bigint primary key,
     removed_at bigint not null
 );
 

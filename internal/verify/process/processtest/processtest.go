@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/pprof"
-	"testing"
 
 	"github.com/alecthomas/kong"
 
@@ -23,7 +22,7 @@ const cpuProfile = "THRONG_TEST_CPUPROFILE"
 
 // Main runs the tests, or, when the binary was started by a test through
 // package process, the command that it was told.
-func Main(m *testing.M) {
+func Main(m interface{ Run() int }) {
 	if os.Getenv(asProgram) == "" {
 		_ = os.Setenv(asProgram, "1") // for the children
 		os.Exit(m.Run())

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+)
+
+// A server has a database for as long as it has its lease: a row with the server's name,
+// a number that grows with each server, the epoch, and a time until which nobody else takes
+// it. Every transaction that writes locks the row's key, if the epoch is still its own, so
+// that whoever takes the lease waits for the transactions of the server before it, and
+// those that come later find another epoch. Only the database's clock counts.
+const (
+	leaseFor   = 3 * time.Second
+	renewEvery = time.Second
+	takeFor    = leaseFor + 2*renewEvery // longer than a lease that nobody renews
+	lookEvery  = 200 * time.Millisecond
+)
+
+const (
+	createLeases = `create table if not exists leases (
+		name       text primary key,
+		holder     text not null,
+		epoch      bigint not null,
+		expires_at timestamp with time zone not null
+	)`
+	insertLease = `insert into leases (name, holder, epoch, expires_at) values ('server', '', 0, clock_timestamp()) on conflict (name) do nothing`
+	readLease   = `select holder, epoch, expires_at > clock_timestamp() from leases where name = 'server' for update`
+	takeLease   = `update leases set holder = $1, epoch = $2, expires_at = clock_timestamp() + $3 * interval '1 microsecond' where name = 'server'`
+	renewLease  = `update leases set expires_at = clock_timestamp() + $2 * interval '1 microsecond' where name = 'server' and epoch = $1`
+	holdLease   = `select epoch from leases where name = 'server' and epoch = $1 for key share`
+)
+
+// lease is what a server has of its database.
+type lease struct {
+	db    *sql.DB
+	epoch int64
+	end   context.CancelFunc
+	ended sync.WaitGroup
+	lost  chan struct{}
+	once  sync.Once
+}
+
+// take takes the lease when that of the server before has ended.
+func take(ctx context.Context, db *sql.DB) (*lease, error) {
+	if _, err := db.ExecContext(ctx, createLeases); err != nil && !is(uniqueViolation, duplicateTable)(err) { // two made it at once
+		return nil, err
+	}
+	if _, err := db.ExecContext(ctx, insertLease); err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname() // it is for people to read
+	l := &lease{db: db, lost: make(chan struct{})}
+	name := fmt.Sprintf("%s, process %d, %s", host, os.Getpid(), rand.Text()[:6])
+	until := time.Now().Add(takeFor)
+	for {
+		holder, err := l.try(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if holder == "" {
+			break
+		}
+		if time.Now().After(until) {
+			return nil, fmt.Errorf("another server has it open: %s", holder)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+	run, end := context.WithCancel(context.WithoutCancel(ctx))
+	l.end = end
+	l.ended.Go(func() { l.renew(run) })
+	return l, nil
+}
+
+// try takes the lease unless somebody has it, whose name it returns.
+func (l *lease) try(ctx context.Context, name string) (holder string, err error) {
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	var held bool
+	if err := tx.QueryRowContext(ctx, readLease).Scan(&holder, &l.epoch, &held); err != nil {
+		return "", err
+	}
+	if held {
+		return holder, nil
+	}
+	l.epoch++
+	if _, err := tx.ExecContext(ctx, takeLease, name, l.epoch, leaseFor.Microseconds()); err != nil {
+		return "", err
+	}
+	return "", tx.Commit()
+}
+
+// renew renews the lease until ctx ends or somebody else has it. When the database cannot
+// be reached it goes on trying: the lease may have run out, and is still this server's if
+// nobody has taken it.
+func (l *lease) renew(ctx context.Context) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		within, cancel := context.WithTimeout(ctx, leaseFor)
+		result, err := l.db.ExecContext(within, renewLease, l.epoch, leaseFor.Microseconds())
+		cancel()
+		if err != nil {
+			continue
+		}
+		if n, err := result.RowsAffected(); err == nil && n == 0 {
+			l.lose()
+			return
+		}
+	}
+}
+
+func (l *lease) lose() { l.once.Do(func() { close(l.lost) }) }
+
+var errLost = &crowd.Error{Code: crowd.Unavailable, Message: "another server has taken over this one's database"}
+
+// guard has a transaction fail if another server has the lease, and has others wait for its
+// end before they take it.
+func (l *lease) guard(ctx context.Context, tx *sql.Tx) error {
+	var epoch int64
+	err := tx.QueryRowContext(ctx, holdLease, l.epoch).Scan(&epoch)
+	if errors.Is(err, sql.ErrNoRows) {
+		l.lose()
+		return errLost
+	}
+	return err
+}
+
+// resign has the lease end now.
+func (l *lease) resign() error {
+	if l == nil {
+		return nil
+	}
+	l.end()
+	l.ended.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), leaseFor)
+	defer cancel()
+	_, err := l.db.ExecContext(ctx, renewLease, l.epoch, 0)
+	return err
+}

@@ -1,0 +1,240 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/postgres"
+	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Tests{M: m}.Run()) }
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t testing.TB, address string) *postgres.Store {
+	t.Helper()
+	return must(postgres.Open(t.Context(), address, postgres.Options{}))(t).(*postgres.Store)
+}
+
+func sqlOf(t testing.TB, address, text string) {
+	t.Helper()
+	db := must(sql.Open("pgx", address))(t)
+	defer db.Close()
+	must(db.ExecContext(t.Context(), text))(t)
+}
+
+// nameOf is the name of the database at an address.
+func nameOf(address string) string {
+	return address[strings.LastIndex(address[:strings.Index(address, "?")], "/")+1 : strings.Index(address, "?")]
+}
+
+// TestOneServerAtATime: a database that a server has open is refused to another one, and is
+// free again when it is closed.
+func TestOneServerAtATime(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	first := open(t, address)
+	if s, err := postgres.Open(t.Context(), address, postgres.Options{}); err == nil {
+		_ = s.Close()
+		t.Fatal("a second server opened it")
+	} else if !strings.Contains(err.Error(), "another server has it open: ") || !strings.Contains(err.Error(), fmt.Sprint("process ", os.Getpid())) {
+		t.Errorf("the second server is told %q", err)
+	}
+	must(first.CreateTenant(t.Context(), store.Tenant{Name: "north", Weight: 1}, 0))(t) // all that while it goes on
+	ok(t, first.Close())
+	began := time.Now()
+	second := open(t, address)
+	if waited := time.Since(began); waited > 2*time.Second {
+		t.Errorf("a database that was closed is free after %s", waited)
+	}
+	if list := must(second.ListTenants(t.Context()))(t); len(list) != 1 || list[0].Name != "north" {
+		t.Errorf("there are %+v", list)
+	}
+	ok(t, second.Close())
+}
+
+// TestWhoLostItsLeaseKeepsNothing: a server that stood still while another one took the
+// database keeps nothing more, whatever it believes; and what it had begun is waited for.
+func TestWhoLostItsLeaseKeepsNothing(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	first := open(t, address)
+	kept := must(first.CreateTenant(t.Context(), store.Tenant{Name: "before", Weight: 1}, 0))(t)
+
+	db := must(sql.Open("pgx", address))(t)
+	defer db.Close()
+	begun := must(db.BeginTx(t.Context(), nil))(t) // as a transaction of the first one that has passed its check
+	must(begun.ExecContext(t.Context(), "select epoch from leases for key share"))(t)
+	sqlOf(t, address, "update leases set expires_at = clock_timestamp() - interval '1 second'")
+	opened := make(chan *postgres.Store)
+	go func() {
+		s, err := postgres.Open(context.WithoutCancel(t.Context()), address, postgres.Options{})
+		if err != nil {
+			t.Error(err)
+			opened <- nil
+			return
+		}
+		opened <- s.(*postgres.Store)
+	}()
+	for waits := 0; waits == 0; { // until the second one waits for the lock
+		ok(t, db.QueryRowContext(t.Context(), "select count(*) from pg_locks where not granted and database = (select oid from pg_database where datname = current_database()) or not granted and locktype = 'transactionid'").Scan(&waits))
+		sqlOf(t, address, "update leases set expires_at = least(expires_at, clock_timestamp() - interval '1 second') where epoch = 1")
+	}
+	select {
+	case <-opened:
+		t.Fatal("it was taken while a transaction of its server was under way")
+	default:
+	}
+	ok(t, begun.Commit())
+	second := <-opened
+	if second == nil {
+		return
+	}
+	defer second.Close()
+	if _, err := first.CreateTenant(t.Context(), store.Tenant{Name: "after", Weight: 1}, 0); crowd.CodeOf(err) != crowd.Unavailable || !strings.Contains(err.Error(), "another server has taken over") {
+		t.Errorf("who lost the database is told %v", err)
+	}
+	<-first.Lost()
+	if list := must(second.ListTenants(t.Context()))(t); len(list) != 1 || list[0].ID != kept {
+		t.Errorf("there are %+v", list)
+	}
+	if err := first.Close(); err != nil {
+		t.Errorf("closing what was lost: %v", err)
+	}
+	must(second.CreateTenant(t.Context(), store.Tenant{Name: "now", Weight: 1}, 0))(t) // closing did not end the other's lease
+}
+
+// TestWritersDoNotMeet: many write at once, over a restart of the database, and what was
+// acknowledged is there, once.
+func TestWritersDoNotMeet(t *testing.T) {
+	address := pgtest.New(t)
+	s := open(t, address)
+	defer s.Close()
+	var mu sync.Mutex
+	kept := make(map[string]bool)
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			for i := range 60 {
+				name := fmt.Sprintf("t%d.%d", w, i)
+				if _, err := s.CreateTenant(t.Context(), store.Tenant{Name: name, Weight: 1}, 0); err == nil {
+					mu.Lock()
+					kept[name] = true
+					mu.Unlock()
+				}
+				if w == 0 && i == 20 {
+					pgtest.Restart(t)
+				}
+			}
+		})
+	}
+	all.Wait()
+	there := make(map[string]int)
+	for _, x := range must(s.ListTenants(t.Context()))(t) {
+		there[x.Name]++
+	}
+	for name := range kept {
+		if there[name] != 1 {
+			t.Errorf("%s was acknowledged, and is there %d times", name, there[name])
+		}
+	}
+	if len(kept) < 30 {
+		t.Errorf("only %d were kept", len(kept))
+	}
+}
+
+// TestRefused has the databases that cannot be used, and what is said of each.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	fresh := pgtest.New(t)
+	replica := pgtest.New(t)
+	sqlOf(t, fresh, "alter database "+nameOf(replica)+" set default_transaction_read_only = on")
+	newer := pgtest.New(t)
+	ok(t, open(t, newer).Close())
+	sqlOf(t, newer, "insert into goose_db_version (version_id, is_applied) values (99999, true)")
+	latin := pgtest.New(t)
+	for _, text := range []string{"drop database %s", "create database %s encoding 'LATIN1' template template0 locale 'C'"} {
+		sqlOf(t, fresh, fmt.Sprintf(text, nameOf(latin)))
+	}
+	for _, c := range []struct{ address, says string }{
+		{"postgres://me:geheim@[::1", "the address is not like postgres://"},
+		{"postgres://me:geheim@127.0.0.1:1/x", "connect"},
+		{"postgres://127.0.0.1:1/x?password=geheim", "connect"},
+		{replica, "takes no writes"},
+		{newer, "knows only up to"},
+		{latin, "encoding 'UTF8'"},
+	} {
+		s, err := postgres.Open(t.Context(), c.address, postgres.Options{})
+		if err == nil {
+			_ = s.Close()
+			t.Errorf("%s was opened", c.address)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: %v, want %q and no password", c.address, err, c.says)
+		}
+	}
+}
+
+// TestReadOnly: a database can be looked at while a server has it, and not changed.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	if _, err := postgres.OpenReadOnly(t.Context(), address); err == nil || !strings.Contains(err.Error(), "nothing of Throng in it") {
+		t.Errorf("an empty database: %v", err)
+	}
+	s := open(t, address)
+	defer s.Close()
+	must(s.CreateTenant(t.Context(), store.Tenant{Name: "north", Weight: 1}, 0))(t)
+	look := must(postgres.OpenReadOnly(t.Context(), address))(t)
+	defer look.Close()
+	if list := must(look.ListTenants(t.Context()))(t); len(list) != 1 {
+		t.Errorf("there are %+v", list)
+	}
+	if _, err := look.CreateTenant(t.Context(), store.Tenant{Name: "south", Weight: 1}, 0); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("a change gives %v", err)
+	}
+}
+
+// TestScrub: what was deleted is in no file of the database's own any more.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	s := open(t, address)
+	defer s.Close()
+	ok(t, s.PutTenantSecret(t.Context(), must(s.CreateTenant(t.Context(), store.Tenant{Name: "north", Weight: 1}, 0))(t), store.TenantSecret{Name: "KEY", Value: "zzz-to-be-gone-zzz"}))
+	if !pgtest.Holds(t, address, "zzz-to-be-gone-zzz") {
+		t.Fatal("the files are not searched")
+	}
+	ok(t, s.DeleteTenantSecret(t.Context(), 1, "KEY"))
+	ok(t, s.Scrub(t.Context(), time.Now()))
+	if pgtest.Holds(t, address, "zzz-to-be-gone-zzz") {
+		t.Error("it is still in a file of the database")
+	}
+}
