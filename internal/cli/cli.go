@@ -65,6 +65,7 @@ type Root struct {
 	Doctor   Doctor   `cmd:"" group:"files" help:"Check a data folder, or a running server."`
 	Backup   Backup   `cmd:"" group:"files" help:"Copy a server's database, also while it runs."`
 	Restore  Restore  `cmd:"" group:"files" help:"Put a backup in place."`
+	Move     Move     `cmd:"" group:"files" help:"Copy everything to another database."`
 	Key      Key      `cmd:"" group:"files" help:"Make and change the keys that seal a server's secrets."`
 	Queueing Queueing `cmd:"" group:"files" help:"Say how long tasks wait for how many people, and how many people are best."`
 	Paper    Paper    `cmd:"" group:"files" help:"Make the tables and figures of the published papers again."`

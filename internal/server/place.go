@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
@@ -23,6 +24,21 @@ const DatabaseFile = "throng.db"
 type Place struct {
 	Data     string // the folder
 	Database string // the address of a PostgreSQL database, or "": the file in the folder
+}
+
+// ParsePlace reads the name of a database: sqlite:FOLDER, or an address of PostgreSQL.
+func ParsePlace(field, name string) (Place, error) {
+	if postgres.IsURL(name) {
+		return Place{Database: name}, nil
+	}
+	path, ok := strings.CutPrefix(name, "sqlite:")
+	if !ok || path == "" {
+		return Place{}, crowd.Fieldf(field, "%q is neither like sqlite:FOLDER, the data folder of a server, nor like postgres://user@host/name", postgres.Shown(name))
+	}
+	if filepath.Base(path) == DatabaseFile {
+		path = filepath.Dir(path)
+	}
+	return Place{Data: path}, nil
 }
 
 // File is the database's file, or "" where the database has an address.
@@ -77,6 +93,38 @@ func (p Place) OpenReadOnly(ctx context.Context) (store.Store, error) {
 		return postgres.OpenReadOnly(ctx, p.Database)
 	}
 	return sqlite.OpenReadOnly(ctx, p.File())
+}
+
+// Move copies everything to another database, in which there is nothing yet, and returns
+// how many rows each table has. Both belong to nobody else meanwhile. check looks at the
+// copy before it is closed.
+func (p Place) Move(ctx context.Context, to Place, told func(rows int64), check func(store.Store) error) (counts map[string]int64, err error) {
+	if err := p.Check(true); err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	from, err := p.Open(ctx, 0, nil, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	if to.Database == "" {
+		if err := os.MkdirAll(to.Data, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	into, err := to.Open(ctx, 0, nil, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, into.Close()) }()
+	counts, err = from.(interface {
+		MoveTo(context.Context, store.Store, func(int64)) (map[string]int64, error)
+	}).MoveTo(ctx, into, told)
+	if err != nil {
+		return nil, err
+	}
+	return counts, check(into)
 }
 
 // SealedStore is a store whose secrets can be looked through without their keys.

@@ -7,3 +7,6 @@ func PersonalTables() (names []string) {
 	}
 	return names
 }
+
+// Moved lists the tables that are moved, in their order.
+func Moved() []string { return moved() }
