@@ -138,6 +138,10 @@ type noBalance struct{}
 func (noBalance) Name() string                      { return "none" }
 func (noBalance) Plan([]BalanceView, Random) []Move { return nil }
 
+func (noBalance) hinders(_, to *balancePool, name func(*BalanceView) string) string {
+	return "nobody comes to " + name(to.BalanceView) + " by balance"
+}
+
 // randomBalance "sends idle workers to a random pool" (RT, section 6.2 of the
 // paper). Every pool is as likely as any other, the person's own among them, as
 // the text says "a random pool" and not "another": who draws their own stays. One
@@ -226,6 +230,14 @@ func family(b Balancer) string {
 // the paper), and it is known how fast people work there, as otherwise nothing
 // can be said about what they would change.
 func (p *balancePool) wants() bool { return p.Queue > 0 && p.Mu > 0 }
+
+// unknownTime says why nobody comes where wants has no speed to go by.
+func (p *balancePool) unknownTime(name func(*BalanceView) string) string {
+	if p.Mu > 0 {
+		return ""
+	}
+	return "how long a task takes in " + name(p.BalanceView) + " is not known yet (--task-time says it)"
+}
 
 // gain is by how much more the person, who is idle in p, likes to work in to.
 func (p *balancePool) gain(who *Person, to *balancePool) float64 {

@@ -46,6 +46,10 @@ type paperBalance struct {
 // Name implements Balancer.
 func (b *paperBalance) Name() string { return b.name }
 
+func (b *paperBalance) hinders(_, to *balancePool, name func(*BalanceView) string) string {
+	return to.unknownTime(name)
+}
+
 // Plan implements Balancer.
 func (b *paperBalance) Plan(views []BalanceView, _ Random) []Move {
 	pools := balancePools(views)

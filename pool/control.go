@@ -165,20 +165,26 @@ func (p *poolStep) gives(r *Reading, lent, forGood bool) bool {
 	return r.Workers-p.staff.borrowed-p.d.Release-p.lends-1 >= p.settings.Min
 }
 
-// takes reports whether one more may move in. With one of those who move in for
-// good one fewer is called.
-func (p *poolStep) takes(r *Reading, forGood bool) bool {
+// takes reports whether one more may move in.
+func (p *poolStep) takes(r *Reading, forGood bool) bool { return p.refuses(r, forGood) == "" }
+
+// refuses says why nobody more may move in; "": one may. With one of those who move in
+// for good one fewer is called.
+func (p *poolStep) refuses(r *Reading, forGood bool) string {
 	if p.d.Release > 0 || p.d.Withdraw > 0 {
-		return false
+		return "has too many people"
 	}
 	more, paid := p.d.Recruit+p.in+1, p.d.Recruit+p.in+1
 	if forGood {
 		more, paid = max(p.d.Recruit, p.in+1), p.in+1
 	}
 	if m := p.settings.Max; m > 0 && r.Workers+r.Coming-p.out+more > m {
-		return false
+		return fmt.Sprintf("takes at most %d people: %d on duty, %d coming", m, r.Workers-p.out+p.in, r.Coming+p.d.Recruit)
 	}
-	return r.Affordable < 0 || paid <= r.Affordable
+	if r.Affordable >= 0 && paid > r.Affordable {
+		return "has no money for more people"
+	}
+	return ""
 }
 
 // moveOn is move by balance or a rule, for those who may be taken out of their pool.
@@ -298,6 +304,7 @@ func (s *step) balance(advise bool, rnd Random) {
 			s.plan(b, pools, rnd)
 		}
 	}
+	s.tellNotLent(pools)
 }
 
 // plan moves the people who come to those of the pools for which b decides.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
@@ -60,6 +61,19 @@ func (b *searchBalance) Plan(views []BalanceView, _ Random) []Move {
 	}
 	slices.SortFunc(moves, func(a, b Move) int { return cmp.Compare(a.Worker, b.Worker) })
 	return moves
+}
+
+func (b *searchBalance) hinders(from, to *balancePool, name func(*BalanceView) string) string {
+	if why := to.unknownTime(name); why != "" {
+		return why
+	}
+	switch {
+	case from.CStar > 0 && from.Workers <= from.CStar:
+		return fmt.Sprintf("%s has %d who work or could, and needs them: its c* is %d", name(from.BalanceView), from.Workers, from.CStar)
+	case b.cap > 0:
+		return ""
+	}
+	return "it would gain nothing"
 }
 
 // A search is one plan in the making.

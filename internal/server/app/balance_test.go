@@ -87,6 +87,10 @@ func TestABalancerOfItsOwn(t *testing.T) {
 	if n := moved(); n != 0 {
 		t.Errorf("%d moved to where they like it less; log: %+v", n, w.actions())
 	}
+	why := must(w.Pools.Get(w.ctx, w.admin, other))(t).Status.Next.Why
+	if !slices.ContainsFunc(why, func(s string) bool { return strings.Contains(s, " not lent: it would gain nothing") }) {
+		t.Errorf("why nobody moved: %q", why)
+	}
 	w.reopen()
 	if v := must(w.Pools.Get(w.ctx, w.admin, other))(t); v.Control.Balancer != "search(omega=1)" || v.BalancedBy != "search(omega=1)" {
 		t.Errorf("kept %q, in force %q", v.Control.Balancer, v.BalancedBy)

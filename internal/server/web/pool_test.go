@@ -180,7 +180,7 @@ func TestThePoolsPage(t *testing.T) {
 	if _, err := c.app.Outbox.SendDue(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	p := c.boss.get("/admin/pools/p1").want(200, "Call 2 people.", "controller", "0 of 2 came", "Asked (4) w1, w2, w3, w4", "mail", "queued", "connection refused", "2 coming", "off duty", "Settings changed.", "admin", "100.00")
+	p := c.boss.get("/admin/pools/p1").want(200, "Call 2 people.", "The last step", "+0 becomes +2: at least 2 people", "controller", "0 of 2 came", "Asked (4) w1, w2, w3, w4", "mail", "queued", "connection refused", "2 coming", "off duty", "Settings changed.", "admin", "100.00")
 	if n := len(p.all("figure")); n != 9 {
 		t.Errorf("%d pictures", n)
 	}
