@@ -214,9 +214,14 @@ func (s *step) recall(home int) {
 			n++
 		}
 	}
-	if n > 0 {
-		p.d.Why = append(p.d.Why, fmt.Sprintf("%s home from other pools, for %d in the queue", format.Count(n, "person"), r.Queue))
+	if n == 0 {
+		return
 	}
+	why := fmt.Sprintf("for %d in the queue", r.Queue)
+	if short > r.Queue {
+		why = fmt.Sprintf("as at least %d are to be on duty and %d were", p.settings.Min, r.Workers)
+	}
+	p.d.Why = append(p.d.Why, fmt.Sprintf("%s home from other pools, %s", format.Count(n, "person"), why))
 }
 
 // A located person is on duty in the pool at place host.

@@ -175,3 +175,29 @@ func TestNoMoreBelongThanAreCalled(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyTheyGoHome: who is called home for the least number of their pool is not said to
+// go for its queue.
+func TestWhyTheyGoHome(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		least, queue int
+		want         string
+	}{
+		{1, 0, "1 person home from other pools, as at least 1 are to be on duty and 0 were"},
+		{0, 1, "1 person home from other pools, for 1 in the queue"},
+		{1, 1, "1 person home from other pools, for 1 in the queue"},
+	} {
+		control := NewControl(nil)
+		if err := control.Set(1, "night", Settings{Min: x.least}); err != nil {
+			t.Fatal(err)
+		}
+		d := control.Step(epoch, []Reading{
+			{Pool: 1, Queue: x.queue, Affordable: -1},
+			{Pool: 2, Workers: 1, Idle: []Person{{ID: 7, Home: 1}}, Affordable: -1},
+		}, fixed(0.5))
+		if len(d[1].Moves) != 1 || !slices.Contains(d[0].Why, x.want) {
+			t.Errorf("min %d, queue %d: moves %v, reasons %q; want %q", x.least, x.queue, d[1].Moves, d[0].Why, x.want)
+		}
+	}
+}
