@@ -147,7 +147,10 @@ func (c *claims) bound(ctx context.Context, o *experiment.Options) ([]float64, e
 	list, err := experiment.Repeat(ctx, o, slices.Repeat([]int{o.Reps}, len(bounds)), func(i, rep int) (float64, error) {
 		return bounds[i].Of(o.Seed + uint64(rep)), nil
 	})
-	return added(list...), err
+	if err != nil {
+		return nil, err
+	}
+	return added(list...), nil
 }
 
 // growth asks how the absolute difference goes with the load: the mean of the

@@ -2,6 +2,7 @@ package sla
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -305,4 +306,15 @@ func offered(w *orchestration.World, rate float64) []float64 {
 		}
 	}
 	return list
+}
+
+// TestTheBoundIsInterrupted: who ends an experiment while its bound is being counted gets
+// the reason.
+func TestTheBoundIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if sums, err := slaE1.bound(ctx, &experiment.Options{Reps: 1, Seed: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", sums, err)
+	}
 }
