@@ -102,7 +102,7 @@ func TestAudit(t *testing.T) {
 	}
 	run(0, "has the same entries, and its chain is whole", "audit", "verify", file, "--data", data)
 	run(0, "has the same entries", "audit", "verify", part, "--data", data)
-	run(2, "no such file", "audit", "verify", file, "--data", t.TempDir())
+	run(2, "is not a data folder", "audit", "verify", file, "--data", t.TempDir())
 	st, err := sqlite.Open(t.Context(), filepath.Join(data, server.DatabaseFile), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -195,7 +195,7 @@ type auditBase struct {
 func openAudit(c *Context, place server.Place) (*auditBase, error) {
 	st, err := place.OpenReadOnly(c.Ctx)
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, err
 	}
 	head, err := st.CheckAudit(c.Ctx)
 	if err != nil {
