@@ -28,11 +28,11 @@ func (b Batch) Validate() error {
 		return crowd.Fieldf("tenant_weight", "must be from %s to %s, not %s", format.Number(MinPriority), format.Number(MaxPriority), format.Number(b.TenantWeight))
 	case !(b.Priority >= MinPriority && b.Priority <= MaxPriority):
 		return crowd.Fieldf("priority", "must be from %s to %s, not %s", format.Number(MinPriority), format.Number(MaxPriority), format.Number(b.Priority))
-	case b.Planned < 1 || b.Planned > MaxPlanned:
+	case b.Planned < 1 || int64(b.Planned) > MaxPlanned:
 		return crowd.Fieldf("planned", "must be from 1 to %d, not %d", int64(MaxPlanned), b.Planned)
-	case b.Running < 0 || b.Running > MaxPlanned:
+	case b.Running < 0 || int64(b.Running) > MaxPlanned:
 		return crowd.Fieldf("running", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Running)
-	case b.Completed < 0 || b.Completed > MaxPlanned:
+	case b.Completed < 0 || int64(b.Completed) > MaxPlanned:
 		return crowd.Fieldf("completed", "must be from 0 to %d, not %d", int64(MaxPlanned), b.Completed)
 	case b.TaskTime <= 0:
 		return crowd.Fieldf("task_time", "must be above 0, not %s", b.TaskTime)
@@ -94,7 +94,7 @@ func clampWeight(f float64) float64 {
 	return min(max(f, MinPriority), MaxPriority)
 }
 
-func clampCount(n int) uint32 { return uint32(min(max(n, 0), MaxPlanned)) }
+func clampCount(n int) uint32 { return uint32(min(max(int64(n), 0), MaxPlanned)) }
 
 // left is L_b, the assignments that are running or not yet started: ≥ 1 while
 // the batch is open.

@@ -56,13 +56,17 @@ func (e *Engine) TakeOver(now time.Time, id crowd.BatchID, labels TakenOver) err
 	return nil
 }
 
-// LeastShare is the least Share and the least Confidence that can be asked for. What was
-// kept before there was this bound may have less.
+// LeastShare is the least Share and the least Confidence that can be asked for, as
+// crowd.MaxInBatch is the most Labels: no batch has more tasks. What was kept before there were
+// these bounds may have others.
 const LeastShare = 0.0001
 
-// CheckNew refuses what is asked for anew and is so little that it would be shown as nothing.
+// CheckNew refuses what is asked for anew and is so little that it would be shown as nothing, or
+// so much that no batch comes to it.
 func (x *Enough) CheckNew() error {
 	switch {
+	case int64(x.Labels) > crowd.MaxInBatch:
+		return crowd.Fieldf("enough.labels", "%d is more than a batch can have (1 to %d)", x.Labels, int64(crowd.MaxInBatch))
 	case x.Share > 0 && x.Share < LeastShare:
 		return crowd.Fieldf("enough.share", "%s is too small a share of the tasks (from %v to 1)", format.Number(x.Share), LeastShare)
 	case x.Confidence > 0 && x.Confidence < LeastShare:

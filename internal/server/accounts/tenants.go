@@ -117,8 +117,8 @@ func (s *Tenants) newName(ctx context.Context, t store.Tenant) error {
 	if slices.ContainsFunc(reservedNames, func(word string) bool { return strings.EqualFold(word, name) }) {
 		return crowd.Fieldf("name", "%q stands for tenants where they are named (%s); choose another name", name, strings.Join(reservedNames, ", "))
 	}
-	if _, err := crowd.ParseTenantID(name); err == nil {
-		return crowd.Fieldf("name", "%q is how a tenant's id looks; choose another name", name)
+	if what := idOf(name); what != "" {
+		return crowd.Fieldf("name", "%q is how a %s's id looks; choose another name", name, what)
 	}
 	list, err := s.store.ListTenants(ctx)
 	if err != nil {
@@ -126,6 +126,29 @@ func (s *Tenants) newName(ctx context.Context, t store.Tenant) error {
 	}
 	list = slices.DeleteFunc(list, func(other store.Tenant) bool { return other.ID == t.ID })
 	return input.DistinctName("tenant", name, lists.Map(list, func(t store.Tenant) string { return t.Name }))
+}
+
+// idOf says whose id a name reads as, in capitals or not; "" of none.
+func idOf(name string) string {
+	name = strings.ToLower(name)
+	is := func(_ any, err error) bool { return err == nil }
+	switch {
+	case is(crowd.ParseTenantID(name)):
+		return "tenant"
+	case is(crowd.ParsePoolID(name)):
+		return "pool"
+	case is(crowd.ParseBatchID(name)):
+		return "batch"
+	case is(crowd.ParseRunID(name)):
+		return "run"
+	case is(crowd.ParseWorkerID(name)):
+		return "worker"
+	case is(crowd.ParseTaskID(name)):
+		return "task"
+	case is(crowd.ParseAssignmentID(name)):
+		return "assignment"
+	}
+	return ""
 }
 
 func (s *Tenants) tellPools(t store.Tenant) error {

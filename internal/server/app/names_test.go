@@ -17,10 +17,12 @@ func TestNewNamesMeanOneThing(t *testing.T) {
 	w := newWorld(t, 0)
 	old := must(w.store.CreateTenant(w.ctx, store.Tenant{Name: "all", Weight: 1, MaxPriority: 1, CreatedAt: w.clock.now()}, 0))(t)
 	capitals := must(w.store.CreateTenant(w.ctx, store.Tenant{Name: "Ants", Weight: 1, MaxPriority: 1, CreatedAt: w.clock.now()}, 0))(t)
+	pool := must(w.store.CreateTenant(w.ctx, store.Tenant{Name: "p1", Weight: 1, MaxPriority: 1, CreatedAt: w.clock.now()}, 0))(t)
 	made := 0
 	for name, want := range map[string]crowd.Code{
 		"all": crowd.Invalid, "ALL": crowd.Invalid, "none": crowd.Invalid, "None": crowd.Invalid, "n7": crowd.Invalid,
-		"aNTS": crowd.Conflict, "ants": crowd.Conflict, "overall": "", "n7 north": "",
+		"p1": crowd.Invalid, "P1": crowd.Invalid, "b12": crowd.Invalid, "r3": crowd.Invalid, "u5": crowd.Invalid, "t1.2": crowd.Invalid, "a1.2": crowd.Invalid,
+		"aNTS": crowd.Conflict, "ants": crowd.Conflict, "overall": "", "n7 north": "", "p0": "", "q1": "", "p1 north": "",
 	} {
 		_, err := w.Tenants.Create(w.ctx, w.admin, accounts.NewTenant{Name: name, Weight: 1})
 		refused(t, err, want)
@@ -36,7 +38,7 @@ func TestNewNamesMeanOneThing(t *testing.T) {
 			t.Errorf("the refused name %q was kept", got)
 		}
 	}
-	for id, name := range map[crowd.TenantID]string{old: "all", capitals: "Ants"} {
+	for id, name := range map[crowd.TenantID]string{old: "all", capitals: "Ants", pool: "p1"} {
 		weight := 2.0
 		must(w.Tenants.Update(w.ctx, w.admin, id, accounts.TenantEdit{Name: &name, Weight: &weight}))(t)
 	}

@@ -100,7 +100,7 @@ func (o *Observed) validate() error {
 // possible reports whether answers may have been seen.
 func (a *Answers) possible() bool {
 	times := func(n int, mean, sd float64) bool {
-		return n >= 0 && n <= engine.MaxBatchAnswers && stats.Finite(mean, sd) && sd >= 0 && sd <= 20 && math.Abs(mean) <= 50
+		return n >= 0 && int64(n) <= engine.MaxBatchAnswers && stats.Finite(mean, sd) && sd >= 0 && sd <= 20 && math.Abs(mean) <= 50
 	}
 	if !times(a.N, a.LogMean, a.LogSD) {
 		return false

@@ -86,7 +86,7 @@ func validBatch(b *engine.BatchSnapshot) error {
 		return bad("its priority is out of range")
 	case p.Fresh < 1 || p.Fresh > spec.Tasks+1:
 		return bad("there is no such task as the next fresh one")
-	case p.Planned < p.Completed || p.Completed < 0 || p.Planned > engine.MaxBatchAnswers || p.Labelled < 0 || p.Labelled+len(b.Removed) > int(spec.Tasks):
+	case p.Planned < p.Completed || p.Completed < 0 || int64(p.Planned) > engine.MaxBatchAnswers || p.Labelled < 0 || p.Labelled+len(b.Removed) > int(spec.Tasks):
 		return bad("its counts cannot be")
 	case !(p.Certainty >= 0 && p.Certainty <= float64(p.Labelled)+1e-6):
 		return bad("its labels cannot be as certain as that")

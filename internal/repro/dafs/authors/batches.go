@@ -34,7 +34,7 @@ func (b *batch) best() bool { return b.deadline.Equal(noDeadline) } // best-effo
 
 // fill takes over what is known of the batch, each figure brought into its domain.
 func (b *batch) fill(in *sched.Batch) {
-	count := func(n int) int { return min(max(n, 0), sched.MaxPlanned) }
+	count := func(n int) int { return int(min(max(int64(n), 0), sched.MaxPlanned)) }
 	b.id, b.turn, b.class, b.candidate = in.ID, in.Turn, in.Class, in.Assignable
 	b.planned, b.running, b.completed = count(in.Planned), count(in.Running), count(in.Completed)
 	b.deadline = noDeadline
