@@ -45,7 +45,11 @@ func moved(id crowd.PoolID, a *wire.PoolAction) string {
 func actions(w io.Writer, id crowd.PoolID, list []wire.PoolAction) {
 	for _, a := range list {
 		who := cmp.Or(when(a.By != 0, a.By.String()), "controller")
-		what := a.Kind + when(a.N > 0, fmt.Sprintf(" %d", a.N)) + when(a.Worker != 0, moved(id, &a)) + when(a.Advice, " (advice only)")
+		kind := a.Kind
+		if kind == "release" && a.N == 0 { // the money for it is gone
+			kind = "pay for waiting ends"
+		}
+		what := kind + when(a.N > 0, fmt.Sprintf(" %d", a.N)) + when(a.Worker != 0, moved(id, &a)) + when(a.Advice, " (advice only)")
 		say(w, "%d  %s  %s: %s\n", a.ID, stamp(a.At), who, what)
 		if a.Failed != "" {
 			say(w, "     failed: %s\n", clean(a.Failed))

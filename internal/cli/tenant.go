@@ -58,7 +58,7 @@ type TenantSet struct {
 	Name   *string  `placeholder:"NAME" help:"Another name."`
 	Weight *float64 `placeholder:"X" help:"Its share of the workers against other tenants."`
 
-	MaxPriority *float64 `placeholder:"X" help:"The highest priority that its batches may be given from now on."`
+	MaxPriority *float64 `placeholder:"X" help:"The highest priority that its batches may be given from now on; 100 is that of a new tenant."`
 	Remote
 }
 

@@ -53,6 +53,11 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	if err := r.viewCrowds(ctx, v); err != nil {
 		return nil, err
 	}
+	for i, n := range r.nodes {
+		if why := v.Blocked(i); why != "" {
+			tellBlocked(out, n, why)
+		}
+	}
 	if v.State != store.RunRunning || v.standstill(false) != "" {
 		for i := range out {
 			out[i].Ends = time.Time{}
@@ -60,6 +65,16 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	}
 	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
 	return out, nil
+}
+
+// tellBlocked says of the items of a step that wait for no more than the step itself why it
+// does not go on.
+func tellBlocked(items []SlowItem, n *node, why string) {
+	for i := range items {
+		if items[i].Step == n.Name && items[i].Why == n.runner.waitsFor() {
+			items[i].Why = why
+		}
+	}
 }
 
 // slowestAt returns the items that have been at a step for the longest.

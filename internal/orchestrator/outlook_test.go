@@ -57,7 +57,7 @@ func TestOutlook(t *testing.T) {
 	if v := w.view(id); v.Outlook.Why != "ask: nobody is there" || v.Blocked(1) != "nobody is there" || v.Blocked(0)+v.Blocked(2)+v.Blocked(3) != "" {
 		t.Errorf("%+v", v.Outlook)
 	}
-	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || !slow[0].Ends.IsZero() {
+	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || slow[0].Why != "nobody is there" || !slow[0].Ends.IsZero() {
 		t.Errorf("slowest: %+v, %v", slow, err)
 	}
 	must(t, w.o.Pause(w.ctx, id))
@@ -84,7 +84,7 @@ func TestAClosedGateIsTold(t *testing.T) {
 	if v.Blocked(1) != why || v.Outlook.Why != "ask: "+why || v.Known() {
 		t.Errorf("blocked: %q, outlook: %+v, foreseen: %+v", v.Blocked(1), v.Outlook, v.Foreseen)
 	}
-	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || !slow[0].Ends.IsZero() {
+	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || slow[0].Why != why || !slow[0].Ends.IsZero() {
 		t.Errorf("slowest: %+v, %v", slow, err)
 	}
 	must(t, w.engine.SetGate(w.now, engine.Gate{}))

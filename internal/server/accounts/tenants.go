@@ -104,7 +104,11 @@ func validTenant(t store.Tenant) error {
 	if err := engine.ValidWeight(t.Weight); err != nil {
 		return err // a pool that refused it would not start again
 	}
-	return engine.ValidPriority("max_priority", t.MaxPriority)
+	if engine.ValidPriority("max_priority", t.MaxPriority) != nil {
+		return crowd.Fieldf("max_priority", "%s is no highest priority (from %s to %s; a new tenant has %d)",
+			format.Number(t.MaxPriority), format.Number(engine.MinPriority), format.Number(engine.MaxPriority), DefaultMaxPriority)
+	}
+	return nil
 }
 
 // reservedNames are no names of new tenants: where a tenant is named, they stand for all

@@ -178,6 +178,10 @@ func (b *nameBook) action(of crowd.PoolID, a store.Action) poolAction {
 	case store.ActionRecruit:
 		x.What = "call " + plural(a.N, "person")
 	case store.ActionRelease:
+		if a.N == 0 { // the money for it is gone
+			x.What = "pay for waiting ends"
+			break
+		}
 		x.What = "let " + plural(a.N, "person") + " go"
 	case store.ActionWithdraw:
 		x.What = "withdraw the call for " + plural(a.N, "person")

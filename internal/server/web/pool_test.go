@@ -281,3 +281,14 @@ func TestWhatPeopleOfAPoolDo(t *testing.T) {
 		t.Errorf("the states are %v", states)
 	}
 }
+
+// TestTheLogOfNobodyReleased: when the money for waiting runs out where nobody waits, the
+// log of the pool does not say that people were let go.
+func TestTheLogOfNobodyReleased(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "pay for waiting ends", 1: "let 1 person go", 2: "let 2 people go"} {
+		if got := new(nameBook).action(1, store.Action{Pool: 1, Kind: store.ActionRelease, N: n}).What; got != want {
+			t.Errorf("of %d: %q, not %q", n, got, want)
+		}
+	}
+}

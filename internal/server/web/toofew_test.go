@@ -43,7 +43,7 @@ func TestARunWhoseBudgetIsUsedUp(t *testing.T) {
 	t.Parallel()
 	c, _, flow := flowCompany(t, 1)
 	path := c.startPets(strings.Replace(flow, "budget: 5.00", "budget: 0.15", 1))
-	p := c.req.becomes(path, "Add to the budget").want(200, "Spent 0.00 of 0.15; 0.10 reserved for open tasks", "not enough for one more task (0.10)", "not known").without("Done about").without("throng workflow top-up")
+	p := c.req.becomes(path, "Add to the budget").want(200, "Spent 0.00 of 0.15; 0.10 reserved for its steps", "not enough for one more task (0.10)", "not known").without("Done about").without("throng workflow top-up")
 	if !links(p)["#budget-head"] {
 		t.Error("no link to the form of the budget")
 	}
