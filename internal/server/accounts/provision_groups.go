@@ -157,13 +157,43 @@ func (s *Provisioning) RemoveGroup(ctx context.Context, p *access.Principal, id 
 	if err := check(&x); err != nil {
 		return err
 	}
+	// What it made them goes first: of a provider without a group nobody is looked at again.
 	members := idsOf(x.Members)
+	if err := s.without(ctx, p, of, &x); err != nil {
+		s.later(of, err)
+		return err
+	}
 	ctx, act := p.Acting(ctx, access.ProvisioningRemoveGroup, store.AuditEntry{At: s.accounts.clock.Time(), Kind: "provisioned", Object: fmt.Sprint(id)})
 	act.Before = groupTold{Provider: of.Name, ExternalID: x.ExternalID, Name: x.Name, Dropped: members}
 	if err := s.store.DeleteGroup(ctx, of.Name, id); err != nil {
+		s.later(of, err)
 		return err
 	}
-	s.regroupMembers(ctx, p, of, members, x.ProvisionedGroup)
+	return nil
+}
+
+// without makes the members of a group what their other groups make them.
+func (s *Provisioning) without(ctx context.Context, p *access.Principal, of *oidc.Provider, x *ProvisionedGroup) error {
+	if !slices.ContainsFunc(namesOf([]store.ProvisionedGroup{x.ProvisionedGroup}), of.Names) {
+		return nil
+	}
+	for _, id := range idsOf(x.Members) {
+		list, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: of.Name, ID: id, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			continue
+		}
+		others := func() ([]string, error) {
+			in, err := s.store.GroupsOf(ctx, []int64{id})
+			return namesOf(slices.DeleteFunc(in[id], func(g store.ProvisionedGroup) bool { return g.ID == x.ID })), err
+		}
+		leaves, _ := p.Acting(store.WithActs(ctx), access.ProvisioningRegroup, store.AuditEntry{At: s.accounts.clock.Time(), Kind: "user", Object: list[0].User.String()})
+		if err := s.accounts.become(leaves, of, list[0].User, true, others); err != nil {
+			return fmt.Errorf("regroup %s: %w", list[0].User, err)
+		}
+	}
 	return nil
 }
 
