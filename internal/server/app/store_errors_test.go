@@ -47,6 +47,7 @@ type stage struct {
 	finally crowd.BatchID // one that has ended
 	pushKey string        // of a browser
 	people  peopleStage
+	factors factorStage
 }
 
 // trial is a stage that is open.
@@ -79,7 +80,6 @@ func newStage(t *testing.T) *stage {
 	st.token, _, err = w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "hers"})
 	ok(t, err)
 	ok(t, w.Tenants.PutSecret(w.ctx, w.admin, w.a, secretKey))
-
 	key := must(ecdh.P256().GenerateKey(rand.Reader))(t)
 	st.pushKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
 	ready := &prepared{running: s.under(), open: s.open(), invitation: s.invited()}
@@ -88,6 +88,7 @@ func newStage(t *testing.T) *stage {
 	ready.test = test
 	must(w.Tests.StartTry(w.ctx, w.workers[1], test.ID))(t)
 	st.people = w.thePeople(t)
+	st.factors = w.theFactors(t)
 	must(w.Accounts.Device(w.ctx, w.ann))(t) // the secret with which devices are signed is drawn at random
 
 	now := w.clock.now()
@@ -149,7 +150,7 @@ func (x *trial) kept(name string) map[string][]string {
 	x.close()
 	db := must(sql.Open("sqlite", "file:"+x.path))(x.t)
 	defer db.Close()
-	passing := regexp.MustCompile(`hash$|_at$|^since$|^first_started$|^worked_ns$|^messages\.(state|tries|error|link|body)$`)
+	passing := regexp.MustCompile(`hash$|_at$|^since$|^first_started$|^worked_ns$|^messages\.(state|tries|error|link|body)$|^factors\.(secret|counter)$`)
 	out := make(map[string][]string)
 	for _, table := range strings.Fields(column(x.t, db, "select name from sqlite_master where type = 'table' and name not like 'sqlite%' and name not like 'goose%' and name not in ('audit', 'daily_usage') and name not like '%_version' order by name")) {
 		rows := must(db.Query("select * from " + table + map[string]string{"counters": " where name <> 'audit'"}[table]))(x.t)
