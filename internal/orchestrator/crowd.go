@@ -122,7 +122,7 @@ func (s *crowdRunner) launchedBatch(ctx context.Context) (*store.Batch, error) {
 // launch begins to hand the step's batch out. A batch that the pool refuses is
 // the step's failure.
 func (s *crowdRunner) launch(ctx context.Context) (*store.Batch, error) {
-	if err := s.run.o.cfg.Crowd.Launch(ctx, s.node.Batch); err != nil {
+	if err := s.run.o.cfg.Crowd.Launch(store.WithAuthor(ctx, s.run.kept.CreatedBy), s.node.Batch); err != nil {
 		return nil, s.failIfPermanent(ctx, err)
 	}
 	return s.storedBatch(ctx)
@@ -300,7 +300,7 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch, las
 		for i := range tasks {
 			items[i] = engine.Item{Born: tasks[i].Born, Class: tasks[i].Class, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
 		}
-		err = r.o.cfg.Crowd.Grow(ctx, n.Batch, known+1, items, last && known+uint32(len(items)) == b.Spec.Tasks)
+		err = r.o.cfg.Crowd.Grow(store.WithAuthor(ctx, r.kept.CreatedBy), n.Batch, known+1, items, last && known+uint32(len(items)) == b.Spec.Tasks)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1 { // for all of them
 			most = len(items) / 2
 			continue

@@ -288,10 +288,19 @@ func ActsOf(ctx context.Context) []*Act {
 	return acts
 }
 
-// AuthorOf returns who acts in a context, or 0.
+type authorKey struct{}
+
+// WithAuthor returns a context for what follows later from somebody's command, and is no act
+// of its own.
+func WithAuthor(ctx context.Context, id crowd.WorkerID) context.Context {
+	return context.WithValue(ctx, authorKey{}, id)
+}
+
+// AuthorOf returns who acts in a context, or else its author, or 0.
 func AuthorOf(ctx context.Context) crowd.WorkerID {
 	if acts := ActsOf(ctx); len(acts) == 1 {
 		return acts[0].Actor
 	}
-	return 0
+	id, _ := ctx.Value(authorKey{}).(crowd.WorkerID)
+	return id
 }

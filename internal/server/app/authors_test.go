@@ -89,7 +89,7 @@ func TestEntriesHaveTheirAuthors(t *testing.T) {
 		{"a run", func() {
 			run := w.begin(oneStep, "things", "id,thing\n1,x\n")
 			w.finish(run, nil)
-		}, "reserve u0, reward u0"}, // a step reserves as tasks come
+		}, fmt.Sprint("reserve ", ann, ", reward u0")}, // a step reserves as tasks come, for ann who made the run
 	} {
 		x.do()
 		got := made()
