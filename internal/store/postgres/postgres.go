@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ const (
 	diskFull              = "53100"
 	duplicateTable        = "42P07"
 	insufficientPrivilege = "42501"
+	lockNotAvailable      = "55P03"
+	notInRepertoire       = "22021"
 )
 
 // Parts of the connections: commits come one after the other from each pool, and scans
@@ -108,6 +111,9 @@ func open(ctx context.Context, address string, o Options) (_ *Store, err error) 
 	if err = fit(ctx, all, true); err != nil {
 		return nil, err
 	}
+	if err = usable(ctx, all, o.Keys); err != nil {
+		return nil, err
+	}
 	if s.lease, err = take(ctx, all); err != nil {
 		return nil, err
 	}
@@ -159,6 +165,31 @@ func OpenReadOnly(ctx context.Context, address string) (store.Store, error) {
 		return nil, fmt.Errorf("open database %s to read: %w", Shown(address), errors.Join(err, db.Close()))
 	}
 	return sqlstore.New(sqlstore.Pools{Write: db, Read: db, Scan: db}, dialect(nil), nil), nil
+}
+
+// usable refuses a database that this program could not go on with, before it is taken from
+// a server that can: one of a newer version, or with secrets whose key is not among keys.
+func usable(ctx context.Context, db *sql.DB, keys *keyring.Ring) error {
+	err := notEmpty(ctx, db)
+	if err == nil {
+		err = sqlstore.Migrated(ctx, db, goose.DialectPostgres, asItIs)
+	}
+	if errors.Is(err, store.ErrOldSchema) || err == nil && keys == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sealed, err := sqlstore.New(sqlstore.Pools{Write: db, Read: db, Scan: db}, dialect(nil), keys).SealedWith(ctx)
+	if err != nil {
+		return err
+	}
+	for id := range sealed {
+		if id != "" && !slices.Contains(keys.IDs(), id) {
+			return fmt.Errorf("secrets in it are sealed with the key %s: give that key, too (throng serve --key-file, or the data folder with its throng.keys), or delete what it sealed (throng key forget)", id)
+		}
+	}
+	return nil
 }
 
 // notEmpty refuses a database without the table that tells its schema's version, which
@@ -218,6 +249,7 @@ func dialect(guard func(context.Context, *sql.Tx) error) sqlstore.Dialect {
 		Unique:     is(uniqueViolation),
 		Missing:    is(foreignKeyViolation),
 		Full:       is(diskFull),
+		BadText:    is(notInRepertoire),
 		Guard:      guard,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/postgres"
 	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
@@ -236,5 +237,56 @@ func TestScrub(t *testing.T) {
 	ok(t, s.Scrub(t.Context(), time.Now()))
 	if pgtest.Holds(t, address, "zzz-to-be-gone-zzz") {
 		t.Error("it is still in a file of the database")
+	}
+}
+
+// TestScrubBesideADump: who reads a table for long makes a scrub fail, and nobody wait.
+func TestScrubBesideADump(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	s := open(t, address)
+	defer s.Close()
+	db := must(sql.Open("pgx", address))(t)
+	defer db.Close()
+	dump := must(db.BeginTx(t.Context(), nil))(t)
+	must(dump.ExecContext(t.Context(), "lock table tenants, leases in access share mode"))(t) // as pg_dump does
+	err := s.Scrub(t.Context(), time.Now())
+	if err == nil || !strings.Contains(err.Error(), "is being read, by a dump perhaps") {
+		t.Errorf("a scrub beside it: %v", err)
+	}
+	must(s.CreateTenant(t.Context(), store.Tenant{Name: "north", Weight: 1}, 0))(t) // while the dump goes on
+	ok(t, dump.Rollback())
+	ok(t, s.Scrub(t.Context(), time.Now()))
+}
+
+// TestWhoCannotGoOnTakesNothing: a server without the keys leaves the database to the one
+// that has them, even when that one's lease has run out.
+func TestWhoCannotGoOnTakesNothing(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	ring := func() *keyring.Ring { return must(keyring.Parse([]byte(keyring.New())))(t) }
+	s := must(postgres.Open(t.Context(), address, postgres.Options{Keys: ring()}))(t)
+	defer s.Close()
+	tenant := must(s.CreateTenant(t.Context(), store.Tenant{Name: "north", Weight: 1}, 0))(t)
+	ok(t, s.PutTenantSecret(t.Context(), tenant, store.TenantSecret{Name: "KEY", Value: "v"}))
+	sqlOf(t, address, "update leases set expires_at = clock_timestamp() - interval '1 second'")
+	if other, err := postgres.Open(t.Context(), address, postgres.Options{Keys: ring()}); err == nil {
+		_ = other.Close()
+		t.Error("it is opened without the key of its secrets")
+	} else if !strings.Contains(err.Error(), "give that key, too") {
+		t.Errorf("who has not the key is told %v", err)
+	}
+	must(s.CreateTenant(t.Context(), store.Tenant{Name: "south", Weight: 1}, 0))(t)
+}
+
+// TestTextsThatCannotBeKept are refused, by what they have.
+func TestTextsThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.New(t))
+	defer s.Close()
+	for _, name := range []string{"a\x00b", "a\xffb"} {
+		if _, err := s.Service(t.Context(), name); crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), "U+0000") {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }

@@ -4,21 +4,40 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/throng-dev/throng/internal/store/sqlstore"
 )
 
+// waitForTable is how long a scrub waits for a table that somebody reads, a dump above all.
+// Every statement on the table that comes later waits behind it.
+const waitForTable = "2s"
+
 // scrub writes every table anew, without what was deleted: the bytes of deleted rows stay in
-// a table's files otherwise. Each table takes no other statements meanwhile. The database
-// server's own log, and the copies that it sends elsewhere, keep the bytes as long as those
-// are kept.
-func scrub(ctx context.Context, db *sql.DB) error {
+// a table's files otherwise. Each table takes no other statements meanwhile. A table that
+// somebody reads for long makes it fail, and it is to be tried again. The database server's
+// own log, and the copies that it sends elsewhere, keep the bytes as long as those are kept.
+func scrub(ctx context.Context, db *sql.DB) (err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ctx = context.WithoutCancel(ctx) // what is broken off has done nothing, after all its work
-	if _, err := conn.ExecContext(ctx, "vacuum (full)"); err != nil {
-		return fmt.Errorf("vacuum: %w", err)
+	if _, err := conn.ExecContext(ctx, "set lock_timeout = '"+waitForTable+"'"); err != nil {
+		return err
+	}
+	defer func() {
+		if _, back := conn.ExecContext(ctx, "reset lock_timeout"); err == nil {
+			err = back
+		}
+	}()
+	for _, table := range sqlstore.Tables() {
+		if _, err := conn.ExecContext(ctx, "vacuum (full) "+table); err != nil {
+			if is(lockNotAvailable)(err) {
+				return fmt.Errorf("the table %s is being read, by a dump perhaps: %w", table, err)
+			}
+			return fmt.Errorf("vacuum %s: %w", table, err)
+		}
 	}
 	_, err = conn.ExecContext(ctx, "checkpoint")
 	if is(insufficientPrivilege)(err) { // the server makes one by itself within minutes

@@ -7,6 +7,3 @@ func PersonalTables() (names []string) {
 	}
 	return names
 }
-
-// Moved lists the tables that are moved, in their order.
-func Moved() []string { return moved() }

@@ -21,8 +21,8 @@ var referred = []string{"tenants", "users", "pools", "calls", "batches", "runs",
 // the version of the schema.
 var notMoved = []string{"annotations", "goose_db_version"}
 
-// moved are all tables with rows that are moved, those that others refer to first.
-func moved() []string {
+// Tables are all tables with rows, those that others refer to first.
+func Tables() []string {
 	all := slices.Clone(referred)
 	for _, t := range personal {
 		if !slices.Contains(referred, t.name) && !slices.Contains(notMoved, t.name) {
@@ -47,7 +47,7 @@ func (s *Store) MoveTo(ctx context.Context, other store.Store, told func(rows in
 			if err := isNew(ctx, tx); err != nil {
 				return err
 			}
-			tables := moved()
+			tables := Tables()
 			for _, name := range slices.Backward(tables) {
 				if _, err := tx.ExecContext(ctx, `delete from `+name); err != nil { // what a new schema begins with
 					return err

@@ -26,6 +26,9 @@ type Dialect struct {
 	// taken, that a row which is referred to is not there, or that there is no
 	// room left on the disk.
 	Unique, Missing, Full func(error) bool
+	// BadText, if set, says whether an error means that a text cannot be kept or looked
+	// for: it has U+0000, or is no UTF-8.
+	BadText func(error) bool
 	// Guard, if set, is called at the beginning of each transaction that writes. Its
 	// error ends it.
 	Guard func(context.Context, *sql.Tx) error
@@ -306,6 +309,8 @@ func (s *Store) failed(op string, err error) error {
 		return nil
 	case errors.As(err, &known):
 		return err
+	case s.dialect.BadText != nil && s.dialect.BadText(err):
+		return &crowd.Error{Code: crowd.Invalid, Message: "a text in it has U+0000 or is no UTF-8, which the database does not take", Cause: fmt.Errorf("%s: %w", op, err)}
 	case s.dialect.Full(err):
 		return &crowd.Error{Code: crowd.StorageFull, Message: "the disk is full: nothing can be kept until there is room again", Cause: fmt.Errorf("%s: %w", op, err)}
 	}
