@@ -150,7 +150,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind blocked, risk waiting, sums waiting"`) {
 		t.Error("the list does not tell how far the steps are")
 	}
-	p.want(200, "At the steps 3", "Ended 0", "none late", "Spent 0.00 of 5.00", "for people")
+	p.want(200, "At the steps 3", "Ended 0", "none late", "Spent 0.00 of 5.00", "nobody is there")
 	if batch := c.req.becomes(path, "Batch b1"); !links(batch)["/batches/b1"] {
 		t.Error("no link to the batch of the crowd step")
 	}
