@@ -32,7 +32,7 @@ func commands(t *testing.T) []*kong.Node {
 
 func TestEveryCommandHasAScript(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(scriptDir, "*.txt"))
+	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}

@@ -49,8 +49,9 @@ type lease struct {
 	once  sync.Once
 }
 
-// take takes the lease when that of the server before has ended.
-func take(ctx context.Context, db *sql.DB) (*lease, error) {
+// take takes the lease when that of the server before has ended, if the database is usable:
+// otherwise that server can have it back.
+func take(ctx context.Context, db *sql.DB, usable func() error) (*lease, error) {
 	if _, err := db.ExecContext(ctx, createLeases); err != nil && !is(uniqueViolation, duplicateTable)(err) { // two made it at once
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func take(ctx context.Context, db *sql.DB) (*lease, error) {
 	name := fmt.Sprintf("%s, process %d, %s", host, os.Getpid(), rand.Text()[:6])
 	until := time.Now().Add(takeFor)
 	for {
-		holder, err := l.try(ctx, name)
+		holder, err := l.try(ctx, name, usable)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ func take(ctx context.Context, db *sql.DB) (*lease, error) {
 }
 
 // try takes the lease unless somebody has it, whose name it returns.
-func (l *lease) try(ctx context.Context, name string) (holder string, err error) {
+func (l *lease) try(ctx context.Context, name string, usable func() error) (holder string, err error) {
 	tx, err := l.db.BeginTx(ctx, nil)
 	if err != nil {
 		return "", err
@@ -97,6 +98,9 @@ func (l *lease) try(ctx context.Context, name string) (holder string, err error)
 	}
 	if held {
 		return holder, nil
+	}
+	if err := usable(); err != nil {
+		return "", err
 	}
 	l.epoch++
 	if _, err := tx.ExecContext(ctx, takeLease, name, l.epoch, leaseFor.Microseconds()); err != nil {

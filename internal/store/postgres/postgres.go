@@ -111,10 +111,7 @@ func open(ctx context.Context, address string, o Options) (_ *Store, err error) 
 	if err = fit(ctx, all, true); err != nil {
 		return nil, err
 	}
-	if err = usable(ctx, all, o.Keys); err != nil {
-		return nil, err
-	}
-	if s.lease, err = take(ctx, all); err != nil {
+	if s.lease, err = take(ctx, all, func() error { return usable(ctx, all, o.Keys) }); err != nil {
 		return nil, err
 	}
 	if err = sqlstore.Migrate(ctx, all, goose.DialectPostgres, asItIs); err != nil {
