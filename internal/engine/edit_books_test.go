@@ -70,28 +70,49 @@ func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more 
 	return max(after-k.accounts[b.account()], 0)
 }
 
-// spare is what b's account holds beyond what can still be paid from it: late answers are
-// paid what was promised for them.
+// spare is what b's account holds beyond what can still be paid from it. Each answer that
+// a task may still get is paid the highest reward that is left: of those promised to who
+// holds it or may answer late, and of any number at the reward of now. What people hold
+// beyond the rule is paid, too, if that is more.
 func (k *books) spare(b *batchBook) crowd.Money {
-	late := make(map[crowd.TaskID][]crowd.Money)
+	late, held := make(map[crowd.TaskID][]crowd.Money), make(map[crowd.TaskID]crowd.Money)
 	for _, r := range k.rows {
-		if r.Task.Batch() == b.spec.ID && r.state == crowd.Expired && r.answer == nil && r.Reward > b.spec.Reward {
-			late[r.Task] = append(late[r.Task], r.Reward-b.spec.Reward)
+		switch {
+		case r.Task.Batch() != b.spec.ID || r.answer != nil:
+		case r.state == crowd.Assigned:
+			held[r.Task] += r.Reward
+			late[r.Task] = append(late[r.Task], r.Reward)
+		case r.state == crowd.Expired:
+			late[r.Task] = append(late[r.Task], r.Reward)
 		}
 	}
-	need := k.most(b, b.spec.Rule, b.spec.Reward, 0)
+	need := crowd.Money(0)
 	for _, t := range b.tasks {
+		if t.label != nil {
+			continue
+		}
 		most := b.spec.Rule.Most()
 		if t.invited != nil {
 			most = min(most, len(t.invited))
 		}
-		list := late[t.id]
+		list, cost := late[t.id], crowd.Money(0)
 		slices.Sort(list)
-		for free := most - len(t.answers) - t.live; free > 0 && len(list) > 0 && t.label == nil && !t.removed; free-- {
-			need += list[len(list)-1]
-			list = list[:len(list)-1]
+		for free := most - len(t.answers); free > 0 && !t.removed; free-- {
+			if n := len(list); n > 0 && list[n-1] > b.spec.Reward {
+				cost += list[n-1]
+				list = list[:n-1]
+			} else {
+				cost += b.spec.Reward
+			}
+		}
+		usual := held[t.id] + b.spec.Reward*crowd.Money(max(most-len(t.answers)-t.live, 0))
+		switch {
+		case cost > usual && t.live > 0:
+			k.seen["spare: but for what may be given back"]++
+		case cost > usual:
 			k.seen["spare: but for late answers"]++
 		}
+		need += max(cost, held[t.id])
 	}
 	return max(k.accounts[b.account()]-need, 0)
 }
