@@ -326,8 +326,8 @@ func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (li
 			list = append(list, fmt.Sprintf("%s: %s left out", in.Name, format.Count(t.Bad, "bad row")))
 		}
 	}
-	if lone := aloneInPool(flow); len(p.Policies) > 1 && !p.Load.Runs && len(lone) > 0 {
-		list = append(list, "a policy changes nothing in a pool with one step, as what waits at a step goes by its sla under every policy: "+strings.Join(lone, ", "))
+	if lone := aloneInPool(flow); len(p.Policies) > 1 && !p.Load.Runs && len(lone) > 0 && sameWithin(p.Policies) {
+		list = append(list, "these policies change nothing in a pool with one step, as what waits at a step goes by its sla under each of them: "+strings.Join(lone, ", "))
 	}
 	var guessed []string
 	for i := range flow.Steps {
@@ -339,6 +339,11 @@ func (x *WorkflowSimulate) notes(flow *workflow.Workflow, p *workflows.Plan) (li
 		list = append(list, "no service is called; taken as long as the workflow expects: "+strings.Join(guessed, ", "))
 	}
 	return list
+}
+
+// sameWithin reports whether policies order the tasks of a batch in the same way.
+func sameWithin(policies []string) bool {
+	return !slices.ContainsFunc(policies, func(p string) bool { return sched.PenaltyForm(p) != sched.PenaltyForm(policies[0]) })
 }
 
 // aloneInPool lists the pools of which a workflow has one step only, in order of these.

@@ -125,8 +125,8 @@ func TestAStepThatHasHadEnoughSaysSo(t *testing.T) {
 	add("c\n")
 	w.settle()
 	v := w.view(id)
-	if got := v.Nodes[1].HadEnough(); got != "2 labels" || v.Nodes[1].State != store.NodeRunning {
-		t.Errorf("it is %s, and had enough: %q", v.Nodes[1].State, got)
+	if got := v.Nodes[1].HadEnough(); got != "2 labels" || v.Nodes[1].State != store.NodeRunning || v.Nodes[1].EndedEarly {
+		t.Errorf("it is %s, ended early: %t, and had enough: %q", v.Nodes[1].State, v.Nodes[1].EndedEarly, got)
 	}
 	if len(v.Outlook.Then) > 0 {
 		t.Errorf("further tasks come to %v", v.Outlook.Then)
