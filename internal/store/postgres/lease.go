@@ -18,6 +18,10 @@ import (
 // it. Every transaction that writes locks the row's key, if the epoch is still its own, so
 // that whoever takes the lease waits for the transactions of the server before it, and
 // those that come later find another epoch. Only the database's clock counts.
+//
+// The same statement locks a second row, so that the server's transactions that write come
+// one after the other, as on SQLite: they lock rows in many orders, and would wait for each
+// other in circles.
 const (
 	leaseFor   = 3 * time.Second
 	renewEvery = time.Second
@@ -32,11 +36,11 @@ const (
 		epoch      bigint not null,
 		expires_at timestamp with time zone not null
 	)`
-	insertLease = `insert into leases (name, holder, epoch, expires_at) values ('server', '', 0, clock_timestamp()) on conflict (name) do nothing`
+	insertLease = `insert into leases (name, holder, epoch, expires_at) values ('server', '', 0, clock_timestamp()), ('writer', '', 0, clock_timestamp()) on conflict (name) do nothing`
 	readLease   = `select holder, epoch, expires_at > clock_timestamp() from leases where name = 'server' for update`
 	takeLease   = `update leases set holder = $1, epoch = $2, expires_at = clock_timestamp() + $3 * interval '1 microsecond' where name = 'server'`
 	renewLease  = `update leases set expires_at = clock_timestamp() + $2 * interval '1 microsecond' where name = 'server' and epoch = $1`
-	holdLease   = `select epoch from leases where name = 'server' and epoch = $1 for key share`
+	holdLease   = `select l.epoch from leases w join leases l on l.name = 'server' and l.epoch = $1 where w.name = 'writer' for no key update of w for key share of l`
 )
 
 // lease is what a server has of its database.
