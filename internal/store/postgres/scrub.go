@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/throng-dev/throng/internal/store/sqlstore"
 )
@@ -31,6 +32,9 @@ func scrub(ctx context.Context, db *sql.DB) (err error) {
 			err = back
 		}
 	}()
+	if err := nobodySees(ctx, conn); err != nil {
+		return err
+	}
 	for _, table := range sqlstore.Tables() {
 		if _, err := conn.ExecContext(ctx, "vacuum (full) "+table); err != nil {
 			if is(lockNotAvailable)(err) {
@@ -44,4 +48,27 @@ func scrub(ctx context.Context, db *sql.DB) (err error) {
 		err = nil
 	}
 	return err
+}
+
+// older counts the other transactions of the database that may see what was deleted before a
+// transaction.
+const older = `select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+	and backend_xmin is not null and age(backend_xmin) >= age($1::text::xid)`
+
+// nobodySees waits until no transaction goes on that began before now: a table that is written
+// anew keeps the rows that it may see.
+func nobodySees(ctx context.Context, conn *sql.Conn) error {
+	var now string
+	if err := conn.QueryRowContext(ctx, "select pg_current_xact_id()::xid::text").Scan(&now); err != nil {
+		return err
+	}
+	for until := time.Now().Add(leaseFor); ; time.Sleep(lookEvery / 10) {
+		var n int
+		if err := conn.QueryRowContext(ctx, older, now).Scan(&n); err != nil || n == 0 {
+			return err
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("%d transactions go on that may see what was deleted", n)
+		}
+	}
 }
