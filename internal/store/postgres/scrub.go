@@ -53,7 +53,7 @@ func scrub(ctx context.Context, db *sql.DB) (err error) {
 // older counts the other transactions of the database that may see what was deleted before a
 // transaction.
 const older = `select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-	and backend_xmin is not null and age(backend_xmin) >= age($1::text::xid)`
+	and (age(backend_xmin) >= age($1::text::xid) or age(backend_xid) >= age($1::text::xid))`
 
 // nobodySees waits until no transaction goes on that began before now: a table that is written
 // anew keeps the rows that it may see.
