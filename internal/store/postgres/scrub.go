@@ -28,6 +28,9 @@ func scrub(ctx context.Context, db *sql.DB) (err error) {
 		return err
 	}
 	defer conn.Close()
+	if err := nobodySees(ctx, conn); err != nil {
+		return err
+	}
 	ctx = context.WithoutCancel(ctx) // what is broken off has done nothing, after all its work
 	if _, err := conn.ExecContext(ctx, "set lock_timeout = '"+waitForTable+"'"); err != nil {
 		return err
@@ -37,9 +40,6 @@ func scrub(ctx context.Context, db *sql.DB) (err error) {
 			err = back
 		}
 	}()
-	if err := nobodySees(ctx, conn); err != nil {
-		return err
-	}
 	for _, table := range sqlstore.Tables() {
 		if _, err := conn.ExecContext(ctx, "vacuum (full) "+table); err != nil {
 			if is(lockNotAvailable)(err) {
@@ -68,13 +68,20 @@ func nobodySees(ctx context.Context, conn *sql.Conn) error {
 	if err := conn.QueryRowContext(ctx, "select pg_current_xact_id()::text").Scan(&now); err != nil {
 		return err
 	}
-	for until := time.Now().Add(waitForOthers); ; time.Sleep(lookEvery / 10) {
+	look := time.NewTicker(lookEvery / 10)
+	defer look.Stop()
+	until := time.After(waitForOthers)
+	for {
 		var may bool
 		if err := conn.QueryRowContext(ctx, seen, now).Scan(&may); err != nil || !may {
 			return err
 		}
-		if time.Now().After(until) {
+		select {
+		case <-look.C:
+		case <-until:
 			return errors.New("a transaction goes on that may see what was deleted")
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
