@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
@@ -73,13 +72,7 @@ func holds(c *condition.Condition, cells []string, place func(name string) (work
 func (o *Orchestrator) takeOver(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, over map[int]int) error {
 	var classes map[int]func(*store.Row) int
 	if w.SLA != nil && w.SLA.Classes != nil {
-		files := make(map[string][]string)
-		for i := range w.Inputs {
-			files[nodes[i].Name] = nodes[i].Columns // nil: not loaded yet
-		}
-		if fitted, problems := Parse(ctx, run.Text, files, time.Time{}); len(problems) == 0 { // else its start refuses it
-			w = fitted
-		}
+		w = fitted(ctx, run, w, nodes)
 		classes = make(map[int]func(*store.Row) int)
 		for _, i := range over {
 			c := classifier{sla: w.SLA, node: i}

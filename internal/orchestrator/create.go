@@ -199,6 +199,9 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err := o.checkAnswerers(ctx, run, w, old, over); err != nil {
 		return nil, err
 	}
+	if err := o.checkCells(ctx, &refit{run, before, fitted(ctx, run, w, nodes), old, nodes}, over); err != nil {
+		return nil, err
+	}
 	made.noteUnused(run, nodes, old)
 	return over, nil
 }
