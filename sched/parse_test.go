@@ -61,7 +61,7 @@ func TestParseRefusesAndSaysWhy(t *testing.T) {
 		"strict(fifo)":                 "by-reward(P) takes the reward as the priority",
 		"tenant-fair(fifo,rr)":         "tenant-fair takes one inner policy, not 2",
 		"tenant-fair(lifo)":            `no policy "lifo"`,
-		"wcfs(wfs)":                    "wcfs takes k=0 to 1000000, how often in a row",
+		"wcfs(wfs)":                    "wcfs takes k=0 to 1000000, how often in a row a batch concedes its turn, and k is missing",
 		"wcfs(wfs,k=-1)":               "not k=-1",
 		"edf-code(seed=2)":             `edf-code has no option "seed"`,
 		"fs-code(rr)":                  "fs-code takes no inner policy",

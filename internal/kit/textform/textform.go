@@ -206,7 +206,11 @@ func take[T cmp.Ordered](f *Form, name string, r Range[T], parse func(string) (T
 		if about != "" {
 			about = ", " + about
 		}
-		f.Refuse("%s takes %s=%s to %s%s, not %s=%s", f.Name, name, write(r.Least), write(r.Most), about, name, text)
+		seen := "not " + name + "=" + text
+		if !given {
+			seen = "and " + name + " is missing"
+		}
+		f.Refuse("%s takes %s=%s to %s%s, %s", f.Name, name, write(r.Least), write(r.Most), about, seen)
 		return r.Usual
 	}
 	if v != r.Usual || r.Required {

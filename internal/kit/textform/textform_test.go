@@ -96,8 +96,9 @@ func TestRefused(t *testing.T) {
 		"a(form=off)":          "a takes form=atc, form=event or form=loop, not form=off",
 		"a(k=1)":               `a has no option "k": it has x, n, seed, look, form`,
 		"a(b)":                 `a takes each option as option=value, not "b"`,
-		"outer(a)":             "outer takes beta=-inf to inf, not beta=",
+		"outer(a)":             "outer takes beta=-inf to inf, and beta is missing",
 		"outer(beta=1)":        "outer takes one inner policy, not 0",
+		"outer(a,beta=)":       "outer takes beta=-inf to inf, not beta=",
 		"outer(a,b(c),beta=1)": "outer takes one inner policy, not 2",
 		"a(01234567890123456789012345678901234567890123456789012345678)": "at most 60 characters, not 62",
 	} {
