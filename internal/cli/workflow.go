@@ -111,10 +111,10 @@ type WorkflowCheck struct {
 func (x *WorkflowCheck) Run(c *Context) error {
 	w, text, err := loadWorkflow(c, x.File)
 	pools := err == nil && w.SLA != nil && slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Crowd() != nil })
-	var notes []string
+	var said wire.Workflow
 	asked := false
-	if err == nil && (len(named(w)) > 0 || x.Tenant != "" || pools) {
-		notes, asked, err = x.ask(c, w, text)
+	if x.Tenant != "" && len(placed(err)) > 0 || err == nil && (len(named(w)) > 0 || x.Tenant != "" || pools) {
+		said, asked, err = x.ask(c, w, text)
 	}
 	if bad := placed(err); len(bad) > 0 && x.JSON {
 		list := lists.Map(bad, func(p yamlfile.Problem) workflow.Problem {
@@ -126,12 +126,15 @@ func (x *WorkflowCheck) Run(c *Context) error {
 		return err
 	}
 	found := wire.OfWorkflow(w, nil)
-	found.Notes = notes
+	found.Notes, found.Lacking = said.Notes, said.Lacking
 	return x.print(c, found, func(out io.Writer) {
 		say(out, "%s\n", clean(fmt.Sprintf("%s is in order: %s, %s, %s, %s", x.File, w.Name,
 			format.Count(len(w.Inputs), "input"), format.Count(len(w.Steps), "step"), format.Count(len(w.Outputs), "output"))))
-		for _, note := range notes {
+		for _, note := range said.Notes {
 			say(out, "%s\n", clean(note))
+		}
+		for _, step := range said.Lacking {
+			say(out, "its start is refused without --allow-small-crowd: %s\n", clean(step))
 		}
 		if pools && !asked {
 			say(out, "its sla counts between batches in pools whose policy has penalty, such as %s, the default\n", sched.Default)
@@ -164,12 +167,12 @@ func named(w *workflow.Workflow) (names []string) {
 	return slices.Compact(names)
 }
 
-// ask has the server say what is wrong with the services that a file names, and which pools
-// do not look at its SLA. Without a login or a server, and if no tenant is named, it is not
+// ask has the server say what is wrong with the services that a file names, which pools do
+// not look at its SLA, and for which steps nobody is qualified. If the file is known to be
+// wrong (w is nil), a tenant is named, and the server says all that is wrong. Without a login or a server, and if no tenant is named, it is not
 // an error that it was not asked, and said where services are named.
-func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) (notes []string, asked bool, err error) {
+func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) (found wire.Workflow, asked bool, err error) {
 	r, err := x.ProvideRemote(c)
-	var found wire.Workflow
 	if err == nil {
 		var tenant crowd.TenantID // any
 		if x.Tenant != "" || len(named(w)) > 0 {
@@ -183,12 +186,12 @@ func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) (note
 		if len(named(w)) > 0 {
 			say(c.Stderr, "not checked, since no server was asked: whether there is the service %s (%s)\n", strings.Join(named(w), ", "), clean(err.Error()))
 		}
-		return nil, false, nil
+		return found, false, nil
 	}
 	if err != nil || len(found.Errors) == 0 {
-		return found.Notes, true, err
+		return found, true, err
 	}
-	return nil, true, inWorkflow(x.File, lists.Map(found.Errors, func(e wire.WorkflowError) workflow.Problem { return workflow.Problem(e) }))
+	return found, true, inWorkflow(x.File, lists.Map(found.Errors, func(e wire.WorkflowError) workflow.Problem { return workflow.Problem(e) }))
 }
 
 // WorkflowGraph is "throng workflow graph".

@@ -243,10 +243,17 @@ func (x *WorkflowRun) serve(c *Context, w *workflow.Workflow, text string) error
 	return crowd.Errorf(failed, "%s was %s%s", run.ID, run.State, when(there != "", "; to see what came of it: "+there))
 }
 
-// begin makes a run, loads its inputs and starts it. One whose inputs cannot be loaded, or
-// that nobody can work on, is cancelled.
+// begin makes a run, loads its inputs and starts it. One that nobody can work on is not
+// made; one whose inputs cannot be loaded is cancelled.
 func (x *WorkflowRun) begin(c *Context, r *remote, text string) (wire.Run, error) {
-	run, err := x.make(c, r, text)
+	tenant, err := x.owner(c, r)
+	if err != nil {
+		return wire.Run{}, ofWorkflow(x.File, err)
+	}
+	if err := x.checkPeople(c, r, tenant, text); err != nil {
+		return wire.Run{}, err
+	}
+	run, err := x.make(c, r, tenant, text)
 	if err != nil {
 		return run, ofWorkflow(x.File, err)
 	}
@@ -254,18 +261,14 @@ func (x *WorkflowRun) begin(c *Context, r *remote, text string) (wire.Run, error
 		say(c.Stderr, "%s\n", clean(note))
 	}
 	if err := x.load(c, r, run); err != nil {
-		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil && crowd.CodeOf(undo) != crowd.Conflict {
-			err = fmt.Errorf("%w (%s is left, without all of its inputs)", err, run.ID)
-		}
+		x.giveUp(c, r, run.ID)
 		return run, ofWorkflow(x.File, err)
 	}
 	id := run.ID
 	if run, err = r.StartRun(c.Ctx, id, x.AllowSmallCrowd); err != nil {
 		if lacksPeople(err) {
-			if _, undo := r.MoveRun(c.background(), id, "cancel"); undo != nil {
-				err = fmt.Errorf("%w (%s is left, without its start)", err, id)
-			}
-			err = &noted{err, "to give it to somebody: throng worker qualify NAME QUALIFICATION=SCORE; or run it all the same with --allow-small-crowd"}
+			x.giveUp(c, r, id) // somebody lost a qualification since it was checked
+			err = &noted{err, toQualify}
 		}
 		return run, ofWorkflow(x.File, err)
 	}
@@ -294,11 +297,34 @@ func (x *WorkflowRun) owner(c *Context, r *remote) (crowd.TenantID, error) {
 	return parent.Tenant, err
 }
 
-func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error) {
-	tenant, err := x.owner(c, r)
-	if err != nil {
-		return wire.Run{}, err
+// toQualify says what to do where nobody is qualified for a step.
+const toQualify = "to give it to somebody: throng worker qualify NAME QUALIFICATION=SCORE; or run it all the same with --allow-small-crowd"
+
+// checkPeople refuses a file with a step that nobody is qualified for, before a run is made.
+// Whatever else is wrong with the file the server says when it is to make the run.
+func (x *WorkflowRun) checkPeople(c *Context, r *remote, tenant crowd.TenantID, text string) error {
+	if x.AllowSmallCrowd {
+		return nil
 	}
+	found, err := r.CheckWorkflow(c.Ctx, tenant, text)
+	if err != nil || len(found.Lacking) == 0 {
+		return err
+	}
+	return &noted{&crowd.Error{Code: crowd.Conflict, Field: orchestrator.FieldSmallCrowd, Message: strings.Join(found.Lacking, "; ")}, toQualify}
+}
+
+// giveUp cancels a run that was made and cannot begin, and says what became of it.
+func (x *WorkflowRun) giveUp(c *Context, r *remote, id crowd.RunID) {
+	_, err := r.MoveRun(c.background(), id, "cancel")
+	switch {
+	case err == nil || crowd.CodeOf(err) == crowd.Conflict: // the server has cancelled it already
+		say(c.Stderr, "throng: %s was made for this, and is cancelled\n", id)
+	default:
+		say(c.Stderr, "throng: %s was made for this, and is left without its start; to give it up: throng workflow cancel %s\n", id, id)
+	}
+}
+
+func (x *WorkflowRun) make(c *Context, r *remote, tenant crowd.TenantID, text string) (wire.Run, error) {
 	run, err := r.MakeRun(c.Ctx, wire.NewRun{
 		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, RenewAges: x.RenewAges, Open: x.Open,
 	})
@@ -316,9 +342,7 @@ func (x *WorkflowRun) make(c *Context, r *remote, text string) (wire.Run, error)
 		}
 	}
 	if err != nil {
-		if _, undo := r.MoveRun(c.background(), run.ID, "cancel"); undo != nil {
-			err = fmt.Errorf("%w (%s is left, without inputs)", err, run.ID)
-		}
+		x.giveUp(c, r, run.ID)
 	}
 	return run, err
 }

@@ -94,6 +94,30 @@ func (o *Orchestrator) CheckPeople(ctx context.Context, id crowd.RunID) error {
 	return &crowd.Error{Code: crowd.Conflict, Field: FieldSmallCrowd, Message: strings.Join(lacking, "; ")}
 }
 
+// Lacking says of each crowd step of a workflow that a tenant has not begun whether nobody of
+// its pool holds the qualifications that it asks for, as CheckPeople does of a run.
+func (o *Orchestrator) Lacking(ctx context.Context, tenant crowd.TenantID, w *workflow.Workflow) ([]string, error) {
+	var lacking []string
+	for i := range w.Steps {
+		step := w.Steps[i].Crowd()
+		if step == nil {
+			continue
+		}
+		pool, err := o.cfg.Crowd.Pool(ctx, tenant, step.Pool)
+		if err != nil {
+			return nil, err
+		}
+		able, err := o.cfg.Crowd.Able(ctx, pool, tenant, []*workflow.Crowd{step})
+		if err != nil {
+			return nil, err
+		}
+		if n := (NodeView{Crowd: able[0]}); n.Lacking() {
+			lacking = append(lacking, w.Steps[i].Name+": "+n.Crowd.String())
+		}
+	}
+	return lacking, nil
+}
+
 // FieldSmallCrowd is the field of an error that is not made if a small crowd is allowed.
 const FieldSmallCrowd = "allow_small_crowd"
 

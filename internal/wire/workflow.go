@@ -14,6 +14,8 @@ type Workflow struct {
 	Inputs []string        `json:"inputs"`
 	Steps  []WorkflowStep  `json:"steps"`
 	Notes  []string        `json:"notes,omitempty" doc:"which pools do not look at its SLA when they choose between batches"`
+
+	Lacking []string `json:"lacking,omitempty" doc:"of a file that is in order and checked for a tenant: the steps for which nobody of their pool holds the qualifications; its start is refused unless allow_small_crowd"`
 }
 
 // WorkflowStep is a step of a workflow that is in order.

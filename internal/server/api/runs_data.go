@@ -25,7 +25,7 @@ import (
 func (a *api) checkWorkflows() {
 	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, unkeyed: "it changes nothing", maxBody: workflow.MaxFile + 1, long: true,
 		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started. " +
-			"Services that it names must be declared and, with `tenant`, that tenant may use them; else one of yours, at least.", uploads: []string{"application/yaml"}},
+			"Services that it names must be declared and, with `tenant`, that tenant may use them; else one of yours, at least. With `tenant` it says for which steps nobody is qualified (`lacking`).", uploads: []string{"application/yaml"}},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			Stream
 			OfTenant
@@ -43,7 +43,7 @@ func (a *api) checkWorkflows() {
 			}
 			defer got.Done()
 			out = wire.OfWorkflow(got.Workflow, got.Problems)
-			out.Notes = got.Notes
+			out.Notes, out.Lacking = got.Notes, got.Lacking
 			return out, nil
 		})
 }

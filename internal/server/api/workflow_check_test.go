@@ -23,6 +23,33 @@ func TestTheColumnsOfACheckedWorkflow(t *testing.T) {
 	}
 }
 
+// TestACheckSaysThatNobodyIsQualified: for a tenant, whose start would be refused, and no run is
+// made. What a tenant's pools lack is said next to what else is wrong.
+func TestACheckSaysThatNobodyIsQualified(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const asks = "workflow: x\ninputs: {t: {columns: [id]}}\nsteps: {s: {from: t, crowd: {template: {kind: short_text, question: Why?}, reward: 0.05POOL, qualifications: {german: 80}}}}\n"
+	check := func(text, query string) any {
+		t.Helper()
+		return decoded(t, w.send(w.admin, http.MethodPost, "/v1/workflows/check"+query, text, "Content-Type", "application/yaml").body)
+	}
+	for _, x := range []struct{ query, text, path, want string }{
+		{"?tenant=n1", asks, "lacking.0", "s: nobody in the pool holds german >= 80"},
+		{"", asks, "lacking", ""}, // of whose people is not known
+		{"?tenant=n1", strings.Replace(asks, ", qualifications: {german: 80}", "", 1), "lacking", ""},
+		{"?tenant=n1", strings.ReplaceAll(asks, "0.05POOL", "lots, pool: nowhere"), "errors.0.message", `"lots" is not an amount: it has at most six places and is at most 1000000.00, like 0.05`},
+		{"?tenant=n1", strings.ReplaceAll(asks, "0.05POOL", "lots, pool: nowhere"), "errors.1.message", `pool: there is no pool "nowhere" that this tenant may use; there are main`},
+	} {
+		got := check(strings.ReplaceAll(x.text, "POOL", ""), x.query)
+		if have := part(got, x.path); have != x.want && !(have == nil && x.want == "") {
+			t.Errorf("%s of %s%s is %v, want %q", x.path, x.text, x.query, have, x.want)
+		}
+	}
+	if runs := w.send(w.admin, http.MethodGet, "/v1/runs?tenant=n1", ""); !strings.HasPrefix(runs.Status, "200") || part(decoded(t, runs.body), "runs.0") != nil {
+		t.Errorf("a check made a run: %s", runs.body)
+	}
+}
+
 // TestWhoseRunItIs: an error asks whoever may act for several tenants to choose one.
 func TestWhoseRunItIs(t *testing.T) {
 	t.Parallel()

@@ -182,6 +182,7 @@ type Checked struct {
 	Workflow *workflow.Workflow
 	Problems []workflow.Problem // everything that is wrong with it
 	Notes    []string           // of pools that do not look at its SLA
+	Lacking  []string           // steps for which nobody is qualified, if it is checked for a tenant and in order
 	// Done is to be called when the answer about it has been made, not when it has been
 	// sent: until then another file may have to wait.
 	Done func()
@@ -207,11 +208,15 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 	}
 	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), may)
 	notes, err := s.notesOn(ctx, w, func(x *store.Pool) bool { return knows(p, tenant, x) })
+	var lacking []string
+	if err == nil && tenant != 0 && len(problems) == 0 {
+		lacking, err = s.orchestrator.Lacking(ctx, tenant, w)
+	}
 	if err != nil {
 		done()
 		return Checked{}, err
 	}
-	return Checked{w, problems, notes, done}, nil
+	return Checked{w, problems, notes, lacking, done}, nil
 }
 
 // read waits until p may have a file of a workflow read.

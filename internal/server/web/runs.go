@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -139,7 +140,7 @@ func (rq *request) checkFile(values url.Values) (*checkedFile, error) {
 	}
 	defer got.Done()
 	c := newCheckedFile(text, got.Workflow, got.Problems)
-	c.Notes = got.Notes
+	c.Notes = slices.Concat(got.Notes, got.Lacking)
 	return c, nil
 }
 
