@@ -1,0 +1,21 @@
+package web
+
+import "testing"
+
+// TestAStepThatWasEndedEarly: the page of its run and its own say so, in its state,
+// too, as long as its run is open.
+func TestAStepThatWasEndedEarly(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	const flow = "workflow: Cats\ninputs: {things: {columns: [name], open: true}}\nsteps:\n  look:\n    from: {things: stream}\n" +
+		"    crowd: {template: {kind: choose_one, question: \"Good?\", options: [\"yes\", \"no\"]}, redundancy: {count: 2}, reward: 0.05}\n"
+	path := c.req.sendRun("", flow, "make").want(200).URL.Path
+	c.req.sendInputs(path, "start", "things", "things.csv", cats).want(200, "Started.")
+	c.req.becomes(path, "look cannot finish").without("Ended early", "ended early")
+	c.req.get(path + "/steps/look").want(200).without("Ended early")
+	c.req.get(path+"/confirm?do=end&step=look").want(200, "End this step early?").form(path+"/do").send().want(200, "The step ends")
+
+	const says = "Ended early: it asks nobody, and what comes to it fails."
+	c.req.becomes(path, says).want(200, "■ ended early")
+	c.req.get(path+"/steps/look").want(200, says)
+}
