@@ -46,6 +46,10 @@ type batchBook struct {
 	early    bool // a label was made that the rule does not give
 	revised  bool // its rule was changed: a task may have enough answers without a new one
 	releases bool // by the last command: it is to give back what is spare
+
+	suffices    bool // its budget, for all that it can cost
+	sufficedFor int  // so many tasks
+
 	growth
 	takenOver engine.TakenOver
 }
@@ -560,6 +564,9 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	}
 	if s.Escrow+s.Spent != b.funded {
 		return fmt.Errorf("%s left and %s spent of %s", s.Escrow, s.Spent, b.funded)
+	}
+	if err := k.checkBudget(b, &s); err != nil {
+		return err
 	}
 	if b.open && s.Reason == crowd.BudgetSpent {
 		k.seen["budget of an open batch spent"]++

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -222,20 +224,58 @@ func (b *batch) eachUntouched(f func(n uint32, tasks int)) {
 	}
 }
 
-// most is the most that b can still cost if it becomes next, which may have more tasks:
-// what is in people's hands as promised, and the rest by the rule and reward of next.
+// most is the most that b can still cost if it becomes next, which may have more tasks.
 func (b *batch) most(next *Spec) (crowd.Money, bool) {
 	answers := int64(next.Tasks-b.spec.Tasks) * int64(next.Rule.Most())
 	b.eachUntouched(func(n uint32, tasks int) {
 		answers += int64(tasks) * int64(b.backlog.capped(next.Rule, n).Most())
 	})
+	open := crowd.Money(0)
+	var rewards []crowd.Money
 	for _, t := range b.openTasks() {
-		if more := b.backlog.capped(next.Rule, t.n).Most() - int(t.counted+t.live); more > 0 && !t.removed {
-			answers += int64(more)
+		if open += b.mostOf(t, next, &rewards); open > crowd.MaxMoney {
+			return 0, false
 		}
 	}
 	cost, ok := next.Reward.Times(answers)
-	return b.promised + cost, ok && cost <= crowd.MaxMoney-b.promised
+	return open + cost, ok && cost <= crowd.MaxMoney-open
+}
+
+// mostOf is the most that an open task can still cost if b becomes next. Who holds it may
+// give it back or lose it: what they were promised is then free for a late answer, which
+// is paid what was promised for it, or for somebody else at the reward of next. What
+// people hold beyond the rule of next is paid, too, if that is more. buffer is memory for
+// rewards.
+func (b *batch) mostOf(t *task, next *Spec, buffer *[]crowd.Money) crowd.Money {
+	held, rewards := crowd.Money(0), (*buffer)[:0]
+	for _, a := range t.given[t.counted:] {
+		switch {
+		case a.state == crowd.Assigned:
+			held += a.reward()
+		case !a.state.May(crowd.Submitted):
+			continue
+		}
+		rewards = append(rewards, a.reward())
+	}
+	*buffer = rewards
+	if t.removed {
+		return held
+	}
+	return max(held, dearest(b.backlog.capped(next.Rule, t.n).Most()-int(t.counted), rewards, next.Reward))
+}
+
+// dearest is the most that n more answers to a task can cost, where some may be paid the
+// rewards, which it sorts, and any the reward of now.
+func dearest(n int, rewards []crowd.Money, now crowd.Money) (cost crowd.Money) {
+	slices.SortFunc(rewards, func(x, y crowd.Money) int { return cmp.Compare(y, x) })
+	for i := range n {
+		reward := now
+		if i < len(rewards) {
+			reward = max(reward, rewards[i])
+		}
+		cost += reward
+	}
+	return cost
 }
 
 // missing is what the budget lacks for b to become next. It is 0 where that makes

@@ -46,35 +46,11 @@ func (b *batchBook) removed() int {
 	return n
 }
 
-// most is what b can still cost with another rule and reward, and more tasks.
-func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
-	answers := more * rule.Most()
-	for _, t := range b.tasks {
-		most := rule.Most()
-		if t.invited != nil {
-			most = min(most, len(t.invited))
-		}
-		if t.label == nil && !t.removed {
-			answers += max(most-len(t.answers)-t.live, 0)
-		}
-	}
-	return k.promised(b) + reward*crowd.Money(answers)
-}
-
-// missing is what the account lacks for a change.
-func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
-	after := k.most(b, rule, reward, more)
-	if after <= k.most(b, b.spec.Rule, b.spec.Reward, 0) {
-		return 0
-	}
-	return max(after-k.accounts[b.account()], 0)
-}
-
-// spare is what b's account holds beyond what can still be paid from it. Each answer that
-// a task may still get is paid the highest reward that is left: of those promised to who
-// holds it or may answer late, and of any number at the reward of now. What people hold
+// most is what b can still cost with another rule and reward, and more tasks. Each answer
+// that a task may still get is paid the highest reward that is left: of those promised to
+// who holds it or may answer late, and of any number at the reward. What people hold
 // beyond the rule is paid, too, if that is more.
-func (k *books) spare(b *batchBook) crowd.Money {
+func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
 	late, held := make(map[crowd.TaskID][]crowd.Money), make(map[crowd.TaskID]crowd.Money)
 	for _, r := range k.rows {
 		switch {
@@ -86,35 +62,65 @@ func (k *books) spare(b *batchBook) crowd.Money {
 			late[r.Task] = append(late[r.Task], r.Reward)
 		}
 	}
-	need := crowd.Money(0)
+	need := reward * crowd.Money(more*rule.Most())
 	for _, t := range b.tasks {
 		if t.label != nil {
 			continue
 		}
-		most := b.spec.Rule.Most()
+		most := rule.Most()
 		if t.invited != nil {
 			most = min(most, len(t.invited))
 		}
 		list, cost := late[t.id], crowd.Money(0)
 		slices.Sort(list)
 		for free := most - len(t.answers); free > 0 && !t.removed; free-- {
-			if n := len(list); n > 0 && list[n-1] > b.spec.Reward {
+			if n := len(list); n > 0 && list[n-1] > reward {
 				cost += list[n-1]
 				list = list[:n-1]
 			} else {
-				cost += b.spec.Reward
+				cost += reward
 			}
 		}
-		usual := held[t.id] + b.spec.Reward*crowd.Money(max(most-len(t.answers)-t.live, 0))
+		usual := held[t.id] + reward*crowd.Money(max(most-len(t.answers)-t.live, 0))
 		switch {
 		case cost > usual && t.live > 0:
-			k.seen["spare: but for what may be given back"]++
+			k.seen["most: but for what may be given back"]++
 		case cost > usual:
-			k.seen["spare: but for late answers"]++
+			k.seen["most: but for late answers"]++
 		}
 		need += max(cost, held[t.id])
 	}
-	return max(k.accounts[b.account()]-need, 0)
+	return need
+}
+
+// missing is what the account lacks for a change.
+func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
+	after := k.most(b, rule, reward, more)
+	if after <= k.most(b, b.spec.Rule, b.spec.Reward, 0) {
+		return 0
+	}
+	return max(after-k.accounts[b.account()], 0)
+}
+
+// spare is what b's account holds beyond what can still be paid from it.
+func (k *books) spare(b *batchBook) crowd.Money {
+	return max(k.accounts[b.account()]-k.most(b, b.spec.Rule, b.spec.Reward, 0), 0)
+}
+
+// checkBudget checks that a budget that once sufficed for all that b can cost still does,
+// whatever was handed out, given back, answered late, edited or added since. Only a step's
+// batch with a budget of its own may get tasks that it does not suffice for.
+func (k *books) checkBudget(b *batchBook, s *engine.Status) error {
+	most := k.most(b, b.spec.Rule, b.spec.Reward, 0)
+	grew := b.spec.Open && b.spec.Budget > 0 && len(b.tasks) > b.sufficedFor
+	switch {
+	case b.suffices && !grew && s.Escrow < most:
+		return fmt.Errorf("%s is left, and it can cost %s, for which the budget once sufficed", s.Escrow, most)
+	case b.suffices && !grew && s.Reason == crowd.BudgetSpent:
+		return fmt.Errorf("its budget is spent, and it sufficed")
+	}
+	b.suffices, b.sufficedFor = s.Escrow >= most, len(b.tasks)
+	return nil
 }
 
 // released checks that an edit that was to give back what is spare has done so.

@@ -71,7 +71,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"revised: more expensive", "revised: cheaper", "revised: reserved", "revised: refused for reward", "revised: refused for redundancy", "revised: refused for the crowd",
 		"revised: closed by it", "revised: paid as promised before", "revised: late, as promised before", "revised: nobody replaced", "revised while none was left to reward",
 		"taken out: untouched", "taken out: with answers", "taken out: held", "taken out: labelled", "taken out twice", "taken out: none such", "taken out: the last one", "taken out: answered later", "taken out: of a step", "taken out: given back later",
-		"released by an edit", "spare: but for late answers", "spare: but for what may be given back", "added", "added to invited ones", "added with an order", "added: reserved", "added: refused", "added: to an open batch", "added: by somebody else", "restored with tasks taken out", "restored with a past reward",
+		"released by an edit", "most: but for late answers", "most: but for what may be given back", "added", "added to invited ones", "added with an order", "added: reserved", "added: refused", "added: to an open batch", "added: by somebody else", "restored with tasks taken out", "restored with a past reward",
 	)
 	want = append(want,
 		"ended by itself: labels", "ended by itself: share", "ended by itself: confidence", "ended by itself: spent", "enough, and somebody at work: labels",

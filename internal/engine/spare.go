@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -23,50 +21,7 @@ func (b *batch) spare() crowd.Money {
 	if !ok {
 		return 0
 	}
-	return max(b.escrow-most-b.returnedExtra(), 0)
-}
-
-// returnedExtra is what open tasks can cost on top of what most counts for them. Who
-// holds one may give it back or lose it: what they were promised is then free for a late
-// answer, which is paid what was promised for it, or for somebody else at the reward of now.
-func (b *batch) returnedExtra() (extra crowd.Money) {
-	if len(b.past) == 0 {
-		return 0 // all are paid alike
-	}
-	var rewards []crowd.Money
-	for _, t := range b.openTasks() {
-		if t.removed {
-			continue
-		}
-		wanted := b.rule(t.n).Most() - int(t.counted)
-		counted := b.spec.Reward * crowd.Money(max(wanted-int(t.live), 0)) // by most
-		rewards = rewards[:0]
-		for _, a := range t.given[t.counted:] {
-			switch {
-			case a.state == crowd.Assigned:
-				counted += a.reward()
-			case !a.state.May(crowd.Submitted):
-				continue
-			}
-			rewards = append(rewards, a.reward())
-		}
-		extra += max(b.dearest(wanted, rewards)-counted, 0)
-	}
-	return extra
-}
-
-// dearest is the most that n more answers to a task can cost, where some may be paid the
-// rewards, which it sorts, and any the reward of now.
-func (b *batch) dearest(n int, rewards []crowd.Money) (cost crowd.Money) {
-	slices.SortFunc(rewards, func(x, y crowd.Money) int { return cmp.Compare(y, x) })
-	for i := range n {
-		reward := b.spec.Reward
-		if i < len(rewards) {
-			reward = max(reward, rewards[i])
-		}
-		cost += reward
-	}
-	return cost
+	return max(b.escrow-most, 0)
 }
 
 // releaseSpare returns to the tenant what of b's budget nothing can be paid from any more.

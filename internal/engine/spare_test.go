@@ -30,7 +30,7 @@ func TestReleaseWithAHandOut(t *testing.T) {
 		{"ready", 3949740183, 2968994971, 1709263300},
 		{"revise", 3731146356, 302042342, 2166767237},
 	}, seen))
-	if seen["released by an edit"] == 0 || seen["spare: but for what may be given back"] == 0 {
+	if seen["released by an edit"] == 0 || seen["most: but for what may be given back"] == 0 {
 		t.Errorf("nothing was given back while somebody held the task: %v", seen)
 	}
 }
