@@ -61,7 +61,7 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 
 // Fairness returns how evenly a pool's people were spread within the last time, with the
 // batches that had or were due most, up to a limit. Requesters see only what is their
-// tenants'.
+// tenants', and no point in which that is nothing.
 func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.PoolID, back time.Duration, limit int) (FairnessView, error) {
 	r, err := s.find(p, access.PoolsFairness, id)
 	if err != nil {
@@ -73,6 +73,7 @@ func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.Pool
 		v.Now, v.Mean, v.Had, v.HadEver, v.Worked = unknownIndex, unknownIndex, hadIndex(nil), hadIndex(nil), 0
 		sharesOnly(v.Tenants)
 		sharesOnly(v.Batches)
+		v.Points = slices.DeleteFunc(v.Points, func(p FairnessPoint) bool { return len(p.Tenants)+len(p.Batches) == 0 })
 		for i := range v.Points {
 			p := &v.Points[i]
 			p.Index = unknownIndex
