@@ -75,6 +75,9 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 	default:
 		return "", "", crowd.Fieldf("answer", `is not a JSON object: it should look like {"name": "value"}`)
 	}
+	if err := noNUL(given); err != nil {
+		return "", "", err
+	}
 	answer, err := c.check(given)
 	if err != nil {
 		return "", "", err
@@ -141,6 +144,32 @@ func (c *Compiled) key(answer map[string]any, canonical string) string {
 
 func unknownField(name string, names []string) error {
 	return crowd.Fieldf(clip(name), "there is no such field: %sthe answer has %s", didYouMean(name, names), list(names))
+}
+
+// noNUL refuses text with NUL, which databases do not take, by the name of its field.
+func noNUL(given map[string]json.RawMessage) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if bytes.Contains(given[name], []byte(`\u0000`)) && holdsNUL(given[name]) {
+			return crowd.Fieldf(clip(name), "holds a NUL character: remove it")
+		}
+	}
+	return nil
+}
+
+// holdsNUL reports whether a JSON text or a text in a JSON list has a NUL in it.
+func holdsNUL(raw json.RawMessage) bool {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return false
+	}
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	return slices.ContainsFunc(list, func(v any) bool {
+		text, ok := v.(string)
+		return ok && strings.ContainsRune(text, 0)
+	})
 }
 
 // stringOf reads a JSON string without NUL, which databases refuse.
