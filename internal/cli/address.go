@@ -13,6 +13,7 @@ import (
 type SessionAddress struct {
 	Address       string `arg:"" optional:"" placeholder:"ADDRESS" help:"The new address, at which you are asked whether it is yours."`
 	PasswordStdin bool   `help:"Read your password from the first line of standard input."`
+	Code          string `help:"The code of your second factor, if you have one: of an authenticator app, or for recovery."`
 	Again         bool   `help:"Have the mail sent again."`
 	Confirm       string `placeholder:"LINK" help:"Confirm the address by the link in the mail."`
 	Remote
@@ -29,12 +30,15 @@ func (x *SessionAddress) Run(c *Context, r *remote) error {
 	if given > 1 {
 		return wrong("confirm", "give one of an address, --again and --confirm")
 	}
+	if x.Code != "" && x.Address == "" {
+		return wrong("code", "a code goes with a new address")
+	}
 	var err error
 	switch {
 	case x.Address != "":
 		var password string
 		if password, err = x.password(c); err == nil {
-			err = r.ChangeAddress(c.Ctx, x.Address, password)
+			err = r.ChangeAddress(c.Ctx, wire.NewAddress{Address: x.Address, Password: password, Code: x.Code})
 		}
 	case x.Again:
 		err = r.AskForAddress(c.Ctx, 0)

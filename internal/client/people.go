@@ -62,8 +62,8 @@ func addressOf(id crowd.WorkerID) string {
 }
 
 // ChangeAddress has the client's person asked at another address.
-func (c *Client) ChangeAddress(ctx context.Context, address, password string) error {
-	return c.call(ctx, http.MethodPut, "/v1/me/address", wire.NewAddress{Address: address, Password: password}, nil)
+func (c *Client) ChangeAddress(ctx context.Context, to wire.NewAddress) error {
+	return c.call(ctx, http.MethodPut, "/v1/me/address", to, nil)
 }
 
 // ConfirmAddress makes an address that of the client's person, by what the link in the mail

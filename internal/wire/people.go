@@ -80,7 +80,8 @@ type AskedAddress struct {
 // NewAddress changes one's address.
 type NewAddress struct {
 	Address  string `json:"address"`
-	Password string `json:"password" doc:"that you have"`
+	Password string `json:"password,omitempty" doc:"that you have, if you have one"`
+	Code     string `json:"code,omitempty" doc:"of your second factor, if you hold one: the six digits of an authenticator app, or a recovery code"`
 }
 
 // AddressLink is what the link says that was mailed to an address.

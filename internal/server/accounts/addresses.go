@@ -86,15 +86,12 @@ var (
 // ChangeAddress asks at an address whether it is p's. Until they have followed the link in the
 // mail, they keep the one that they have. Whether somebody else has the address makes no
 // difference before.
-func (part *addressCases) ChangeAddress(ctx context.Context, p *access.Principal, address, password string) error {
+func (part *addressCases) ChangeAddress(ctx context.Context, p *access.Principal, address string, proof Proof) error {
 	s := part.accounts
-	if p.Token.Kind == store.APIToken {
-		return crowd.Errorf(crowd.Conflict, "a token for programs cannot change the address: sign in")
-	}
 	if err := ValidAddress(address); err != nil {
 		return crowd.Fieldf("address", "%v", err)
 	}
-	if _, err := s.byPassword(ctx, p, "password", password); err != nil {
+	if _, err := s.prove(ctx, p, &proof); err != nil {
 		return err
 	}
 	return part.ask(ctx, p, access.AccountsChangeAddress, p.User.ID, address)

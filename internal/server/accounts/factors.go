@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -67,6 +68,7 @@ func (s *Accounts) held(ctx context.Context, id crowd.WorkerID) ([]store.Factor,
 type Factors struct {
 	List     []store.Factor // without their secrets
 	Recovery int            // codes that are left
+	SignedIn RecentSignIn   // of the caller, if they are theirs
 }
 
 // Factors returns those of p, or, for admins, of anybody. Who came with a limited token
@@ -85,6 +87,9 @@ func (s *Accounts) Factors(ctx context.Context, p *access.Principal, id crowd.Wo
 	if f.List, err = s.held(ctx, id); err != nil {
 		return f, err
 	}
+	if id == p.User.ID {
+		f.SignedIn = s.recentSignIn(&p.User, &p.Token, f.List)
+	}
 	for i := range f.List {
 		f.List[i].Secret = ""
 	}
@@ -92,7 +97,9 @@ func (s *Accounts) Factors(ctx context.Context, p *access.Principal, id crowd.Wo
 	return f, err
 }
 
-// Proof is what somebody shows who changes how they sign in.
+// Proof is what somebody shows who changes how they sign in, or their address. Who has
+// neither a password nor a second factor here shows nothing, and has to have signed in within
+// Recently.
 type Proof struct {
 	Password string  // that they have
 	Code     string  // of a second factor, or for recovery, if they hold one
@@ -100,11 +107,26 @@ type Proof struct {
 	Device   string  // of the browser, as Device has returned it; "": none
 }
 
+// Recently is how long ago somebody signed in at most who proves with it who they are.
+const Recently = 15 * time.Minute
+
+// RecentSignIn is what somebody proves with who has neither a password nor a second factor.
+type RecentSignIn struct {
+	Needed bool      // they have neither
+	Good   bool      // they signed in Recently
+	Until  time.Time // it is good
+}
+
+func (s *Accounts) recentSignIn(u *store.User, t *store.Token, held []store.Factor) RecentSignIn {
+	until := t.CreatedAt.Add(Recently)
+	return RecentSignIn{Needed: u.PasswordHash == "" && len(held) == 0, Good: s.clock.Time().Before(until), Until: until}
+}
+
 // prove returns p's person as they are, if a proof is right and they come with a session: who
 // has found a token or a session does not keep the account by it.
 func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof) (store.User, error) {
 	if p.Token.Kind == store.APIToken {
-		return store.User{}, crowd.Errorf(crowd.Conflict, "a token for programs cannot change how you sign in: sign in with a browser")
+		return store.User{}, crowd.Errorf(crowd.Conflict, "a token for programs cannot change your address or how you sign in: sign in with a browser")
 	}
 	u, err := s.store.User(ctx, p.User.ID)
 	if err != nil {
@@ -124,8 +146,14 @@ func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof)
 		}
 	}
 	held, err := s.held(ctx, u.ID)
-	if err != nil || len(held) == 0 {
+	if err != nil {
 		return u, err
+	}
+	if r := s.recentSignIn(&u, &p.Token, held); r.Needed && !r.Good {
+		return u, errNotRecently
+	}
+	if len(held) == 0 {
+		return u, nil
 	}
 	if c.Passkey.Answer != "" {
 		err = s.askedForProof(ctx, p, &c.Passkey)
@@ -137,6 +165,8 @@ func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof)
 	}
 	return u, asField(s.checkFactor(ctx, &u, &c, held))
 }
+
+var errNotRecently = crowd.Errorf(crowd.Conflict, "you have no password and no second factor here, and signed in more than %d minutes ago: sign out, sign in again, and then do this", Recently/time.Minute)
 
 var errThisPassword = crowd.Fieldf("password", "is not the password that you have")
 

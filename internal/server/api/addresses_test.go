@@ -2,11 +2,15 @@ package api_test
 
 import (
 	"context"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -33,14 +37,14 @@ func TestAddressesByTheAPI(t *testing.T) {
 	made := must(w.admin.CreateUser(w.ctx, wire.NewUser{Name: "eve", Tenants: []crowd.TenantID{w.a}}))(t)
 	eve := w.nobody.As(must(w.nobody.Setup(w.ctx, made.SetupToken, "correct horse battery"))(t))
 	refused(t, eve.AskForAddress(w.ctx, 0), crowd.Conflict) // there is none
-	refused(t, eve.ChangeAddress(w.ctx, "eve@example.org", "wrong horse battery"), crowd.Invalid)
+	refused(t, eve.ChangeAddress(w.ctx, wire.NewAddress{Address: "eve@example.org", Password: "wrong horse battery"}), crowd.Invalid)
 	ok := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	ok(eve.ChangeAddress(w.ctx, "eve@example.org", "correct horse battery"))
+	ok(eve.ChangeAddress(w.ctx, wire.NewAddress{Address: "eve@example.org", Password: "correct horse battery"}))
 	first := token()
 	a := must(eve.Address(w.ctx, 0))(t)
 	if a.Email != "" || a.Verified || !a.CanAsk || a.Asked == nil || a.Asked.Address != "eve@example.org" || a.Asked.Mail != "sent" {
@@ -60,4 +64,11 @@ func TestAddressesByTheAPI(t *testing.T) {
 	if a := must(eve.Address(w.ctx, 0))(t); a.Email != "eve@example.org" || !a.Verified || a.Asked != nil {
 		t.Errorf("confirmed: %+v", a)
 	}
+
+	// Who holds a second factor shows it, too.
+	p := must(w.app.Accounts.Authenticate(w.ctx, eve.Token, netip.Addr{}))(t)
+	secret := must(w.app.Accounts.BeginTOTP(w.ctx, p, "Phone", accounts.Proof{Password: "correct horse battery"}))(t)
+	codes := must(w.app.Accounts.ConfirmTOTP(w.ctx, p, secret, must(auth.TOTP(secret, time.Now()))(t)))(t)
+	refused(t, eve.ChangeAddress(w.ctx, wire.NewAddress{Address: "eve@next.example", Password: "correct horse battery"}), crowd.Invalid)
+	ok(eve.ChangeAddress(w.ctx, wire.NewAddress{Address: "eve@next.example", Password: "correct horse battery", Code: codes[0]}))
 }

@@ -50,7 +50,7 @@ func init() {
 		},
 		"Accounts.Address": func(s *scene, p *access.Principal) error { return second(s.Accounts.Address(s.ctx, p, p.User.ID)) },
 		"Accounts.ChangeAddress": func(s *scene, p *access.Principal) error { // a token cannot
-			return but(s.Accounts.ChangeAddress(s.ctx, p, "x@example.org", goodPassword), crowd.Conflict)
+			return but(s.Accounts.ChangeAddress(s.ctx, p, "x@example.org", accounts.Proof{Password: goodPassword}), crowd.Conflict)
 		},
 		"Accounts.AskForAddress": func(s *scene, p *access.Principal) error { // no mail is sent
 			return but(s.Accounts.AskForAddress(s.ctx, p, p.User.ID), crowd.Conflict)

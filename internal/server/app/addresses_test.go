@@ -82,12 +82,12 @@ func (w *world) address(p *access.Principal) accounts.Address {
 // the secret in it is in no byte of the database.
 func TestAnAddressIsConfirmed(t *testing.T) {
 	w, m, ann := withMailbox(t)
-	refused(t, w.Accounts.ChangeAddress(w.ctx, ann, "no address", goodPassword), crowd.Invalid)
-	refused(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", "wrong wrong wrong"), crowd.Invalid)
+	refused(t, w.Accounts.ChangeAddress(w.ctx, ann, "no address", accounts.Proof{Password: goodPassword}), crowd.Invalid)
+	refused(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", accounts.Proof{Password: "wrong wrong wrong"}), crowd.Invalid)
 	if a := w.address(ann); a.Email != "" || a.Asked != nil || !a.CanAsk {
 		t.Errorf("before: %+v", a)
 	}
-	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", goodPassword))
+	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", accounts.Proof{Password: goodPassword}))
 	if a := w.address(ann); a.Email != "" || a.Verified || a.Asked == nil || a.Asked.Address != "ann@new.example" {
 		t.Errorf("while it is asked: %+v", a)
 	}
@@ -108,7 +108,7 @@ func TestAnAddressIsConfirmed(t *testing.T) {
 	refused(t, second(w.Accounts.AddressToConfirm(w.ctx, w.bob, token)), crowd.NotFound)
 	program, _ := w.made(ann, accounts.NewToken{Name: "nightly"}, "192.0.2.1")
 	refused(t, w.Accounts.ConfirmAddress(w.ctx, program, token), crowd.Conflict)
-	refused(t, w.Accounts.ChangeAddress(w.ctx, program, "x@new.example", goodPassword), crowd.Conflict)
+	refused(t, w.Accounts.ChangeAddress(w.ctx, program, "x@new.example", accounts.Proof{Password: goodPassword}), crowd.Conflict)
 	for _, wrong := range []string{"", token + "x", token[:len(token)-1], "address_"} {
 		refused(t, w.Accounts.ConfirmAddress(w.ctx, ann, wrong), crowd.NotFound)
 	}
@@ -120,7 +120,7 @@ func TestAnAddressIsConfirmed(t *testing.T) {
 	refused(t, w.Accounts.AskForAddress(w.ctx, ann, ann.User.ID), crowd.Conflict)
 
 	// The next one: the one before stays until then, and is told.
-	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@next.example", goodPassword))
+	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@next.example", accounts.Proof{Password: goodPassword}))
 	token = w.asksAt(m, "ann@next.example")
 	if a := w.address(ann); a.Email != "ann@new.example" || !a.Verified {
 		t.Errorf("before the next is confirmed: %+v", a)
@@ -146,7 +146,7 @@ func TestLinksOfAddressesEnd(t *testing.T) {
 	w, m, ann := withMailbox(t)
 	ask := func() string {
 		t.Helper()
-		ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", goodPassword))
+		ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", accounts.Proof{Password: goodPassword}))
 		return w.asksAt(m, "ann@new.example")
 	}
 	first := ask()
@@ -179,9 +179,9 @@ func TestAMailThatWaitsIsNotSentTwice(t *testing.T) {
 	w, m, ann := withMailbox(t)
 	m.down(true)
 	for range 20 {
-		ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", goodPassword))
+		ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@new.example", accounts.Proof{Password: goodPassword}))
 	}
-	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@next.example", goodPassword))
+	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "ann@next.example", accounts.Proof{Password: goodPassword}))
 	m.down(false)
 	w.clock.advance(time.Hour)
 	w.sendDue()
@@ -212,12 +212,12 @@ func TestAnAddressOfOthersIsNotTaken(t *testing.T) {
 	owner, _, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: "owner", Email: "owner@example.org", Tenants: []crowd.TenantID{w.a}})
 	ok(t, err)
 	for _, address := range []string{"Owner@example.org", "nobody@example.org"} {
-		ok(t, w.Accounts.ChangeAddress(w.ctx, ann, address, goodPassword))
+		ok(t, w.Accounts.ChangeAddress(w.ctx, ann, address, accounts.Proof{Password: goodPassword}))
 		if a := w.address(ann); a.Email != "" || a.Verified || a.Asked.Address != address {
 			t.Errorf("at %s: %+v", address, a)
 		}
 	}
-	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "Owner@example.org", goodPassword))
+	ok(t, w.Accounts.ChangeAddress(w.ctx, ann, "Owner@example.org", accounts.Proof{Password: goodPassword}))
 	token := w.asksAt(m, "Owner@example.org")
 	refused(t, w.Accounts.ConfirmAddress(w.ctx, &access.Principal{User: owner}, token), crowd.NotFound) // who reads it gives it to nobody
 	refused(t, w.Accounts.ConfirmAddress(w.ctx, ann, token), crowd.Conflict)

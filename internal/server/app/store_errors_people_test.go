@@ -35,7 +35,7 @@ func (w *world) thePeople(t *testing.T) (st peopleStage) {
 	ok(t, err)
 	must(w.Accounts.Setup(w.ctx, link, knownPassword))(t)
 	st.tess = &access.Principal{User: must(w.store.User(w.ctx, tess.ID))(t)}
-	ok(t, w.Accounts.ChangeAddress(w.ctx, st.tess, "tess@example.org", knownPassword))
+	ok(t, w.Accounts.ChangeAddress(w.ctx, st.tess, "tess@example.org", accounts.Proof{Password: knownPassword}))
 	st.addressLink = w.asksAt(m, "tess@example.org")
 
 	st.held, st.free = store.HeldRole{Role: w.role(w.a, "ours"), Tenant: w.a}, store.HeldRole{Role: w.role(w.a, "free"), Tenant: w.a}
@@ -64,7 +64,7 @@ func (w *world) thePeople(t *testing.T) (st peopleStage) {
 func init() {
 	maps.Copy(thoroughly, map[string]func(x *trial, p *access.Principal) error{
 		"Accounts.ChangeAddress": func(x *trial, _ *access.Principal) error {
-			return x.Accounts.ChangeAddress(x.ctx, x.people.tess, "tess@new.example", knownPassword)
+			return x.Accounts.ChangeAddress(x.ctx, x.people.tess, "tess@new.example", accounts.Proof{Password: knownPassword})
 		},
 		"Accounts.AskForAddress": func(x *trial, _ *access.Principal) error {
 			return x.Accounts.AskForAddress(x.ctx, x.people.tess, x.people.tess.User.ID)

@@ -9,7 +9,7 @@ import (
 // changeAddress asks at an address whether it is one's own.
 func (rq *request) changeAddress() error {
 	values := rq.r.PostForm
-	return rq.done(rq.App.Accounts.ChangeAddress(rq.ctx(), rq.p, strings.TrimSpace(values.Get("address")), values.Get("password")), "/account", "asked")
+	return rq.done(rq.App.Accounts.ChangeAddress(rq.ctx(), rq.p, strings.TrimSpace(values.Get("address")), rq.proof()), "/account", "asked")
 }
 
 func (rq *request) askForAddress() error {

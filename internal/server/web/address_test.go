@@ -7,7 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
 )
 
@@ -81,6 +83,53 @@ func TestAddressesOnThePages(t *testing.T) {
 	}
 	account().want(200, "rita@example.org", "verified", "rita@next.example was asked")
 	give("rita@example.org", password).want(http.StatusConflict, "known to be yours already")
+}
+
+// TestWhoHasNoPasswordChangesTheirAddress: who comes by a provider has just signed in, or shows
+// the second factor that they hold here.
+func TestWhoHasNoPasswordChangesTheirAddress(t *testing.T) {
+	t.Parallel()
+	p, clock := newProvider(t), &standing{}
+	clock.at.Store(time.Now().Unix())
+	p.spoil = func(_, claims map[string]any) {
+		claims["iat"], claims["exp"] = clock.now().Unix(), clock.now().Add(time.Minute).Unix()
+	}
+	var mails inbox
+	c := newCompany(t, 0, mails.into, func(cfg *app.Config) { cfg.Providers, cfg.Now = withGroups(p.URL), clock.now })
+	b := c.browser(t, "otto")
+	give := func(address, code string) *pageOf {
+		f := b.get("/account").want(200).form("/account/address").set("address", address)
+		if code != "" {
+			f.set("code", code)
+		}
+		return f.send()
+	}
+	b.get("/signin/corp").want(200)
+	page := b.get("/account").want(200, "enough that you have just signed in")
+	if f := page.form("/account/address"); f.values.Has("password") || f.values.Has("code") {
+		t.Errorf("the form asks for %v", f.values)
+	}
+	page.want(200, "An administrator can give you a one-time link")
+	give("otto@example.org", "").want(200, "otto@example.org was asked").at("/account")
+	b.get(mails.link(t, c, "otto@example.org")).want(200).form("/verify").send().want(200, "The address is yours.")
+	equal(t, c.personNamed(t, "otto").Email, "otto@example.org")
+
+	clock.advance(accounts.Recently) // a session that was left behind does not do
+	b.get("/account").want(200, "signed in a while ago")
+	give("found@example.org", "").want(http.StatusConflict, "sign in again")
+	b.post("/account/totp", url.Values{"name": {"Found"}}).want(http.StatusConflict, "sign in again")
+	b.get("/account").want(200, "You have none.").without("found@example.org was asked")
+	b.get("/account").form("/signout").send().want(200)
+	b.get("/signin/corp").want(200)
+	give("otto@next.example", "").want(200, "otto@next.example was asked")
+
+	p2 := b.get("/account").form("/account/totp").send().want(200, "Scan this")
+	secret := secretOn(p2)
+	p2.form("/account/totp/confirm").set("code", code(t, secret, clock.now())).send().want(200, "Recovery codes")
+	clock.advance(2 * accounts.Recently) // a factor does, however old the session is
+	b.get("/account").want(200).without("signed in a while ago")
+	give("otto@last.example", "000000").want(422, "is wrong")
+	give("otto@last.example", code(t, secret, clock.now())).want(200, "otto@last.example was asked")
 }
 
 // TestAdminsSeeWhichAddressesAreAsked, and have people asked again.
