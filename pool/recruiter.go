@@ -9,7 +9,8 @@ import (
 // Recruiter is where people come from: those who are signed up and free, an
 // outside platform, or the crowd of a simulation. Whoever carries Decisions out
 // tells it of Decision.Recruit and Decision.Withdraw. Neither says who comes: the
-// next Reading does. An error says that nobody was asked.
+// next Reading does. It asks only those whom Settings.Calls lets be called. An error says
+// that nobody was asked.
 type Recruiter interface {
 	// Recruit asks for n people for a pool; they come later, or not at all.
 	Recruit(now time.Time, p crowd.PoolID, n int) error

@@ -22,7 +22,16 @@ type Settings struct {
 	Cooldown   time.Duration `json:"cooldown_ns"` // see below; 0: none
 	Window     time.Duration `json:"window_ns"`   // what the estimates look back on; 0: DefaultWindow
 	Advise     bool          `json:"advise"`      // decide, and do nothing
+
+	// LeastPreference is the preference for the pool, from 0 to 1, below which nobody is
+	// called; see Calls.
+	LeastPreference float64 `json:"least_preference"`
 }
+
+// Calls reports whether the pool calls somebody with that preference for it. Who likes
+// it less is no recruit: they are neither called nor, where they come unasked, given the
+// place of one. Moves between pools do not ask it: a Balancer weighs preferences itself.
+func (s *Settings) Calls(preference float64) bool { return preference >= s.LeastPreference }
 
 // Cooldown keeps a pool from growing and shrinking by turns. For that long after
 // its elasticity had people called, its elasticity lets nobody go and withdraws
@@ -152,6 +161,7 @@ func (s *Settings) numbers() error {
 	list.Refuse(t.Wait < 0 || t.Wait > MaxWindow, "target.wait", "must be 0 (none) to %s, not %s", MaxWindow, t.Wait)
 	list.Refuse(!(t.Tail >= 0 && t.Tail < 1), "target.tail", "must be 0 (the mean) or below 1, not %g", t.Tail)
 	list.Refuse(t.Tail > 0 && t.Wait == 0, "target.tail", "needs target.wait: the share %g of answers that wait longer than what?", t.Tail)
+	list.Refuse(!(s.LeastPreference >= 0 && s.LeastPreference <= 1), "least_preference", "must be 0 (anybody is called) to 1, not %g", s.LeastPreference)
 	list.Refuse(s.Expect.TaskTime < 0 || s.Expect.TaskTime > MaxWindow, "expect.task_time", "must be 0 (not known) to %s, not %s", MaxWindow, s.Expect.TaskTime)
 	return list.Err()
 }

@@ -70,6 +70,8 @@ func TestSettingsAreRefused(t *testing.T) {
 		{Settings{Max: MaxPeople + 1}, "max", "0 (no limit)"},
 		{Settings{Min: 3, Max: 2}, "max", "at least min, 3, not 2"},
 		{Settings{Cooldown: -1}, "cooldown", "0 to 24h"},
+		{Settings{LeastPreference: -0.1}, "least_preference", "0 (anybody is called) to 1, not -0.1"},
+		{Settings{LeastPreference: math.NaN()}, "least_preference", "0 (anybody is called) to 1, not NaN"},
 		{Settings{Cooldown: 25 * time.Hour}, "cooldown", "0 to 24h"},
 		{Settings{Window: time.Millisecond}, "window", "1s to 24h"},
 		{Settings{Window: 25 * time.Hour}, "window", "1s to 24h"},
@@ -275,7 +277,7 @@ func TestTheRulesOfTheDocument(t *testing.T) {
 
 func TestSettingsAsJSON(t *testing.T) {
 	t.Parallel()
-	s := Settings{Elasticity: "rules", Stability: "hybrid", Balance: true, Rules: []Rule{{"queue > 1", "recruit 1"}}, Target: Target{Wait: time.Second, Tail: 0.1}, Expect: Expect{TaskTime: time.Second}, Min: 1, Max: 2, Cooldown: time.Minute, Window: time.Hour, Advise: true}
+	s := Settings{Elasticity: "rules", Stability: "hybrid", Balance: true, Rules: []Rule{{"queue > 1", "recruit 1"}}, Target: Target{Wait: time.Second, Tail: 0.1}, Expect: Expect{TaskTime: time.Second}, Min: 1, Max: 2, Cooldown: time.Minute, Window: time.Hour, Advise: true, LeastPreference: 0.6}
 	data, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

@@ -38,9 +38,10 @@ type PoolSet struct {
 	TaskTime   *span    `group:"sizes" placeholder:"DURATION" help:"How long one answer takes, before any was seen."`
 	Advise     *bool    `group:"sizes" negatable:"" help:"Decide and log, and do nothing."`
 
-	Ask    *float64 `group:"calls" placeholder:"X" help:"People asked for each one wanted; who answers first comes in."`
-	Answer *span    `group:"calls" placeholder:"DURATION" help:"After so long without an answer others are asked."`
-	Life   *span    `group:"calls" placeholder:"DURATION" help:"How long a call stays open."`
+	Ask             *float64 `group:"calls" placeholder:"X" help:"People asked for each one wanted; who answers first comes in."`
+	Answer          *span    `group:"calls" placeholder:"DURATION" help:"After so long without an answer others are asked."`
+	Life            *span    `group:"calls" placeholder:"DURATION" help:"How long a call stays open."`
+	LeastPreference *float64 `group:"calls" placeholder:"X" help:"Call only people whose preference for it is at least so much, 0 to 1; who has stated none counts with 0.5. 0: anybody."`
 
 	Name *string `placeholder:"TEXT" help:"Another name for the pool."`
 	Remote
@@ -95,7 +96,7 @@ func (x *PoolSet) edit() (e wire.PoolEdit, err error) {
 		}
 	}
 	k := wire.Control{Elasticity: x.Elasticity, Stability: x.Stability, Balance: x.Balance, Balancer: x.Balancer, Min: x.Min, Max: x.Max, Gate: x.Gate,
-		CooldownSeconds: x.Cooldown.seconds(), WindowSeconds: x.Window.seconds(), Advise: x.Advise}
+		CooldownSeconds: x.Cooldown.seconds(), WindowSeconds: x.Window.seconds(), Advise: x.Advise, LeastPreference: x.LeastPreference}
 	if x.Eta != nil || x.Salary != nil || x.WaitTarget != nil || x.Tail != nil {
 		k.Target = &wire.Target{Eta: x.Eta, Salary: x.Salary, WaitSeconds: x.WaitTarget.seconds(), Tail: x.Tail}
 	}

@@ -208,6 +208,9 @@ func (p *shownPool) settings() []any {
 	calls := "nobody; whoever asks for work is on duty"
 	if val(r.Called) {
 		calls = fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))
+		if least := val(k.LeastPreference); least > 0 {
+			calls += fmt.Sprintf(", only those with a preference of at least %g", least)
+		}
 	}
 	return []any{"keeps", keeps, "sizes", sizes, "calls", calls, "tenants", grants(p.Grants)}
 }

@@ -98,6 +98,7 @@ type Control struct {
 	CooldownSeconds *float64     `json:"cooldown_seconds,omitempty" doc:"how long after growing the pool does not shrink, and the other way round"`
 	WindowSeconds   *float64     `json:"window_seconds,omitempty" doc:"what the estimates look back on; 0: five minutes"`
 	Advise          *bool        `json:"advise,omitempty" doc:"decide and log, and do nothing"`
+	LeastPreference *float64     `json:"least_preference,omitempty" doc:"only people whose preference for the pool is at least so much are called, 0 to 1; who has stated none counts with 0.5; 0: anybody"`
 }
 
 // Calling is how a pool calls people. All of it goes out, and any part may come in.

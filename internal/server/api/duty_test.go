@@ -284,7 +284,7 @@ func TestAPartOfTheSettings(t *testing.T) {
 	full := `{"retainer": {"called": true, "silence_seconds": 90, "rate_micros_per_minute": 7, "promise_seconds": 1.5, "training": 3},
 		"control": {"elasticity": "rules", "stability": "hybrid", "balance": true, "balancer": "search(omega=0.8)", "rules": [{"when": "queue > 1", "do": "recruit 2"}],
 			"target": {"eta": 0.25, "salary": 2, "wait_seconds": 30, "tail": 0.1}, "expect": {"task_time_seconds": 12}, "min": 1, "max": 9, "gate": true,
-			"cooldown_seconds": 20, "window_seconds": 120, "advise": true},
+			"cooldown_seconds": 20, "window_seconds": 120, "advise": true, "least_preference": 0.7},
 		"calling": {"ask": 1.5, "answer_seconds": 60, "life_seconds": 600}}`
 	w.set(full)
 	w.set(`{"control": {"target": {"eta": 0.5}, "max": 8}, "calling": {"ask": 3}, "retainer": {"training": 4}, "name": "day"}`)

@@ -60,6 +60,7 @@ func toPoolSettings(p *control.PoolView) wire.PoolSettings {
 			Target: &wire.Target{Eta: &c.Target.Eta, Salary: &c.Target.Salary, WaitSeconds: inSeconds(c.Target.Wait), Tail: &c.Target.Tail},
 			Expect: &wire.Expect{TaskTimeSeconds: inSeconds(c.Expect.TaskTime)},
 			Min:    &c.Min, Max: &c.Max, Gate: &p.Gate, CooldownSeconds: inSeconds(c.Cooldown), WindowSeconds: inSeconds(c.Window), Advise: &c.Advise,
+			LeastPreference: &c.LeastPreference,
 		},
 		Calling: &wire.Calling{Ask: &k.Ask, AnswerSeconds: inSeconds(k.Answer), LifeSeconds: inSeconds(k.Life)},
 	}
@@ -100,6 +101,7 @@ func editPool(s *wire.PoolEdit, p *store.Pool) {
 		putSeconds(&c.Cooldown, in.CooldownSeconds)
 		putSeconds(&c.Window, in.WindowSeconds)
 		input.Set(&c.Advise, in.Advise)
+		input.Set(&c.LeastPreference, in.LeastPreference)
 	}
 	if in := s.Calling; in != nil {
 		k := &p.Calling

@@ -41,7 +41,7 @@ const sureBody = `{"name": "birds", "pool": "p1", "template": {"kind": "choose_o
 const poolBody = `{"name": "daytime", "policy": "wcfs(wfs,k=3)", "stopped": true,
 	"retainer": {"called": true, "promise_seconds": 420, "rate_micros_per_minute": 50000, "silence_seconds": 65.1, "training": 4},
 	"calling": {"answer_seconds": 90, "ask": 3.5, "life_seconds": 1200},
-	"control": {"advise": true, "balance": true, "balancer": "paper(omega=0.1,utility=max)", "cooldown_seconds": 75, "elasticity": "rules", "stability": "average-rate", "min": 2, "max": 9, "gate": true, "window_seconds": 1800,
+	"control": {"advise": true, "least_preference": 0.6, "balance": true, "balancer": "paper(omega=0.1,utility=max)", "cooldown_seconds": 75, "elasticity": "rules", "stability": "average-rate", "min": 2, "max": 9, "gate": true, "window_seconds": 1800,
 		"expect": {"task_time_seconds": 12}, "target": {"eta": 0.25, "salary": 0.5, "wait_seconds": 33.3, "tail": 0.05},
 		"rules": [{"when": "queue > 10", "do": "recruit 2"}]}}`
 

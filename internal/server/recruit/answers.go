@@ -13,7 +13,7 @@ import (
 func (c *Calls) Place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call, notice *store.Notice) {
 	x, _ := c.lock(id)
 	defer x.mu.Unlock()
-	if x.missing() < 1 {
+	if x.missing() < 1 || x.refuses(c, id, worker) != nil {
 		return nil, nil
 	}
 	copied := x.open.Call
@@ -21,6 +21,17 @@ func (c *Calls) Place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call,
 		notice = &n
 	}
 	return &copied, notice
+}
+
+// refuses says why an open call of a pool has no place for a person: they were not asked,
+// and the pool calls only those who like it better. Nil: it has one.
+func (x *poolCalls) refuses(c *Calls, id crowd.PoolID, worker crowd.WorkerID) error {
+	p, ok := c.cfg.Live.Settings(id)
+	likes := c.cfg.OnCall.likes(worker, id)
+	if _, asked := x.open.asked[worker]; asked || !ok || p.Control.Calls(likes) {
+		return nil
+	}
+	return crowd.Errorf(crowd.OffDuty, "thank you for coming, but %s calls only those whose preference for its work is at least %g, and yours is %g; you may state another", p.Name, p.Control.LeastPreference, likes)
 }
 
 // ComeIn implements Recruiter. First they are on duty, then their place is kept as
@@ -35,6 +46,9 @@ func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 	x.elapse(now)
 	if x.missing() < 1 {
 		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
+	}
+	if err := x.refuses(c, id, worker); err != nil {
+		return err
 	}
 	r, err := c.cfg.Live.Get(id)
 	if err != nil {

@@ -162,10 +162,14 @@ func (c *Calls) Coming(now time.Time, id crowd.PoolID) (coming int, joined int64
 func (c *Calls) Exhausted(id crowd.PoolID) bool {
 	x, _ := c.lock(id)
 	defer x.mu.Unlock()
-	if x.open == nil {
-		return len(c.cfg.OnCall.callable(id, nil)) == 0
+	p, ok := c.cfg.Live.Settings(id)
+	switch {
+	case !ok:
+		return true
+	case x.open == nil:
+		return len(c.cfg.OnCall.callable(&p, nil)) == 0
 	}
-	return x.answering() <= x.missing() && len(c.cfg.OnCall.callable(id, x.open.asked)) == 0
+	return x.answering() <= x.missing() && len(c.cfg.OnCall.callable(&p, x.open.asked)) == 0
 }
 
 // missing is how many places the open call has left.
@@ -341,7 +345,7 @@ func (c *Calls) ask(ctx context.Context, now time.Time, p store.Pool, x *poolCal
 	if short <= 0 {
 		return nil
 	}
-	people := c.cfg.OnCall.callable(p.ID, o.asked)
+	people := c.cfg.OnCall.callable(&p, o.asked)
 	if len(people) == 0 {
 		return nil
 	}

@@ -209,13 +209,13 @@ func Preference(prefers map[crowd.PoolID]float64, id crowd.PoolID) float64 {
 const Indifferent = 0.5
 
 // callable lists the people of a pool who may be called and were not yet: off
-// duty, not suspended, and willing.
-func (o *OnCall) callable(id crowd.PoolID, called map[crowd.WorkerID]store.Notice) []store.User {
+// duty, not suspended, willing, and such as the pool calls.
+func (o *OnCall) callable(of *store.Pool, called map[crowd.WorkerID]store.Notice) []store.User {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	var list []store.User
-	for _, p := range o.pools[id] {
-		if p.on || p.Suspended || p.Away {
+	for _, p := range o.pools[of.ID] {
+		if p.on || p.Suspended || p.Away || !of.Control.Calls(Preference(p.Prefers, of.ID)) {
 			continue
 		}
 		if _, met := called[p.ID]; !met {
@@ -238,6 +238,13 @@ func (o *OnCall) OnDuty(id crowd.WorkerID) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.of(id).on
+}
+
+// likes returns how much a person likes the work of a pool.
+func (o *OnCall) likes(id crowd.WorkerID, of crowd.PoolID) float64 {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return Preference(o.of(id).Prefers, of)
 }
 
 // Preference returns the sum of the preferences for a pool of those whom its reading

@@ -130,6 +130,7 @@ func bindPool(b binding, p *store.Pool) {
 	b.span("answer", &p.Calling.Answer, time.Second)
 	b.span("life", &p.Calling.Life, time.Minute)
 	c := &p.Control
+	b.figure("least_preference", &c.LeastPreference)
 	b.textForm("elasticity", "static", &c.Elasticity)
 	b.textForm("stability", "none", &c.Stability)
 	b.tick("balance", &c.Balance)

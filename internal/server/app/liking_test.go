@@ -1,0 +1,67 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/pool"
+)
+
+// TestOnlyThoseWhoLikeAPoolAreCalled: with a least preference a pool calls those who like
+// it at least so much, of whom somebody who has stated nothing is none; the others have no
+// place of the call, and nobody is left to ask when those who like it are here.
+func TestOnlyThoseWhoLikeAPoolAreCalled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 5)
+	w.clock.halt()
+	states := func(i int, likes float64) {
+		must(w.Duty.ChangeWishes(w.ctx, w.workers[i], func(x *recruit.Wishes) error {
+			x.Prefers = map[crowd.PoolID]float64{w.pool: likes}
+			return nil
+		}))(t)
+	}
+	for i, likes := range []float64{0.9, 0.2, 0.6, 0.59} { // the fifth states nothing
+		states(i, likes)
+	}
+	w.onCall(pool.Settings{Min: 4, LeastPreference: 0.6})
+	expect := func(when string, want ...*access.Principal) {
+		t.Helper()
+		got := w.called()
+		ok := len(got) == len(want)
+		for i := range min(len(got), len(want)) {
+			ok = ok && got[i] == want[i]
+		}
+		if !ok {
+			t.Fatalf("%s: %d are called, want those %d who like the pool", when, len(got), len(want))
+		}
+	}
+	w.step(time.Second)
+	expect("at first", w.workers[0], w.workers[2])
+	for _, i := range []int{1, 3, 4} {
+		if v := w.duty(w.workers[i]); v.Call != nil {
+			t.Errorf("worker %d likes the pool too little, and has a place", i)
+		}
+		_, err := w.Duty.Start(w.ctx, w.workers[i])
+		refused(t, err, crowd.OffDuty)
+		if !strings.Contains(err.Error(), "at least 0.6") {
+			t.Errorf("worker %d is told %q", i, err)
+		}
+	}
+	w.reopen()
+	states(3, 0.7) // and is asked from then on
+	w.step(time.Second)
+	expect("after another one likes it", w.workers[0], w.workers[2], w.workers[3])
+	states(2, 0.1) // who was asked keeps the place
+	for _, i := range []int{0, 2, 3} {
+		must(w.Duty.Start(w.ctx, w.workers[i]))(t)
+	}
+	w.step(time.Second)
+	expect("when all of them are here")
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.OnDuty != 3 || v.Coming != 0 || !strings.Contains(strings.Join(v.Status.Next.Why, "\n"), "nobody is left to ask") {
+		t.Errorf("%d are on duty, %d coming; %+v", v.OnDuty, v.Coming, v.Status.Next)
+	}
+}
