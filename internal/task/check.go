@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
@@ -75,7 +76,7 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 	default:
 		return "", "", crowd.Fieldf("answer", `is not a JSON object: it should look like {"name": "value"}`)
 	}
-	if err := noNUL(given); err != nil {
+	if err := wholeText(given); err != nil {
 		return "", "", err
 	}
 	answer, err := c.check(given)
@@ -146,11 +147,15 @@ func unknownField(name string, names []string) error {
 	return crowd.Fieldf(clip(name), "there is no such field: %sthe answer has %s", didYouMean(name, names), list(names))
 }
 
-// noNUL refuses text with NUL, which databases do not take, by the name of its field.
-func noNUL(given map[string]json.RawMessage) error {
+// wholeText refuses text with NUL, which databases do not take, and text with half of a
+// character, by the name of its field.
+func wholeText(given map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if bytes.Contains(given[name], []byte(`\u0000`)) && holdsNUL(given[name]) {
 			return crowd.Fieldf(clip(name), "holds a NUL character: remove it")
+		}
+		if half, _ := jsonform.LoneSurrogate(given[name]); half != "" {
+			return crowd.Fieldf(clip(name), "holds %s, half a character: write both halves or remove it", half)
 		}
 	}
 	return nil

@@ -97,6 +97,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"text", `"a\u0000"`, `label: holds a NUL character: remove it`},
 		{"text", `{"label":"\u0000"}`, `label: holds a NUL character: remove it`},
 		{"form", `{"t":"\u0000"}`, `t: holds a NUL character: remove it`},
+		{"text", `"a\ud800"`, `label: holds \ud800, half a character: write both halves or remove it`},
 		{"html", `{"a":["x","\u0000"]}`, `a: holds a NUL character: remove it`},
 		{"pattern", `"ab"`, `label: "ab" does not have the form that is asked for: a+|b`},
 		{"number", `"x"`, `label: "x" is not a number: it should be a number from 0 to 10`},

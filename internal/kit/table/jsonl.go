@@ -2,12 +2,14 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 )
 
 // jsonSpace is what JSON takes for white space.
@@ -188,10 +190,21 @@ func stringText(raw []byte) (text, wrong string) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1]), ""
 	}
+	if what := checkEscapes(raw); what != "" {
+		return "", what
+	}
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", "cannot be read"
 	}
 	return text, checkText([]byte(text))
+}
+
+// checkEscapes says what is wrong with the escapes in a JSON text; "": nothing.
+func checkEscapes(raw []byte) string {
+	if half, _ := jsonform.LoneSurrogate(raw); half != "" {
+		return "holds " + half + ", half a character: write both halves or remove it"
+	}
+	return ""
 }
 
 // valueText returns the text of any JSON value, or what is wrong with it.
@@ -202,7 +215,7 @@ func valueText(raw []byte) (text, wrong string) {
 	case 'n':
 		return "", ""
 	case '{', '[':
-		if what := checkText(raw); what != "" {
+		if what := cmp.Or(checkText(raw), checkEscapes(raw)); what != "" {
 			return "", what
 		}
 		var out bytes.Buffer

@@ -180,7 +180,9 @@ invalid: line 2: the row has 16 cells, the header has 2
 {"a":{"x":"` + "\xff" + `"},"b":2}
 {"a":"\u0000","b":2}
 {"a":"x","b":2} {}
-{"b":"last","a":"x"}`, want: `jsonl ["a" "b"]
+{"a":"\ud800","b":2}
+{"a":{"x":"\ude00\ud83d"},"b":2}
+{"b":"last","a":"\ud83d\ude00"}`, want: `jsonl ["a" "b"]
 1 ["1" "2"]
 invalid: line 2, b: the key is missing: write null for an empty cell
 invalid: line 3, c: the first object has no such key
@@ -194,7 +196,9 @@ invalid: line 10, a: the value is not UTF-8 text: save the file as UTF-8
 invalid: line 11, a: the value is not UTF-8 text: save the file as UTF-8
 invalid: line 12, a: the value holds a NUL character: remove it
 invalid: line 13: the JSON is broken at byte 17: invalid character '{' after top-level value
-14 ["x" "last"]
+invalid: line 14, a: the value holds \ud800, half a character: write both halves or remove it
+invalid: line 15, a: the value holds \ude00, half a character: write both halves or remove it
+16 ["😀" "last"]
 `},
 		"objects too long or too wide": {in: "{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", 30) + "\"}\n{\"a\":2}\n", opts: small, want: `jsonl ["a"]
 1 ["1"]

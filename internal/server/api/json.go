@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -36,6 +39,9 @@ var fastJSON = huma.Format{
 		if err == nil && d.More() {
 			err = errors.New("text follows the JSON value")
 		}
+		if err == nil {
+			err = brokenText(data)
+		}
 		if _, toCheck := v.(*any); toCheck && err == nil {
 			if name := twice(data); name != "" {
 				err = fmt.Errorf("%s: it is there twice", name)
@@ -55,6 +61,50 @@ var fastJSON = huma.Format{
 // name, and of two the last, or what both have: what was checked would not be what is
 // decoded.
 func init() { huma.ValidateStrictCasing = true }
+
+// brokenText says where a JSON text has what Go's decoder takes for U+FFFD: bytes that are not
+// UTF-8, and escapes that stand for half of a character.
+func brokenText(data []byte) error {
+	if half, at := jsonform.LoneSurrogate(data); half != "" {
+		return fmt.Errorf("%s%s is half a character: write both halves or remove it", property(data, at), half)
+	}
+	for i := 0; !utf8.Valid(data[i:]); i++ {
+		if r, width := utf8.DecodeRune(data[i:]); r != utf8.RuneError || width > 1 {
+			i += width - 1
+			continue
+		}
+		return fmt.Errorf("%sis not UTF-8 text", cmp.Or(property(data, i), "the body "))
+	}
+	return nil
+}
+
+// property returns the name of the property of a valid JSON text in which a byte of it lies,
+// before ": ", with those of the objects around it; "": it lies in none.
+func property(data []byte, at int) string {
+	var path []string
+	for {
+		d := json.NewDecoder(bytes.NewReader(data))
+		if token, err := d.Token(); err != nil || token != json.Delim('{') {
+			break
+		}
+		var name json.Token
+		var value json.RawMessage
+		for d.More() && int(d.InputOffset()) <= at {
+			name, _ = d.Token()
+			_ = d.Decode(&value) // valid
+		}
+		begin := int(d.InputOffset()) - len(value)
+		if at < begin { // in the name itself
+			break
+		}
+		path = append(path, fmt.Sprint(name))
+		data, at = value, at-begin
+	}
+	if len(path) == 0 {
+		return ""
+	}
+	return strings.Join(path, ".") + ": "
+}
 
 // twice returns a name that an object in a JSON text has twice; "": there is none, or
 // the text is none.

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -70,5 +71,32 @@ func TestANumberThatDoesNotFit(t *testing.T) {
 		if err == nil || err.Error() != tc.want {
 			t.Errorf("%s: %v", tc.body, err)
 		}
+	}
+}
+
+// TestHalfACharacter: an escape that stands for half of a character is refused by the name of
+// its property. It would be kept as another character otherwise.
+func TestHalfACharacter(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ body, want string }{
+		{`{"name": "\ud83d\ude00"}`, ""},
+		{`{"name": "a\ud800"}`, `name: \ud800 is half a character: write both halves or remove it`},
+		{`{"a": 1, "b" : {"c": "\ud83d\ude00", "d": ["x", "\ude00"]}, "e": 2}`, `b.d: \ude00 is half a character: write both halves or remove it`},
+		{`{"a": {"\udfff": 1}}`, `a: \udfff is half a character: write both halves or remove it`},
+		{"{\"a\": {\"b\": \"\xff\"}}", "a.b: is not UTF-8 text"},
+		{"[\"ä\xff\"]", "the body is not UTF-8 text"},
+		{`["\udfff"]`, `\udfff is half a character: write both halves or remove it`},
+	} {
+		var v any
+		err := fastJSON.Unmarshal([]byte(tc.body), &v)
+		if err == nil {
+			err = errors.New("")
+		}
+		if err.Error() != tc.want {
+			t.Errorf("%s: %v", tc.body, err)
+		}
+	}
+	if err := fastJSON.Unmarshal([]byte(`{"answer": {"label": "\ud800"}}`), new(wire.Submit)); err == nil {
+		t.Error("an answer is taken")
 	}
 }
