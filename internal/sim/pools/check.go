@@ -5,6 +5,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/queueing"
 )
 
@@ -157,6 +158,8 @@ func (a *audit) verifyPool(w *world, i int) error {
 		return fmt.Errorf("%d of %d on duty, the world has %d, the books %d", n.OnDuty, n.Belong, len(p.list), len(k.on))
 	case n.Working != len(k.holds):
 		return fmt.Errorf("%d at work, by the books %d", n.Working, len(k.holds))
+	case w.crowd.choice != nil && len(w.crowd.choice.people) != lists.Sum(w.crowd.asked, func(l []uint64) int { return len(l) }):
+		return fmt.Errorf("%d people were chosen, and are not those who are coming", len(w.crowd.choice.people))
 	case p.coming != len(w.crowd.asked[i]) || int64(p.coming) != o.Asked-o.Joined-o.Withdrawn:
 		return fmt.Errorf("%d coming, of %d asked, %d here, %d withdrawn; %d on the list", p.coming, o.Asked, o.Joined, o.Withdrawn, len(w.crowd.asked[i]))
 	case p.arrived-o.Completed != int64(n.Batches-p.trainingBatches()):

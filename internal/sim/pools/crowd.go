@@ -17,10 +17,14 @@ type crowdState struct {
 	stream  sim.Stream
 	comers  uint64 // of the process, so far
 	used    TraceUse
+	choice  *choice // nil: no pool chooses whom it calls
 }
 
 func (c *crowdState) init(w *world) {
 	c.w, c.asked, c.stream = w, make([][]uint64, len(w.pools)), w.stream("recruitment")
+	if slices.ContainsFunc(w.run.Pools, func(p Pool) bool { return p.Settings.LeastPreference > 0 }) {
+		c.choice = &choice{w: w, likes: make([]float64, len(w.pools)), people: map[uint64]uint64{}}
+	}
 	if w.run.People.Recruiting == Process {
 		c.nextComer()
 	}
@@ -43,7 +47,7 @@ func (c *crowdState) Recruit(_ time.Time, p crowd.PoolID, n int) error {
 	w, i := c.w, int32(p-1)
 	w.pools[i].elapse(w.now)
 	for range n {
-		if most := w.run.People.Outside; most > 0 && c.recruit >= uint64(most) {
+		if !c.next(i) {
 			w.pools[i].books.out.Refused += int64(n)
 			return nil
 		}
@@ -59,11 +63,25 @@ func (c *crowdState) Recruit(_ time.Time, p crowd.PoolID, n int) error {
 	return nil
 }
 
+// next finds the next person to ask for pool i; false: nobody is left.
+func (c *crowdState) next(i int32) bool {
+	if c.choice != nil {
+		return c.choice.find(i, c.recruit)
+	}
+	most := c.w.run.People.Outside
+	return most == 0 || c.recruit < uint64(most)
+}
+
 // Withdraw implements pool.Recruiter.
 func (c *crowdState) Withdraw(_ time.Time, p crowd.PoolID, n int) error {
 	i := int32(p - 1)
 	c.w.pools[i].elapse(c.w.now)
 	n = min(n, len(c.asked[i]))
+	if c.choice != nil {
+		for _, number := range c.asked[i][len(c.asked[i])-n:] {
+			delete(c.choice.people, number)
+		}
+	}
 	c.asked[i] = c.asked[i][:len(c.asked[i])-n]
 	c.w.pools[i].coming -= n
 	c.w.pools[i].books.out.Withdrawn += int64(n)
@@ -80,7 +98,11 @@ func (c *crowdState) comes(w *world, i int32, number uint64) bool {
 	c.asked[i] = slices.Delete(c.asked[i], at, at+1)
 	w.pools[i].coming--
 	w.pools[i].books.out.Joined++
-	w.join(i, recruit(number), w.people.starters+number)
+	person := number
+	if c.choice != nil {
+		person = c.choice.comes(number)
+	}
+	w.join(i, recruit(person), w.people.starters+number)
 	return true
 }
 

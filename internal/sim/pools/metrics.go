@@ -37,6 +37,7 @@ var Metrics = []Metric{
 	{"joined", "people", "came because they were asked", func(o *PoolOutcome) float64 { return float64(o.Joined) }},
 	{"withdrawn", "people", "asked for, and no longer wanted before they came", func(o *PoolOutcome) float64 { return float64(o.Withdrawn) }},
 	{"refused", "people", "wanted, and not to be had: the crowd was used up", func(o *PoolOutcome) float64 { return float64(o.Refused) }},
+	{"passed_over", "people", "of the crowd, not asked since they like the pool too little; counted when they are met first", func(o *PoolOutcome) float64 { return float64(o.PassedOver) }},
 	{"abandoned", "people", "left by themselves", func(o *PoolOutcome) float64 { return float64(o.Abandoned) }},
 	{"released", "people", "were let go", func(o *PoolOutcome) float64 { return float64(o.Released) }},
 	{"moved_in", "people", "came from another pool", func(o *PoolOutcome) float64 { return float64(o.MovedIn) }},

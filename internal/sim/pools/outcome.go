@@ -57,6 +57,7 @@ type PoolOutcome struct {
 	Start               int
 	Asked, Withdrawn    int64
 	Refused             int64 // not even asked: the crowd was used up
+	PassedOver          int64 // of the crowd, not asked: they like the pool too little
 	Joined              int64
 	Abandoned, Released int64
 	MovedIn, MovedOut   int64
@@ -187,6 +188,7 @@ func (b *books) add(p *books, waiting float64) {
 	o.OnDuty, o.Worked, o.Idled = o.OnDuty+q.OnDuty, o.Worked+q.Worked, o.Idled+q.Idled
 	o.EndSize, o.EndComing, o.Start = o.EndSize+q.EndSize, o.EndComing+q.EndComing, o.Start+q.Start
 	o.Asked, o.Withdrawn, o.Refused = o.Asked+q.Asked, o.Withdrawn+q.Withdrawn, o.Refused+q.Refused
+	o.PassedOver += q.PassedOver
 	o.Joined, o.Abandoned, o.Released = o.Joined+q.Joined, o.Abandoned+q.Abandoned, o.Released+q.Released
 	o.MovedIn, o.MovedOut = o.MovedIn+q.MovedIn, o.MovedOut+q.MovedOut
 	b.size, b.prefers, b.best, b.gap = b.size+p.size, b.prefers+p.prefers, b.best+p.best, b.gap+p.gap

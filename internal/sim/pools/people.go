@@ -65,7 +65,7 @@ func (w *world) join(pool int32, number, order uint64) {
 	x := &k.list[who]
 	k.ids++
 	*x = person{id: k.ids, number: number, visit: x.visit + 1, pool: nowhere, to: pool, home: pool, moved: never, prefers: x.prefers, knows: x.knows}
-	w.like(x)
+	w.like(x.number, x.prefers)
 	clear(x.knows)
 	x.knows[pool] = true
 	k.at[x.id] = who
@@ -75,20 +75,20 @@ func (w *world) join(pool int32, number, order uint64) {
 	w.arriveIn(who)
 }
 
-// like draws what somebody prefers.
-func (w *world) like(x *person) {
+// like draws what the person of a number prefers.
+func (w *world) like(number uint64, prefers []float64) {
 	if w.run.People.Prefers != nil {
-		copy(x.prefers, w.run.People.Prefers)
+		copy(prefers, w.run.People.Prefers)
 		return
 	}
-	r := w.people.prefers.At(x.number)
+	r := w.people.prefers.At(number)
 	sum := 0.0
-	for i := range x.prefers {
-		x.prefers[i] = r.Float64()
-		sum += x.prefers[i]
+	for i := range prefers {
+		prefers[i] = r.Float64()
+		sum += prefers[i]
 	}
-	for i := range x.prefers {
-		x.prefers[i] /= sum
+	for i := range prefers {
+		prefers[i] /= sum
 	}
 }
 

@@ -39,6 +39,7 @@ func (r *poolsReader) control(n *node, of crowd.PoolID, base pool.Settings) pool
 	set(o, "max", &s.Max)
 	set(o, "cooldown", &s.Cooldown)
 	set(o, "window", &s.Window)
+	set(o, "least_preference", &s.LeastPreference)
 	set(o, "task_time", &s.Expect.TaskTime)
 	if o.Has("target") {
 		s.Target = r.target(o.Value("target"), s.Target)

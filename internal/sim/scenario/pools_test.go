@@ -69,6 +69,7 @@ pools:
       max: 80
       cooldown: 30s
       task_time: 3s
+      least_preference: 0.4
       balance: false
   - name: b
     times: {file: times.csv, column: at}
@@ -97,7 +98,7 @@ func TestParsePools(t *testing.T) {
 	}
 	common := pool.Settings{Stability: "hybrid", Balancer: "search(omega=0.8)", Window: 2 * time.Minute, Target: pool.Target{Eta: 0.25, Salary: 0.2}, Balance: true}
 	a, b := common, common
-	a.Elasticity, a.Min, a.Max, a.Cooldown, a.Expect.TaskTime, a.Balance = "rules", 2, 80, 30*time.Second, 3*time.Second, false
+	a.Elasticity, a.Min, a.Max, a.Cooldown, a.Expect.TaskTime, a.Balance, a.LeastPreference = "rules", 2, 80, 30*time.Second, 3*time.Second, false, 0.4
 	a.Rules = []pool.Rule{{When: "queue > 10 || c_star - workers > 5", Do: "recruit 1"}, {When: "idle > 3", Do: "transfer 2 from b"}}
 	want := pools.Setup{
 		Horizon: 2 * time.Hour, Step: 500 * time.Millisecond, Salary: 100_000, Balance: "paper(omega=1)", ForGood: true,

@@ -127,7 +127,7 @@ var poolSections = map[string]fields.Fields{
 	"control": fields.Of(
 		text.As("elasticity", "stability", "balancer"), fields.Bool.As("balance"), listOf(pool.MaxRules).As("rules"), fields.Any.As("target"),
 		fields.Duration(time.Nanosecond, pool.MaxWindow).As("task_time"), fields.Count(0, pool.MaxPeople).As("min", "max"),
-		fields.Duration(0, pool.MaxWindow).As("cooldown"), fields.Duration(time.Second, pool.MaxWindow).As("window"), fields.Bool.As("advise"),
+		fields.Duration(0, pool.MaxWindow).As("cooldown"), fields.Duration(time.Second, pool.MaxWindow).As("window"), fields.Bool.As("advise"), fields.Share.As("least_preference"),
 	),
 	"rules": text.As("when", "do").Needed(`like - {when: "queue > 10", do: recruit 1}`),
 	"target": fields.Of(
