@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/repro/experiment"
@@ -85,7 +86,7 @@ func shapley(part int, logs [allParts + 1][]float64) []float64 {
 }
 
 // whole are the systems that are compared end to end, the baseline first.
-var whole = []system{baseline, cioppino, throng, quick, reserve, liked, ahead}
+var whole = []system{baseline, cioppino, throng, quick, reserve, choosy, choosyReserve, liked, ahead}
 
 func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
 	w, err := onTrace(o).taking(&o.Open)
@@ -121,10 +122,11 @@ func runCioppino4(ctx context.Context, o *experiment.Options, r *experiment.Resu
 	r.Add(w.endToEnd(runs, "open-setting")...)
 	r.Add(w.begunRows(runs[few:], runs[0])...)
 	for _, g := range gains {
-		r.Add(w.compare(liked.name+", over baseline", g, runs[5], runs[0]), w.compare(ahead.name+", over baseline", g, runs[6], runs[0]))
+		r.Add(w.compare(liked.name+", over baseline", g, runs[7], runs[0]), w.compare(ahead.name+", over baseline", g, runs[8], runs[0]))
 	}
 	parts := runs[len(whole):][:len(partSets)]
 	r.Add(w.contributions(runs, parts)...)
+	r.Add(callRows(runs)...)
 	sizes := map[string][]*poolRun{}
 	for i, x := range whole {
 		r.Add(absolute(x.name, runs[i])...)
@@ -168,7 +170,7 @@ func (w *poolWorld) contributions(runs, parts [][]*poolRun) []experiment.Row {
 }
 
 // endToEnd compares Cioppino's choice and ours with the baseline; runs are of
-// the baseline, Cioppino, Throng, its quick form and reserve.
+// the baseline, Cioppino, Throng, its quick form, reserve and the two choosy ones.
 func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 	base, theirs, own, quicker, reserved := runs[0], runs[1], runs[2], runs[3], runs[4]
 	var rows []experiment.Row
@@ -182,7 +184,9 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 			w.fitted(g, w.compare("Cioppino over baseline", g.order(), theirs, base).Orders("Cioppino dominates the baseline", experiment.Above(1), headlineSource, because)),
 			w.compare("Throng over baseline", g, own, base).AtLeast(headline[i].Value, headlineSource, because),
 			w.compare("Throng, quick, over baseline", g, quicker, base).AtLeast(headline[i].Value, headlineSource, because),
-			w.compare("Throng, reserve, over baseline", g, reserved, base).AtLeast(headline[i].Value, headlineSource, because).As(experiment.OfFitted))
+			w.compare("Throng, reserve, over baseline", g, reserved, base).AtLeast(headline[i].Value, headlineSource, because).As(experiment.OfFitted),
+			w.compare("Throng, choosy, over baseline", g, runs[5], base).AtLeast(headline[i].Value, headlineSource, why).As(experiment.OfFitted),
+			w.compare("Throng, choosy reserve, over baseline", g, runs[6], base).AtLeast(headline[i].Value, headlineSource, why).As(experiment.OfFitted))
 	}
 	rows = append(rows, w.timesRow(boundName, gainNet.metric, boundLogs(base)))
 	for _, g := range []gain{gainSize, gainPreference, gainEquation2} {
@@ -194,13 +198,36 @@ func (w *poolWorld) endToEnd(runs [][]*poolRun, why string) []experiment.Row {
 	return rows
 }
 
-const boundName = "the most of any control at the published throughput and cost, without those who learn"
+// callRows tell of the baseline, Cioppino, Throng and the choosy ones whom they called, and what
+// they would cost if a call had the price of a minute's waiting, and if everybody who is
+// passed over had to be called, too; runs are as in endToEnd.
+func callRows(runs [][]*poolRun) []experiment.Row {
+	var rows []experiment.Row
+	price := float64(waitSalary) / float64(crowd.Unit)
+	for _, i := range []int{0, 1, 2, 5, 6} {
+		for _, f := range []struct {
+			metric, unit string
+			of           func(*poolRun) float64
+		}{
+			{"people called", "", func(r *poolRun) float64 { return r.calls }},
+			{"people passed over, as they like the application too little", "", func(r *poolRun) float64 { return r.passed }},
+			{"paid, if each call cost a minute's waiting", "USD", func(r *poolRun) float64 { return r.cost + price*r.calls }},
+			{"paid, if whoever is passed over were called, too", "USD", func(r *poolRun) float64 { return r.cost + price*(r.calls+r.passed) }},
+		} {
+			rows = append(rows, experiment.Mean.Row(whole[i].name, f.metric, f.unit, lists.Map(runs[i], f.of)))
+		}
+	}
+	return rows
+}
+
+const boundName = "the most of any control that does not choose people by what they like, at the published throughput and cost, without those who learn"
 
 // boundLogs are the logarithms of the net preference, over the baseline's, that no
-// control passes which completes headline[0] times as many tasks at a cost headline[1]
-// times lower, by repetition: people who work or wait are there for as many tasks, or are
-// paid, and each counts for at most the mean of everybody's best preference. Without
-// those in training, whom nobody pays. The proof is in docs/papers/cioppino.md.
+// control passes which does not choose people by what they like and completes headline[0]
+// times as many tasks at a cost headline[1] times lower, by repetition: people who work or
+// wait are there for as many tasks, or are paid, and each counts for at most the mean of
+// everybody's best preference. Without those in training, whom nobody pays. The proof is
+// in docs/papers/cioppino.md.
 func boundLogs(base []*poolRun) []float64 {
 	most := bestPreference(apps) / apps
 	return lists.Map(base, func(r *poolRun) float64 {
@@ -296,7 +323,7 @@ func bestPreference(pools int) float64 {
 }
 
 func (w *poolWorld) headlinePicture(name, words string, runs [][]*poolRun) experiment.Picture {
-	series := []chart.BarSeries{{Name: "published"}, {Name: cioppino.name}, {Name: throng.name}, {Name: quick.name}, {Name: reserve.name}}
+	series := []chart.BarSeries{{Name: "published"}, {Name: cioppino.name}, {Name: throng.name}, {Name: quick.name}, {Name: reserve.name}, {Name: choosy.name}}
 	for i, g := range gains {
 		experiment.Estimate{Value: headline[i].Value, Low: math.NaN(), High: math.NaN()}.Bar(&series[0])
 		for k := 1; k < len(series); k++ {
@@ -388,7 +415,7 @@ func runCioppinoHeadline(ctx context.Context, o *experiment.Options, r *experime
 	if err != nil {
 		return err
 	}
-	list := whole[:5]
+	list := whole[:7]
 	trials := lists.Map(list, func(s system) trial { return trial{s, w, o.Reps} })
 	for _, s := range begun {
 		trials = append(trials, trial{s, w.begunLow(), o.Reps})
@@ -399,6 +426,7 @@ func runCioppinoHeadline(ctx context.Context, o *experiment.Options, r *experime
 	}
 	r.Add(w.endToEnd(runs, "maybe-generated-work")...)
 	r.Add(w.begunRows(runs[len(list):], runs[0])...)
+	r.Add(callRows(runs)...)
 	for i, s := range list {
 		r.Add(absolute(s.name, runs[i])...)
 	}

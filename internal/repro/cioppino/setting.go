@@ -44,6 +44,7 @@ type system struct {
 	elastic, stable, balancer string
 	start                     int           // as pools.Pool.Start
 	wait                      time.Duration // c* by a promise; 0: by η
+	least                     float64       // preference for a pool below which nobody is called there
 }
 
 // The systems of section 6.3, and ours: best by cost, by throughput and by preference.
@@ -57,6 +58,10 @@ var (
 	reserve = system{name: "Throng, reserve", elastic: "reserve", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
 	// ahead goes where the model says, and keeps waits short.
 	ahead = system{name: "Throng, ahead", elastic: "feed-forward(band=0,chance=0)", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise}
+	// choosy calls only those who like the application: one in 150.
+	choosy = system{name: "Throng, choosy", elastic: "ct-t(kp=0.3)", stable: "hybrid", balancer: "search", start: pools.StartOptimal, wait: promise, least: 0.65}
+	// choosyReserve is choosier, by reserve, with more work that may wait.
+	choosyReserve = system{name: "Throng, choosy reserve", elastic: "reserve(beta=-1.5,hold=120s)", stable: "none", balancer: "search", start: pools.StartOptimal, wait: promise, least: 0.7}
 	// liked goes for preference: it keeps more people than are needed, so that they
 	// are idle by turns and move to where they like to be.
 	liked = system{name: "Throng, liked", elastic: paperGains, stable: "average-rate", balancer: "paper(cap=0)", start: pools.StartOptimal}
@@ -66,6 +71,9 @@ func (s system) text() string {
 	t := s.elastic + " + " + s.stable + " + " + s.balancer
 	if s.wait > 0 {
 		t += fmt.Sprintf(", c* by a promised mean wait of %g s", s.wait.Seconds())
+	}
+	if s.least > 0 {
+		t += fmt.Sprintf(", calls only those whose preference for the pool is at least %g", s.least)
 	}
 	return t
 }
@@ -155,7 +163,7 @@ func (w *poolWorld) setup(s system) pools.Setup {
 			Name: fmt.Sprintf("application %d", i+1), Arrivals: w.rates(i, task), Service: sim.Exponential(task), Training: sim.Exponential(w.training), Start: start,
 			Settings: pool.Settings{
 				Elasticity: s.elastic, Stability: s.stable, Balance: s.balancer != "none", Window: lookBack,
-				Expect: pool.Expect{TaskTime: time.Duration(task * float64(time.Second))}, Target: pool.Target{Wait: s.wait},
+				Expect: pool.Expect{TaskTime: time.Duration(task * float64(time.Second))}, Target: pool.Target{Wait: s.wait}, LeastPreference: s.least,
 			},
 		})
 	}
@@ -173,6 +181,8 @@ type poolRun struct {
 	busy, idle float64 // people with a task, and without one and not learning, means over time
 	backlog    float64 // tasks in the queues at the end
 	wait       float64 // mean seconds of all tasks, of those in the queues at the end so far
+	calls      float64 // people who were called
+	passed     float64 // people who were not called, as they like the pool too little
 	use        *pools.TraceUse
 	series     []pools.Series // of the first repetition
 }
@@ -259,7 +269,8 @@ func summary(out *pools.Outcome, step, horizon time.Duration, keep bool) *poolRu
 	t := &out.Total
 	r := &poolRun{
 		throughput: t.Throughput, cost: float64(t.Cost) / float64(crowd.Unit), size: t.MeanSize, preference: t.Preference,
-		moved: t.MovedAfter, busy: t.Worked / horizon.Seconds(), idle: t.Idled / horizon.Seconds(), backlog: float64(t.Queue), wait: t.MeanWaitAll, use: out.Trace,
+		moved: t.MovedAfter, busy: t.Worked / horizon.Seconds(), idle: t.Idled / horizon.Seconds(), backlog: float64(t.Queue), wait: t.MeanWaitAll,
+		calls: float64(t.Asked), passed: float64(t.PassedOver), use: out.Trace,
 	}
 	if t.MeanSize == 0 {
 		r.preference = 0 // of nobody the sum is nothing
