@@ -177,10 +177,11 @@ func TestBatchMoves(t *testing.T) {
 
 func TestAssignmentMoves(t *testing.T) {
 	want := map[crowd.AssignmentState]string{
-		crowd.Assigned:  "submitted returned skipped expired withdrawn",
+		crowd.Assigned:  "submitted returned skipped reported expired withdrawn",
 		crowd.Submitted: "",
 		crowd.Returned:  "",
 		crowd.Skipped:   "",
+		crowd.Reported:  "",
 		crowd.Expired:   "submitted",
 		crowd.Withdrawn: "submitted",
 	}

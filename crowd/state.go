@@ -45,12 +45,13 @@ const (
 	Submitted AssignmentState = "submitted" // the answer is in
 	Returned  AssignmentState = "returned"  // the worker gave the task back
 	Skipped   AssignmentState = "skipped"   // the worker asked for another task instead
+	Reported  AssignmentState = "reported"  // the worker said that something is wrong with the task
 	Expired   AssignmentState = "expired"   // the lease ran out
 	Withdrawn AssignmentState = "withdrawn" // the batch ended while the worker held the task
 )
 
 var assignmentMoves = map[AssignmentState][]AssignmentState{
-	Assigned:  {Submitted, Returned, Skipped, Expired, Withdrawn},
+	Assigned:  {Submitted, Returned, Skipped, Reported, Expired, Withdrawn},
 	Expired:   {Submitted}, // a late answer
 	Withdrawn: {Submitted}, // a late answer
 }
@@ -63,7 +64,7 @@ func (s AssignmentState) Answered() bool { return s == Submitted }
 
 // AssignmentStates lists every state of an assignment.
 func AssignmentStates() []AssignmentState {
-	return []AssignmentState{Assigned, Submitted, Returned, Skipped, Expired, Withdrawn}
+	return []AssignmentState{Assigned, Submitted, Returned, Skipped, Reported, Expired, Withdrawn}
 }
 
 func contains[T comparable](list []T, x T) bool {

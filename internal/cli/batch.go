@@ -32,6 +32,9 @@ type Batch struct {
 	AddTasks   BatchAddTasks   `cmd:"" help:"Add the tasks of a file to a running batch."`
 	RemoveTask BatchRemoveTask `cmd:"" help:"Take tasks out of a running batch."`
 
+	Reports BatchReports `cmd:"" help:"Show what workers said is wrong with tasks."`
+	Reply   BatchReply   `cmd:"" help:"Answer the reports of a task, for whoever gets it later."`
+
 	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
 	Holding BatchHolding `cmd:"" help:"Say who holds what."`
 	Results BatchResults `cmd:"" help:"Download answers, or tasks with their labels; all, or those that meet a filter."`

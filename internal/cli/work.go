@@ -232,11 +232,14 @@ func (w *working) show() {
 	if v := h.View; v.Left != nil && v.Right != nil {
 		say(&b, "  Left, %s: %s\n  Right, %s: %s\n", v.Left.Label, v.Left.Text, v.Right.Label, v.Right.Text)
 	}
+	if h.Reply != "" {
+		say(&b, "From the requester: %s\n", h.Reply)
+	}
 	if h.View.Question != "" {
 		say(&b, "%s\n", h.View.Question)
 	}
 	if h.View.Framed() {
-		say(&b, "This task needs a browser: %s/work (here: s skip, r return, q quit)\n", w.URL)
+		say(&b, "This task needs a browser: %s/work (here: s skip, p TEXT report, r return, q quit)\n", w.URL)
 	}
 	say(w.out, "%s", clean(b.String()))
 }
@@ -334,7 +337,7 @@ func (w *working) refuseAll() error {
 		if _, err := w.prompt(&task.Control{}); err != nil {
 			return err
 		}
-		say(w.out, "only s, r and q here\n")
+		say(w.out, "only s, p TEXT, r and q here\n")
 	}
 }
 
@@ -351,7 +354,7 @@ func (w *working) askJSON() (json.RawMessage, error) {
 		if json.Valid([]byte(text)) {
 			return json.RawMessage(text), nil
 		}
-		w.event("refused", problem{Code: crowd.Invalid, Message: "the line is neither JSON nor s, r or q"}, "")
+		w.event("refused", problem{Code: crowd.Invalid, Message: "the line is neither JSON nor s, p TEXT, r or q"}, "")
 	}
 }
 
@@ -406,8 +409,8 @@ func (w *working) prompt(control *task.Control) (string, error) {
 	return text, err
 }
 
-// command carries s, r and q out, and returns nil for anything else. In free
-// text they are written /s, /r and /q, and so where an option is called so.
+// command carries s, p TEXT, r and q out, and returns nil for anything else. In free
+// text they are written /s, /p TEXT, /r and /q, and so where an option is called so.
 func (w *working) command(text string, control *task.Control) error {
 	bare, slashed := strings.CutPrefix(text, "/")
 	if !slashed && control != nil {
@@ -416,6 +419,9 @@ func (w *working) command(text string, control *task.Control) error {
 		if free || named {
 			return nil
 		}
+	}
+	if what, reports := strings.CutPrefix(bare, "p "); reports {
+		return w.report(what)
 	}
 	switch bare {
 	case "s":

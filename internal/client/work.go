@@ -32,6 +32,30 @@ func (c *Client) Skip(ctx context.Context, id crowd.AssignmentID, wait time.Dura
 	return out.Work, err
 }
 
+// Report says that something is wrong with a task, and gives it back. It returns another
+// one, or nil.
+func (c *Client) Report(ctx context.Context, id crowd.AssignmentID, text string, next bool, wait time.Duration) (*wire.Work, error) {
+	out, err := post[wire.Next](ctx, c, path("work", id, "report")+waitQuery(wait), wire.NewReport{Text: text, Next: next})
+	return out.Work, err
+}
+
+// OwnReports returns the worker's latest reports.
+func (c *Client) OwnReports(ctx context.Context) ([]wire.OwnReport, error) {
+	out, err := get[wire.OwnReports](ctx, c, "/v1/work/reports")
+	return out.Reports, err
+}
+
+// Reports returns a page of what workers said is wrong with a batch's tasks; after is Next
+// of the page before, or empty.
+func (c *Client) Reports(ctx context.Context, id crowd.BatchID, after string) (wire.Reports, error) {
+	return get[wire.Reports](ctx, c, path("batches", id, "reports")+query("limit", 500, "after", after))
+}
+
+// Reply answers the reports of a task.
+func (c *Client) Reply(ctx context.Context, id crowd.TaskID, text string) error {
+	return c.call(ctx, http.MethodPut, path("batches", id.Batch(), "tasks", id.N(), "reply"), wire.NewReply{Text: text}, nil)
+}
+
 // Return gives a task back.
 func (c *Client) Return(ctx context.Context, id crowd.AssignmentID) error {
 	return c.call(ctx, http.MethodPost, path("work", id, "return"), nil, nil)

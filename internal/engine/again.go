@@ -8,7 +8,7 @@ import (
 
 // A worker who returned a task, or let its lease run out, may get it again once there
 // is nothing else for them, in any batch, and nobody who has not had it waits
-// for it. What they skipped or answered never comes back, so that nobody answers a
+// for it. What they skipped, reported or answered never comes back, so that nobody answers a
 // task twice. Of several, the one that they were given first comes first.
 
 const (
@@ -59,7 +59,7 @@ func (t *task) tries(w crowd.WorkerID) int {
 	return n
 }
 
-// keptBy reports whether w holds t, has answered or skipped it, or lost it otherwise, in
+// keptBy reports whether w holds t, has answered, skipped or reported it, or lost it otherwise, in
 // another assignment than but.
 func (t *task) keptBy(w crowd.WorkerID, but *assignment) bool {
 	return slices.ContainsFunc(t.given, func(a *assignment) bool {

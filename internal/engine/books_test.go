@@ -68,6 +68,7 @@ type taskBook struct {
 	answers []string // counted
 	label   *engine.Label
 	removed bool // taken out
+	reports int  // how often somebody said that something is wrong with it
 	wait
 }
 
@@ -233,7 +234,7 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("transfer %v: %w", x, err)
 		}
 	}
-	if err := k.shifts(ch.Shifts); err != nil {
+	if err := cmp.Or(k.reports(ch), k.shifts(ch.Shifts)); err != nil {
 		return err
 	}
 	for _, x := range ch.Progress {
@@ -446,6 +447,9 @@ func (k *books) label(x engine.Label) error {
 func (k *books) labelled(x engine.Label, b *batchBook, t *taskBook) error {
 	t.label = &x
 	b.labelled++
+	if t.reports > 0 {
+		k.seen["reported: labelled by others"]++
+	}
 	if err := k.checkBy(b, x); err != nil {
 		return err
 	}
@@ -472,6 +476,7 @@ func (k *books) progress(x engine.Progress) error {
 			return fmt.Errorf("%s → %s", b.kept.State, x.State)
 		}
 		k.seen["batch "+string(x.State)]++
+		k.reportedBatch(b, x.State)
 		if b.open {
 			k.seen["open batch "+string(x.State)]++
 		}

@@ -22,6 +22,7 @@ type Changes struct {
 	Removals  []Removal
 	Progress  []Progress // the last state of each batch that changed
 	Gates     []GateChange
+	Reports   []Report
 
 	// Served lists the hand-outs that went to workers who were waiting: they
 	// are in Handouts too, and somebody has to tell those workers.
@@ -35,7 +36,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -58,8 +59,17 @@ type Shift struct {
 // End is an assignment that ended without an answer.
 type End struct {
 	Assignment crowd.AssignmentID
-	State      crowd.AssignmentState // returned, skipped, expired or withdrawn
+	State      crowd.AssignmentState // returned, skipped, reported, expired or withdrawn
 	At         time.Time
+}
+
+// Report is what a worker says is wrong with the task of an assignment, which has ended
+// as Reported.
+type Report struct {
+	Assignment crowd.AssignmentID
+	Worker     crowd.WorkerID
+	At         time.Time
+	Text       string
 }
 
 // Answer is an annotation: the answer of one assignment.

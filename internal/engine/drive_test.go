@@ -81,14 +81,18 @@ func (w *world) exec(c command) error {
 			return fmt.Errorf("an assignment that never was: %v", err)
 		}
 		w.k.seen["submit nonsense"]++
-	case "return", "skip":
+	case "return", "skip", "report":
 		if h, ok := w.held(c.a); ok {
 			return w.giveBack(c.op, h)
 		}
 	case "give back again":
-		if h, ok := w.once(c.a, func(r *row) bool { return r.state == crowd.Returned || r.state == crowd.Skipped }); ok {
+		if h, ok := w.once(c.a, func(r *row) bool {
+			return r.state == crowd.Returned || r.state == crowd.Skipped || r.state == crowd.Reported
+		}); ok {
 			return w.giveBackAgain(h)
 		}
+	case "report what ended":
+		return w.reportEnded(c.a)
 	case "heartbeat":
 		if h, ok := w.held(c.a); ok {
 			return w.heartbeat(h)
@@ -240,7 +244,7 @@ func (w *world) submit(h engine.Handout, key string) error {
 			return fmt.Errorf("%s again: %+v, %v; want %+v", h.Assignment, out, err, want)
 		}
 		return nil
-	case before.state == crowd.Returned || before.state == crowd.Skipped:
+	case before.state == crowd.Returned || before.state == crowd.Skipped || before.state == crowd.Reported:
 		w.k.seen["submit: given back before"]++
 		return wantCode(err, crowd.Conflict)
 	}
@@ -255,7 +259,7 @@ func (w *world) submitAnothers(h engine.Handout, n uint32) error {
 	w.k.seen["submit: somebody else's"]++
 	_, err := w.e.Submit(w.now, thief, h.Assignment, "{}", "A")
 	_, beat := w.e.Heartbeat(w.now, thief, h.Assignment)
-	for _, err := range []error{err, beat, w.e.Return(w.now, thief, h.Assignment), w.e.Skip(w.now, thief, h.Assignment)} {
+	for _, err := range []error{err, beat, w.e.Return(w.now, thief, h.Assignment), w.e.Skip(w.now, thief, h.Assignment), w.e.Report(w.now, thief, h.Assignment, "theirs")} {
 		if err := wantCode(err, crowd.NotFound); err != nil {
 			return err
 		}
@@ -265,7 +269,10 @@ func (w *world) submitAnothers(h engine.Handout, n uint32) error {
 
 func (w *world) giveBack(op string, h engine.Handout) error {
 	w.k.person(h.Worker).seen = w.now
-	if op == "skip" {
+	switch op {
+	case "report":
+		return w.e.Report(w.now, h.Worker, h.Assignment, reported(h.Assignment))
+	case "skip":
 		return w.e.Skip(w.now, h.Worker, h.Assignment)
 	}
 	return w.e.Return(w.now, h.Worker, h.Assignment)
@@ -273,8 +280,13 @@ func (w *world) giveBack(op string, h engine.Handout) error {
 
 func (w *world) giveBackAgain(h engine.Handout) error {
 	back, other := w.e.Return, w.e.Skip
-	if w.k.rows[h.Assignment].state == crowd.Skipped {
+	switch w.k.rows[h.Assignment].state {
+	case crowd.Skipped:
 		back, other = other, back
+	case crowd.Reported:
+		back = func(now time.Time, id crowd.WorkerID, a crowd.AssignmentID) error {
+			return w.e.Report(now, id, a, "once more")
+		}
 	}
 	same, unlike := back(w.now, h.Worker, h.Assignment), other(w.now, h.Worker, h.Assignment)
 	if crowd.CodeOf(same) == crowd.NotFound && crowd.CodeOf(unlike) == crowd.NotFound {

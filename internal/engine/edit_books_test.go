@@ -277,6 +277,9 @@ func (w *world) takeOut(c command) error {
 	default:
 		w.k.seen["taken out: untouched"]++
 	}
+	if t.reports > 0 {
+		w.k.seen["reported: taken out later"]++
+	}
 	if t.removed = true; b.left() == 0 {
 		w.k.seen["taken out: the last one"]++
 	}

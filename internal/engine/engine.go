@@ -106,9 +106,10 @@ func (e *Engine) Take(out *Changes) {
 func (c *Changes) reset() {
 	clear(c.Answers) // they hold text
 	clear(c.Labels)
+	clear(c.Reports)
 	c.Handouts, c.Ends, c.Answers, c.Labels = c.Handouts[:0], c.Ends[:0], c.Answers[:0], c.Labels[:0]
 	c.Transfers, c.Duties, c.Progress = c.Transfers[:0], c.Duties[:0], c.Progress[:0]
-	c.Revisions, c.Removals = c.Revisions[:0], c.Removals[:0]
+	c.Revisions, c.Removals, c.Reports = c.Revisions[:0], c.Removals[:0], c.Reports[:0]
 	c.Gates, c.Served, c.Shifts, c.Events = c.Gates[:0], c.Served[:0], c.Shifts[:0], c.Events[:0]
 }
 

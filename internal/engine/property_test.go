@@ -42,7 +42,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"answer late=false counted=true", "answer late=true counted=true", "answer late=true counted=false",
 		"submit: duplicate, same answer true", "submit: duplicate, same answer false", "submit: somebody else's",
 		"submit: forgotten", "submit: forgotten, kept late", "submit: given back before", "submit nonsense",
-		"handed out again", "returned", "skipped", "expired", "withdrawn", "given back again", "lease extended",
+		"handed out again", "returned", "skipped", "reported", "expired", "withdrawn", "given back again", "lease extended",
 		"label", "label with a tie", "label undecided", "label after an extension", "label of an early end",
 		"launched", "launch refused: redundancy", "for everybody among invited ones",
 		"batch paused", "batch running", "batch done", "batch ended", "batch cancelled", "batch is not running",
@@ -80,7 +80,11 @@ func checkSeen(t *testing.T, seen happenings) {
 		"a fresh task before started ones", "label: sure enough", "label: sure by what others showed", "label: unsure to the end", "label: sure by answers to other tasks", "label: unsure at an early end",
 		"passed over: excluded", "restored with exclusions", "restored with bounds on people",
 	)
-	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
+	want = append(want,
+		"reported: a task with answers", "reported: held by others, too", "reported: a second time", "reported: a task taken out", "reported: labelled by others", "reported: taken out later", "reported: in a batch that is done", "reported: in a batch that is ended", "reported: in a batch that is cancelled", "reported: in a batch that is paused",
+		"report refused: submitted", "report refused: returned", "report refused: skipped", "report refused: expired", "report refused: ended with its task",
+	)
+	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "report", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}
 	for _, p := range policies {

@@ -231,6 +231,21 @@ func (e *Engine) Skip(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID) 
 	return e.giveBack(now, id, aid, crowd.Skipped)
 }
 
+// Report gives a task back because something is wrong with it, and keeps what the worker
+// says about it: they are not asked it again. Of several reports of an assignment the
+// first one stands.
+func (e *Engine) Report(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, text string) error {
+	ends := len(e.changes.Ends)
+	if err := e.giveBack(now, id, aid, crowd.Reported); err != nil {
+		return err
+	}
+	if len(e.changes.Ends) > ends {
+		a := e.changes.Ends[ends]
+		e.changes.Reports = append(e.changes.Reports, Report{Assignment: aid, Worker: id, At: a.At, Text: text})
+	}
+	return nil
+}
+
 func (e *Engine) giveBack(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, state crowd.AssignmentState) error {
 	if a := e.assignment(aid); a != nil && a.worker.id == id && a.state == state {
 		return nil // said twice

@@ -30,7 +30,7 @@ var weights = []struct {
 	n  int
 }{
 	{"ready", 300}, {"submit", 180}, {"delay", 100}, {"deliver", 160}, {"submit again", 20}, {"submit another's", 10},
-	{"submit forgotten", 15}, {"submit nonsense", 5}, {"return", 20}, {"skip", 25}, {"give back again", 10}, {"heartbeat", 20},
+	{"submit forgotten", 15}, {"submit nonsense", 3}, {"report what ended", 2}, {"return", 20}, {"skip", 15}, {"report", 10}, {"give back again", 10}, {"heartbeat", 20},
 	{"leave", 10}, {"tick", 70}, {"launch", 40}, {"pause", 12}, {"resume", 25}, {"cancel", 4}, {"end", 4}, {"edit", 15},
 	{"revise", 25}, {"take out", 15}, {"add", 12}, {"judge", 10},
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
@@ -58,7 +58,7 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing

@@ -41,6 +41,7 @@ type Store interface {
 	PoolHistory
 	Batches
 	Results
+	Reports
 	Ledger
 	Flows
 	Services
@@ -340,6 +341,7 @@ type Task struct {
 	// Bound is when the item's other branches were expected to end; zero: there are none.
 	Bound time.Time
 	NotBy []crowd.WorkerID // must not do it: they answered its item elsewhere
+	Reply string           // to reports that something is wrong with it
 }
 
 // Batches keeps batches and their tasks.

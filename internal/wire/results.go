@@ -70,3 +70,27 @@ type ResultAnswer struct {
 	Answer     json.RawMessage    `json:"answer"`
 	PaidMicros crowd.Money        `json:"paid_micros"`
 }
+
+// Reports is a page of what workers said is wrong with a batch's tasks.
+type Reports struct {
+	Reports []Report `json:"reports" doc:"in the order of their assignments"`
+	Next    string   `json:"next,omitempty" doc:"after of the next page; left out: this is the last"`
+}
+
+// Report is what a worker said is wrong with a task.
+type Report struct {
+	Assignment crowd.AssignmentID `json:"assignment"`
+	Task       crowd.TaskID       `json:"task"`
+	Worker     string             `json:"worker" doc:"the tenant's pseudonym"`
+	WorkerID   crowd.WorkerID     `json:"worker_id,omitempty" doc:"with the permission people.names"`
+	WorkerName string             `json:"worker_name,omitempty" doc:"with the permission people.names"`
+	At         time.Time          `json:"at"`
+	Text       string             `json:"text" doc:"empty: it was deleted"`
+	Reply      string             `json:"reply,omitempty" doc:"what was answered to the reports of the task"`
+	RepliedAt  time.Time          `json:"replied_at,omitzero"`
+}
+
+// NewReply answers the reports of a task.
+type NewReply struct {
+	Text string `json:"text" doc:"1 to 1000 characters, shown to whoever gets the task later" example:"The picture is there now."`
+}

@@ -19,6 +19,7 @@ type Work struct {
 	RewardMicros crowd.Money        `json:"reward_micros"`
 	Values       Values             `json:"values" doc:"the task's data, by column"`
 	View         task.View          `json:"view" doc:"what to show and ask"`
+	Reply        string             `json:"reply,omitempty" doc:"what the requester answered to reports that something is wrong with this task"`
 	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 }
 
@@ -32,6 +33,28 @@ type Next struct {
 type Submit struct {
 	Answer json.RawMessage `json:"answer" doc:"an object with the fields of view.controls; for a single control its value will do"`
 	Next   bool            `json:"next,omitempty" doc:"also get the next task"`
+}
+
+// NewReport is what is wrong with a task.
+type NewReport struct {
+	Text string `json:"text" doc:"what is wrong, in 1 to 1000 characters" example:"the picture is missing"`
+	Next bool   `json:"next,omitempty" doc:"also get the next task"`
+}
+
+// OwnReports are a worker's latest reports.
+type OwnReports struct {
+	Reports []OwnReport `json:"reports" doc:"the latest first"`
+}
+
+// OwnReport is what a worker said themselves is wrong with a task.
+type OwnReport struct {
+	Assignment crowd.AssignmentID `json:"assignment"`
+	Task       crowd.TaskID       `json:"task"`
+	Name       string             `json:"name" doc:"of the batch"`
+	At         time.Time          `json:"at"`
+	Text       string             `json:"text" doc:"empty: it was deleted"`
+	Reply      string             `json:"reply,omitempty" doc:"what the requester answered to the reports of the task"`
+	RepliedAt  time.Time          `json:"replied_at,omitzero"`
 }
 
 // Submitted is the reply to an answer.

@@ -75,6 +75,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.forecasts()
 	a.results()
 	a.taskResults()
+	a.reports()
 	a.checkWorkflows()
 	a.runs()
 	a.runData()

@@ -153,6 +153,9 @@ var elsewhere = map[string]string{
 	"POST /v1/my-tests/{id}/submit answers":      "TestInvitedByTheAPI",
 	"POST /v1/my-tests/{id}/submit try":          "TestInvitedByTheAPI",
 	"POST /v1/my-tests/{id}/submit unfinished":   "TestInvitedByTheAPI",
+	"POST /v1/work/{assignment}/report next":     "TestReports",
+	"POST /v1/work/{assignment}/report text":     "TestReports",
+	"PUT /v1/batches/{id}/tasks/{n}/reply text":  "TestReports",
 	"POST /v1/work/{assignment}/submit answer":   "TestTheWholeWay",
 	"POST /v1/work/{assignment}/submit next":     "TestTheWholeWay",
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/results"
+	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -67,6 +69,37 @@ func (a *api) taskResults() {
 			name := d.FileName(results.RowsAre(in.Rows), in.parsed, time.Now(), "")
 			return a.stream(name, table.WriterOptions{Format: table.Format(in.Format), JSONColumns: t.JSON, GuardFormulas: in.Spreadsheet}, t.Columns, t.Rows), nil
 		})
+}
+
+// reports registers what workers said is wrong with tasks.
+func (a *api) reports() {
+	const tag = "Results"
+	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/reports", summary: "List what workers said is wrong with tasks", tag: tag, access: access.WorkReports},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			BatchPath
+			After uint32 `query:"after" doc:"next of the page before"`
+			Limit int    `query:"limit" minimum:"1" maximum:"500" default:"100"`
+		}) (wire.Reports, error) {
+			_, list, more, err := a.app.Work.Reports(ctx, p, in.id, in.id.Assignment(in.After), in.Limit)
+			out := wire.Reports{Reports: lists.Map(list, toReport)}
+			if more {
+				out.Next = strconv.FormatUint(uint64(list[len(list)-1].Assignment.N()), 10)
+			}
+			return out, err
+		})
+	addAction(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks/{n}/reply", summary: "Answer the reports of a task, once for all", tag: tag, access: access.WorkReply,
+		text: "The answer is shown to whoever gets the task later. It replaces an earlier one. A task that nobody has reported has none."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			BatchPath
+			N    uint32 `path:"n" minimum:"1" maximum:"4294967295" doc:"its number: 5 of t17.5"`
+			Body wire.NewReply
+		}) error {
+			return a.app.Work.Reply(ctx, p, in.id.Task(in.N), in.Body.Text)
+		})
+}
+
+func toReport(r work.Report) wire.Report {
+	return wire.Report{Assignment: r.Assignment, Task: r.Task, Worker: r.By.Pseudonym, WorkerID: r.By.ID, WorkerName: r.By.Name, At: r.At, Text: r.Text, Reply: r.Reply.Text, RepliedAt: r.Reply.At}
 }
 
 func toResults(p *results.Page) wire.Results {

@@ -23,7 +23,7 @@ func toWork(w *work.HeldTask) (*wire.Work, error) {
 	}
 	out := &wire.Work{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, Reply: w.Reply, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Framed() {
@@ -100,6 +100,19 @@ func (a *api) work() {
 			w, err := a.app.Work.Skip(ctx, p, in.id, in.wait())
 			return a.next(ctx, p, w, err)
 		})
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/report", summary: "Say that something is wrong with a task, and give it back", tag: tag, access: access.WorkReport, unkeyed: oneAssignment,
+		text: "You are not asked it again. Its requester sees the text, and what they answer is shown to whoever gets the task later. Of several reports of an assignment the first one stands."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			AssignmentPath
+			Waiting
+			Body wire.NewReport
+		}) (out wire.Next, err error) {
+			w, err := a.app.Work.Report(ctx, p, in.id, in.Body.Text, in.Body.Next, in.wait())
+			if err != nil || !in.Body.Next {
+				return out, err
+			}
+			return a.next(ctx, p, w, nil)
+		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, unkeyed: oneAssignment},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {
 			return a.app.Work.Return(ctx, p, in.id)
@@ -108,6 +121,15 @@ func (a *api) work() {
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (wire.Lease, error) {
 			expires, err := a.app.Work.Heartbeat(ctx, p, in.id)
 			return wire.Lease{ExpiresAt: expires}, err
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/work/reports", summary: "What you last said is wrong with tasks, and what was answered", tag: tag, access: access.WorkOwnReports},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		}) (wire.OwnReports, error) {
+			list, err := a.app.Work.OwnReports(ctx, p, in.Limit)
+			return wire.OwnReports{Reports: lists.Map(list, func(r store.Report) wire.OwnReport {
+				return wire.OwnReport{Assignment: r.Assignment, Task: r.Task, Name: r.BatchName, At: r.At, Text: r.Text, Reply: r.Reply.Text, RepliedAt: r.Reply.At}
+			})}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/work/earnings", summary: "What you have earned, and your latest answers", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

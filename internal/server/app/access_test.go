@@ -166,6 +166,11 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Work.WhyNothing": func(s *scene, p *access.Principal) error { return second(s.Work.WhyNothing(s.ctx, p)) },
 	"Work.Heartbeat":  func(s *scene, p *access.Principal) error { return second(s.Work.Heartbeat(s.ctx, p, s.held)) },
 	"Work.Skip":       func(s *scene, p *access.Principal) error { return second(s.Work.Skip(s.ctx, p, s.held, 0)) },
+	"Work.Report": func(s *scene, p *access.Principal) error {
+		return second(s.Work.Report(s.ctx, p, s.held, "no picture", false, 0))
+	},
+	"Work.Reports": tryReports, "Work.Reply": tryReply,
+	"Work.OwnReports": func(s *scene, p *access.Principal) error { return second(s.Work.OwnReports(s.ctx, p, 1)) },
 	"Work.Return":     func(s *scene, p *access.Principal) error { return s.Work.Return(s.ctx, p, s.held) },
 	"Work.Submit": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Work.Submit(s.ctx, p, s.held, yes, false, 0)

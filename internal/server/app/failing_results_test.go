@@ -35,3 +35,15 @@ func (f *failingStore) Assignment(ctx context.Context, id crowd.AssignmentID) (s
 func (f *failingStore) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.Annotation, error) {
 	return fail1(f, ctx, "WorkerAnnotations", func() ([]store.Annotation, error) { return f.Store.WorkerAnnotations(ctx, worker, limit) })
 }
+
+func (f *failingStore) ListReports(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after crowd.AssignmentID, limit int) ([]store.Report, error) {
+	return fail1(f, ctx, "ListReports", func() ([]store.Report, error) { return f.Store.ListReports(ctx, tenant, id, after, limit) })
+}
+
+func (f *failingStore) PutReply(ctx context.Context, tenant crowd.TenantID, r store.Reply) error {
+	return f.err(ctx, "PutReply", func() error { return f.Store.PutReply(ctx, tenant, r) })
+}
+
+func (f *failingStore) WorkerReports(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.Report, error) {
+	return fail1(f, ctx, "WorkerReports", func() ([]store.Report, error) { return f.Store.WorkerReports(ctx, worker, limit) })
+}

@@ -25,6 +25,7 @@ type prepared struct {
 	made, running, open crowd.RunID
 	invitation          accounts.InvitationView
 	test                store.Test
+	reported            crowd.TaskID
 }
 
 // openStep is a workflow that waits for all rows of an open input.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -13,6 +14,18 @@ var laterEffects = []struct {
 	pattern string
 	do      func(t *testing.T, c *company)
 }{
+	{"POST /batches/{batch}/reports", func(t *testing.T, c *company) {
+		reported := read(c.app.Work.OwnReports(t.Context(), c.workers[0].principal(), 1))(t)[0].Task
+		path := "/batches/" + reported.Batch().String() + "/reports"
+		c.req.get("/batches/b1/reports").want(200, "Nobody has reported a problem")
+		c.req.post("/batches/b1/reports", url.Values{"task": {"t1.1"}, "text": {"x"}}).want(404)
+		c.req.post(path, url.Values{"task": {"t9.1"}, "text": {"x"}}).want(422, "is not a task of this batch")
+		c.req.get(path).form(path).set("text", "Here it is.").send().want(200, "Answered. Whoever gets the task", "Here it is.")
+		c.workers[0].get("/work/reports").want(200, "Here it is.").without("Not answered yet")
+		_, list, _, err := c.app.Work.Reports(t.Context(), c.req.principal(), reported.Batch(), 0, 9)
+		equal(t, err, nil)
+		equal(t, list[0].Reply.Text, "Here it is.")
+	}},
 	{"POST /runs/{run}/do", func(t *testing.T, c *company) {
 		c.boss.get("/runs/r1").form("/runs/r1/do").send().want(200)
 		if state := read(c.app.Runs.Get(t.Context(), c.boss.principal(), 1))(t).Run.State; state == store.RunLoading {

@@ -269,6 +269,16 @@ var effects = []struct {
 		c.workers[0].get("/work").form("/work/return").send().want(200)
 		equal(t, c.stateOf(t, held.Batch, held.Assignment), crowd.Returned)
 	}},
+	{"POST /work/report", func(t *testing.T, c *company) {
+		held := read(c.app.Work.Next(t.Context(), c.workers[0].principal(), 0))(t)
+		c.workers[0].get("/work/reports").want(200, "You have not reported a task")
+		c.workers[0].get("/work").form("/work/report").set("text", " ").send().want(422, "Your report was not taken: text: is missing")
+		c.workers[0].get("/work").form("/work/report").set("text", "<b>no picture</b>").send().want(200, "the requester sees what you said")
+		equal(t, c.stateOf(t, held.Batch, held.Assignment), crowd.Reported)
+		c.workers[0].get("/work").without("value=\"" + held.Assignment.String() + "\"")
+		c.workers[0].get("/work/reports").want(200, "no picture", "More", "Not answered yet").without("<b>no picture")
+		c.req.get("/batches/"+held.Batch.String()+"/reports").want(200, "no picture", "w_").without("<b>no picture")
+	}},
 	{"POST /work/heartbeat", func(t *testing.T, c *company) {
 		held := read(c.app.Work.Next(t.Context(), c.workers[0].principal(), 0))(t)
 		c.ahead.Add(int64(10 * time.Second))

@@ -134,6 +134,8 @@ var notices = map[string]string{
 	"again":      "You have answered this task already; your first answer is kept.",
 	"gone":       "That task was no longer yours.",
 	"skipped":    "Skipped.",
+	"reported":   "Thank you: the requester sees what you said. You do not get that task again.",
+	"replied":    "Answered. Whoever gets the task from now on sees it.",
 	"saved":      "Saved.",
 	"uploaded":   "The file is in. Here is what a worker will see.",
 	"launched":   "Launched.",

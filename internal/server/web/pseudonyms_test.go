@@ -30,6 +30,7 @@ func TestNoWorkerIsNamedOnPages(t *testing.T) {
 		b.get("/work").want(200).form("/work/submit").set("s.label", "yes").send().want(200)
 		b.post("/work/next", nil)
 	}
+	zoe.get("/work").want(200).form("/work/report").set("text", "no picture").send().want(200)
 	who := read(c.app.Accounts.Worker(t.Context(), c.boss.principal(), 1, zoe.principal().User.ID.String()))(t).Pseudonym
 	c.req.post("/tenants/n1/block", url.Values{"worker": {who}, "blocked": {"1"}}).want(200)
 	held, looked := map[string]bool{}, 0
@@ -50,7 +51,7 @@ func TestNoWorkerIsNamedOnPages(t *testing.T) {
 			held[rt.pattern] = strings.Contains(p.Text, who)
 		}
 	}
-	for _, pattern := range []string{"GET /batches/{batch}", "GET /batches/{batch}/quality", "GET /batches/{batch}/results", "GET /batches/{batch}/results/{task}", "GET /tenants/{tenant}/audit"} {
+	for _, pattern := range []string{"GET /batches/{batch}", "GET /batches/{batch}/quality", "GET /batches/{batch}/reports", "GET /batches/{batch}/results", "GET /batches/{batch}/results/{task}", "GET /tenants/{tenant}/audit"} {
 		if !held[pattern] {
 			t.Errorf("%s has nobody by a pseudonym: was there anything to see?", pattern)
 		}

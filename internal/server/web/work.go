@@ -89,6 +89,7 @@ type workData struct {
 	Training *trainingTask // nil: it is none
 	Going    string        // what happens after this task, if they go off duty or move
 	Stops    bool          // may go off duty
+	Reported string        // a report that was refused
 }
 
 // reasonCount is a reason, with the number of batches or workers that have it;
@@ -139,7 +140,7 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 		status = httpkit.Status(crowd.CodeOf(err))
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = cmp.Or(view.Title, work.Name), "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept()}
+	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq)}
 	return rq.renderStatus(status, "work", pg)
 }
 

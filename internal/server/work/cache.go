@@ -83,7 +83,7 @@ func (c *definitionCache) get(ctx context.Context, id crowd.BatchID) (*definitio
 // taskCache keeps the data of tasks, so that showing one does not read the store
 // each time. Tasks are handed out nearly in their order, and each to several
 // people, so it fetches a few neighbours at once and mostly has what is wanted.
-// The data of launched tasks never change.
+// The data of launched tasks never change, but for the reply to reports: see forget.
 type taskCache struct {
 	store interface {
 		Tasks(ctx context.Context, first crowd.TaskID, n int) ([]store.Task, error)
@@ -120,7 +120,7 @@ func (c *taskCache) task(ctx context.Context, id crowd.TaskID) (store.Task, erro
 // lookup gets a task from its bundle. outdated reports that the bundle did not have it
 // and was not full; it has been dropped then.
 func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, outdated bool, err error) {
-	first := id.Batch().Task((id.N()-1)/bundleSize*bundleSize + 1)
+	first := firstOf(id)
 	c.mu.Lock()
 	b := c.bundles[first]
 	if b == nil {
@@ -160,13 +160,26 @@ func (c *taskCache) lookup(ctx context.Context, id crowd.TaskID) (t store.Task, 
 	return b.tasks[i], false, nil
 }
 
+// forget has a task read again, whose reply has changed. It comes after the change: a
+// bundle is in the cache before it is read, so one that was read too early goes, too.
+func (c *taskCache) forget(id crowd.TaskID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.bundles, firstOf(id))
+}
+
+// firstOf returns the first task of the bundle of a task.
+func firstOf(id crowd.TaskID) crowd.TaskID {
+	return id.Batch().Task((id.N()-1)/bundleSize*bundleSize + 1)
+}
+
 // keep counts a fetched bundle's bytes, and empties the cache when it is full.
 // A failed fetch is not kept.
 func (c *taskCache) keep(first crowd.TaskID, b *bundle) {
 	size, text := 0, 0
 	for _, t := range b.tasks {
 		text += store.TextBytes(t.Values)
-		size += rowOverhead
+		size += rowOverhead + len(t.Reply)
 		for _, cell := range t.Values {
 			size += rowOverhead/4 + len(cell)
 		}

@@ -52,6 +52,7 @@ type HeldTask struct {
 	Lease    time.Duration
 	Template *task.Compiled
 	Values   task.Fitted
+	Reply    string // what its requester answered to reports that something is wrong with it
 
 	tenant crowd.TenantID
 	names  *pseudonym.Names
@@ -124,7 +125,7 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	}
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
-		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes),
+		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply,
 		tenant: d.Spec.Tenant, names: s.names,
 	}, nil
 }

@@ -243,6 +243,8 @@ func (log *Log) count(l *logRow, answered bool) {
 		log.Left.Filtered++
 	case !answered:
 		switch how := crowd.AssignmentState(l.state); how {
+		case crowd.Reported: // they went on to another task, too
+			log.GaveUp = append(log.GaveUp, GaveUp{Kind: l.Kind, How: crowd.Skipped, Seconds: l.Seconds})
 		case crowd.Skipped, crowd.Returned, crowd.Expired:
 			log.GaveUp = append(log.GaveUp, GaveUp{Kind: l.Kind, How: how, Seconds: l.Seconds})
 		default:

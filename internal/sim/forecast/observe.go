@@ -224,7 +224,7 @@ func (o *Observed) answers(signs []Sign) {
 		}
 		o.HandOuts++
 		switch s.State {
-		case crowd.Skipped, crowd.Returned:
+		case crowd.Skipped, crowd.Reported, crowd.Returned:
 			o.GivenUp++
 		case crowd.Expired:
 			o.Lost++

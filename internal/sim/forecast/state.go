@@ -162,7 +162,7 @@ func wrongAssignment(b *engine.BatchSnapshot) string {
 	return ""
 }
 
-var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, crowd.Returned, crowd.Skipped, crowd.Expired, crowd.Withdrawn}
+var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, crowd.Returned, crowd.Skipped, crowd.Expired, crowd.Withdrawn, crowd.Reported}
 
 // left is how many answers a batch still wants, those in somebody's hands among
 // them.

@@ -70,6 +70,9 @@ var personal = []personalTable{
 	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
 		`update users set name = '(erased u' || cast($1 as bigint) || ')', name_key = '(erased u' || cast($1 as bigint) || ')', full_name = '', email = '', email_verified = false, password_hash = '', admin = false, pool = 0,
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
+	{name: "reports", about: ofWorker, erase: []string{
+		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from reports x join batches b on b.id = x.assignment >> 32 where x.worker = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
+		`update reports set body = '' where worker = $1`}},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
@@ -81,7 +84,7 @@ var personal = []personalTable{
 	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || cast($1 as bigint)))`,
 		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
 	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("deletions"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
-	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
+	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("replies"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
 	nobody("run_texts"), nobody("secrets"), nobody("services"), nobody("tasks"), nobody("tenant_secrets"), nobody("tenants"), nobody("test_questions"),
 }
 

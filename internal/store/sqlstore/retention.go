@@ -266,6 +266,13 @@ func deleteRows(ctx context.Context, tx transaction, d *deletion, limit int) err
 			return err
 		}
 	}
+	if e == emptiedAnswers {
+		n, err := emptyReports(ctx, tx, d, limit)
+		if err != nil || n > 0 {
+			d.last = last
+			return err
+		}
+	}
 	d.last = d.until
 	return nil
 }

@@ -191,10 +191,10 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 	return nil
 }
 
-const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by, class from tasks `
+const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by, class, coalesce((select body from replies where task = tasks.id), '') from tasks `
 
 func scanTask(r row, t *store.Task) error {
-	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy}, &t.Class)
+	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy}, &t.Class, &t.Reply)
 }
 
 // Task implements store.Batches.

@@ -343,6 +343,20 @@ CREATE TABLE removals (
     task       integer primary key,
     removed_at bigint not null
 );
+CREATE TABLE replies ( -- shown to whoever gets the task later
+    task       integer primary key,
+    replied_at bigint not null,
+    body       text   not null
+);
+CREATE TABLE reports (
+    assignment  integer primary key, -- which ended as reported
+    task        bigint not null,
+    worker      bigint not null,
+    reported_at bigint not null,
+    body        text   not null
+);
+CREATE INDEX reports_by_task on reports (task);
+CREATE INDEX reports_by_worker on reports (worker);
 CREATE TABLE requests (
     person       bigint not null references users (id),
     tenant       bigint not null, -- of their token; 0: any
