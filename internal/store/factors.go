@@ -62,8 +62,9 @@ type Factors interface {
 	// PutRecoveryCodes replaces the hashes of a user's recovery codes.
 	PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashes []string) error
 	// UseRecoveryCode takes a code of a user away; NotFound if it is not there. Of two
-	// callers one succeeds.
-	UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string) error
+	// callers one succeeds. With session, unless it is nil, it is one with CreateToken: the
+	// code is not used up if the session that it begins is not kept.
+	UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string, session *Token) error
 	// RecoveryCodes counts those of a user that are left.
 	RecoveryCodes(ctx context.Context, user crowd.WorkerID) (int, error)
 }

@@ -51,8 +51,13 @@ func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, els
 		case c.Code == "" && c.Passkey.Answer == "":
 			return "", s.challenge(ctx, u, held)
 		default:
-			if err := s.checkFactor(store.Preparing(ctx), u, c, held); err != nil {
-				return "", err
+			var session string
+			c.recover = func(hash string) (err error) {
+				session, err = s.recoveredSession(ctx, u, hash)
+				return err
+			}
+			if err := s.checkFactor(store.Preparing(ctx), u, c, held); err != nil || session != "" {
+				return session, err
 			}
 		}
 	}
@@ -64,6 +69,20 @@ func (s *Accounts) newSession(ctx context.Context, u *store.User, elsewhere bool
 		return "", err
 	}
 	return s.session(ctx, u.ID, elsewhere)
+}
+
+// recoveredSession is newSession of who shows a recovery code with this hash, which is used
+// up with it only: there are few of them, and no other way in may be left.
+func (s *Accounts) recoveredSession(ctx context.Context, u *store.User, hash string) (string, error) {
+	if err := s.store.DeleteExpiredTokens(store.Preparing(ctx), s.clock.Time()); err != nil {
+		return "", err
+	}
+	t := s.sessionOf(ctx, u.ID, false)
+	secret := s.newSecret(&t, sessionPrefix)
+	if err := s.store.UseRecoveryCode(ctx, u.ID, hash, &t); err != nil {
+		return "", err
+	}
+	return secret, nil
 }
 
 // ofSignIn is the purpose of tickets of who has shown their first factor.
@@ -142,7 +161,7 @@ func (s *Accounts) checkFactor(ctx context.Context, u *store.User, c *Credential
 // checkCode checks the code in c, of one of somebody's factors or for recovery, and uses it
 // up. Wrong ones use up what is left of the limits.
 func (s *Accounts) checkCode(ctx context.Context, u *store.User, c *Credentials, held []store.Factor) error {
-	return s.guess(ctx, u, c, func() error { return s.useCode(ctx, u, c.Code, held) })
+	return s.guess(ctx, u, c, func() error { return s.useCode(ctx, u, c, held) })
 }
 
 // guess counts a guess at somebody's second factor, which is wrong if try returns errCode.
@@ -177,7 +196,8 @@ func (s *Accounts) takeCodeGuess(u *store.User, from netip.Addr, device string, 
 }
 
 // useCode uses a code up, or returns errCode.
-func (s *Accounts) useCode(ctx context.Context, u *store.User, code string, held []store.Factor) error {
+func (s *Accounts) useCode(ctx context.Context, u *store.User, c *Credentials, held []store.Factor) error {
+	code := c.Code
 	if len(code) > 100 {
 		return errCode
 	}
@@ -200,7 +220,10 @@ func (s *Accounts) useCode(ctx context.Context, u *store.User, code string, held
 	if hash == "" {
 		return errCode
 	}
-	return orWrong(s.store.UseRecoveryCode(ctx, u.ID, hash), crowd.NotFound)
+	if c.recover != nil {
+		return orWrong(c.recover(hash), crowd.NotFound)
+	}
+	return orWrong(s.store.UseRecoveryCode(ctx, u.ID, hash, nil), crowd.NotFound)
 }
 
 // orWrong returns errCode for an error with a code.

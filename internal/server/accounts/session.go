@@ -129,12 +129,20 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 
 // session begins a session, of who has shown a second factor elsewhere or not.
 func (s *Accounts) session(ctx context.Context, id crowd.WorkerID, elsewhere bool) (string, error) {
+	t := s.sessionOf(ctx, id, elsewhere)
+	return s.issue(ctx, &t, sessionPrefix)
+}
+
+// sessionPrefix begins the secrets of sessions.
+const sessionPrefix = "ses"
+
+func (s *Accounts) sessionOf(ctx context.Context, id crowd.WorkerID, elsewhere bool) store.Token {
 	from := access.SenderOf(ctx)
 	t := store.Token{Kind: store.SessionToken, User: id, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife), FactorElsewhere: elsewhere}
 	if from.Address.IsValid() {
 		t.Address = from.Address.Unmap().String()
 	}
-	return s.issue(ctx, &t, "ses")
+	return t
 }
 
 // uses are when tokens were used last, to a minute, until they are kept.

@@ -57,6 +57,8 @@ type Credentials struct {
 	From     netip.Addr // of the sender; zero: not known
 	Device   string     // of the browser, as Device has returned it; "": none
 	Passkey  Passkey    // in place of a code
+
+	recover func(hash string) error // uses a recovery code up, with what it is shown for; nil: alone
 }
 
 // SignIn checks a name and a password and returns the secret of a new session.

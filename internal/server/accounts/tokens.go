@@ -262,12 +262,18 @@ func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crow
 
 // issue keeps a new token and returns its secret, which is shown this once.
 func (s *Accounts) issue(ctx context.Context, t *store.Token, prefix string) (secret string, err error) {
-	secret = auth.NewSecret(prefix)
-	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.clock.Time()
+	secret = s.newSecret(t, prefix)
 	if t.ID, err = s.store.CreateToken(ctx, *t); err != nil {
 		return "", err
 	}
 	return secret, nil
+}
+
+// newSecret gives a new token its secret.
+func (s *Accounts) newSecret(t *store.Token, prefix string) string {
+	secret := auth.NewSecret(prefix)
+	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.clock.Time()
+	return secret
 }
 
 // deleteTokens takes a user's tokens of one kind away.

@@ -56,8 +56,8 @@ func (f *failingStore) PutRecoveryCodes(ctx context.Context, user crowd.WorkerID
 	return f.err(ctx, "PutRecoveryCodes", func() error { return f.Store.PutRecoveryCodes(ctx, user, hashes) })
 }
 
-func (f *failingStore) UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string) error {
-	return f.err(ctx, "UseRecoveryCode", func() error { return f.Store.UseRecoveryCode(ctx, user, hash) })
+func (f *failingStore) UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string, session *store.Token) error {
+	return f.err(ctx, "UseRecoveryCode", func() error { return f.Store.UseRecoveryCode(ctx, user, hash, session) })
 }
 
 func (f *failingStore) RecoveryCodes(ctx context.Context, user crowd.WorkerID) (int, error) {

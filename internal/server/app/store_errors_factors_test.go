@@ -156,7 +156,4 @@ func init() { // what was shown is used up before a change that then fails: nobo
 	for _, key := range []string{"BeginPasskey: with a passkey/Factors", "BeginPasskey: with a passkey/CreateFactor", "FinishFactor: by a passkey/DeleteExpiredTokens", "FinishFactor: by a passkey/CreateToken", "SignInWithPasskey/DeleteExpiredTokens", "SignInWithPasskey/CreateToken"} {
 		excused["Accounts."+key] = excuse{why: spent, differs: []string{"spent_challenges"}}
 	}
-	for _, method := range []string{"DeleteExpiredTokens", "CreateToken"} {
-		excused["Accounts.FinishFactor: by a recovery code/"+method] = excuse{why: "the code is used up, and another one lets them in", again: crowd.Unauthenticated, differs: []string{"tokens", "counters"}}
-	}
 }

@@ -159,10 +159,14 @@ func (s *Store) PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashe
 }
 
 // UseRecoveryCode implements store.Factors.
-func (s *Store) UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string) error {
+func (s *Store) UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string, session *store.Token) error {
 	return s.change(ctx, "use recovery code", func(ctx context.Context, tx transaction) error {
 		none := crowd.Errorf(crowd.NotFound, "%s has no such recovery code", user)
-		return tx.must(ctx, none, `delete from recovery_codes where user_id = $1 and hash = $2`, user, hash)
+		err := tx.must(ctx, none, `delete from recovery_codes where user_id = $1 and hash = $2`, user, hash)
+		if err != nil || session == nil {
+			return err
+		}
+		return s.addToken(ctx, tx, session)
 	})
 }
 

@@ -18,16 +18,18 @@ var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, na
 
 // CreateToken implements store.Tokens.
 func (s *Store) CreateToken(ctx context.Context, t store.Token) (int64, error) {
-	return create(ctx, s, "create token", &t.ID, func(ctx context.Context, tx transaction) error {
-		if err := there(ctx, tx, t.User); err != nil {
-			return err
-		}
-		err := addNew(ctx, tx, tokens, &t, "token", &t.ID)
-		if err != nil || t.Kind != store.APIToken {
-			return s.taken(err, "hash", "this token exists already")
-		}
-		return s.chargeToken(ctx, tx, &t)
-	})
+	return create(ctx, s, "create token", &t.ID, func(ctx context.Context, tx transaction) error { return s.addToken(ctx, tx, &t) })
+}
+
+func (s *Store) addToken(ctx context.Context, tx transaction, t *store.Token) error {
+	if err := there(ctx, tx, t.User); err != nil {
+		return err
+	}
+	err := addNew(ctx, tx, tokens, t, "token", &t.ID)
+	if err != nil || t.Kind != store.APIToken {
+		return s.taken(err, "hash", "this token exists already")
+	}
+	return s.chargeToken(ctx, tx, t)
 }
 
 // chargeToken refuses a new token for programs that passes the quota of its tenant, or,

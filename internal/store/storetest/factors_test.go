@@ -73,7 +73,7 @@ func testFactorsUsedAtOnce(t *testing.T, w *world) {
 			if err := w.UseFactor(w.ctx, f); err == nil {
 				codes.Add(1)
 			}
-			if err := w.UseRecoveryCode(w.ctx, f.User, "a"); err == nil {
+			if err := w.UseRecoveryCode(w.ctx, f.User, "a", nil); err == nil {
 				recovery.Add(1)
 			}
 		})
@@ -152,10 +152,21 @@ func testRecoveryCodes(t *testing.T, w *world) {
 	ok(t, w.PutRecoveryCodes(w.ctx, ann, []string{"a", "b"}))
 	ok(t, w.PutRecoveryCodes(w.ctx, bob, []string{"a"}))
 	ok(t, w.PutRecoveryCodes(w.ctx, ann, []string{"b", "c", "d"}))
-	refused(t, w.UseRecoveryCode(w.ctx, ann, "a"), crowd.NotFound)
-	ok(t, w.UseRecoveryCode(w.ctx, ann, "b"))
-	refused(t, w.UseRecoveryCode(w.ctx, ann, "b"), crowd.NotFound)
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "a", nil), crowd.NotFound)
+	ok(t, w.UseRecoveryCode(w.ctx, ann, "b", nil))
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "b", nil), crowd.NotFound)
 	same(t, "left", must(w.RecoveryCodes(w.ctx, ann))(t), 2)
 	same(t, "of another", must(w.RecoveryCodes(w.ctx, bob))(t), 1)
 	refused(t, w.PutRecoveryCodes(w.ctx, 999, []string{"a"}), crowd.NotFound)
+
+	// A session and the code that begins it are kept together, or neither is.
+	session := store.Token{Hash: "session", Kind: store.SessionToken, User: ann, CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour)}
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "b", &session), crowd.NotFound)
+	_, err := w.TokenByHash(w.ctx, "session")
+	refused(t, err, crowd.NotFound)
+	ok(t, w.UseRecoveryCode(w.ctx, ann, "c", &session))
+	same(t, "whose session", must(w.TokenByHash(w.ctx, "session"))(t).User, ann)
+	again := session
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "d", &again), crowd.Conflict)
+	same(t, "left", must(w.RecoveryCodes(w.ctx, ann))(t), 1)
 }
