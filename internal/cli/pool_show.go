@@ -162,7 +162,7 @@ func (p *shownPool) figures() []any {
 	case p.Account.Empty:
 		money += ": waiting cannot be paid"
 	case p.LowFunds:
-		money += ": it lasts less than ten minutes for those on duty (throng pool fund " + p.ID.String() + " AMOUNT)"
+		money += ": it lasts less than ten minutes for those on duty, which take " + p.NeededFunds.String() + " (throng pool fund " + p.ID.String() + " AMOUNT)"
 	}
 	return append(list, "money", money)
 }

@@ -78,7 +78,13 @@ const lowFunds = 10 * time.Minute
 // minutes for those on duty. Who stands outside its gate is not paid.
 func (v *PoolView) Low() bool {
 	f, rate := &v.Status.Funds, v.Retainer.Rate
-	return rate > 0 && (f.Empty || f.Funds-f.Owed < rate*crowd.Money(max(v.OnDuty, 1))*crowd.Money(lowFunds/time.Minute))
+	return rate > 0 && (f.Empty || f.Funds-f.Owed < v.TenMinutes())
+}
+
+// TenMinutes is what those on duty are paid for waiting in ten minutes, or one person where
+// nobody is on duty.
+func (v *PoolView) TenMinutes() crowd.Money {
+	return v.Retainer.Rate * crowd.Money(max(v.OnDuty, 1)) * crowd.Money(lowFunds/time.Minute)
 }
 
 // DefaultRetainer is how a new pool keeps people: whoever asks for a task is on

@@ -125,7 +125,7 @@ func (d *poolData) Low() string {
 	case d.V.Status.Funds.Empty:
 		return "The pool's money for waiting has run out: nobody is called, and nobody is kept waiting. Add some below."
 	default:
-		return "The pool's money for waiting lasts less than ten minutes for those on duty."
+		return "The pool's money for waiting lasts less than ten minutes for those on duty, which take " + d.V.TenMinutes().String() + "."
 	}
 }
 

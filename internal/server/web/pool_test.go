@@ -198,7 +198,7 @@ func TestThePoolsPage(t *testing.T) {
 	p.form("/admin/pools/p1/fund").set("amount", "2000").press("do", "take").send().want(http.StatusUnprocessableEntity, "One thing has to be put right")
 	p.form("/admin/pools/p1/fund").set("amount", "x").press("do", "take").send().want(http.StatusUnprocessableEntity, "is not an amount")
 	p.form("/admin/pools/p1/fund").set("amount", "").press("do", "add").send().want(http.StatusUnprocessableEntity, "Say how much")
-	p.form("/admin/pools/p1/fund").set("amount", "102.40").press("do", "take").send().want(200, "lasts less than ten minutes", "To the money")
+	p.form("/admin/pools/p1/fund").set("amount", "102.40").press("do", "take").send().want(200, "lasts less than ten minutes for those on duty, which take ", "To the money")
 	// The log, a page at a time.
 	for range 40 {
 		c.boss.get("/admin/pools/p1/settings").form("/admin/pools/p1/settings").set("min", "2").set("training", "0").press("then", "save").send().want(200)
