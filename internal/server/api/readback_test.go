@@ -126,6 +126,7 @@ var elsewhere = map[string]string{
 	"POST /v1/session code":                 "TestSecondFactorsByTheAPI",
 	"PUT /v1/me/address address":            "TestAddressesByTheAPI",
 	"PUT /v1/me/address password":           "TestAddressesByTheAPI",
+	"PUT /v1/me/address code":               "web.TestWhoHasNoPasswordChangesTheirAddress, by the same call",
 	"POST /v1/me/address/confirm token":     "TestAddressesByTheAPI",
 	"PUT /v1/me/password old":               "TestSessionsByTheAPI",
 	"PUT /v1/me/password password":          "TestSessionsByTheAPI",
