@@ -324,6 +324,7 @@ func TestBadSettings(t *testing.T) {
 		`{"control": {"target": {"tail": 0.1}}}`:                   "control.target.tail",
 		`{"control": {"expect": {"task_time_seconds": -1}}}`:       "control.expect.task_time_seconds",
 		`{"control": {"elasticity": "rules"}}`:                     "control.rules",
+		`{"control": {"least_preference": 1.5}}`:                   "control.least_preference",
 		`{"calling": {"ask": 0.5}}`:                                "calling.ask",
 		`{"calling": {"answer_seconds": 1}}`:                       "calling.answer_seconds",
 		`{"calling": {"life_seconds": 1}}`:                         "calling.life_seconds",

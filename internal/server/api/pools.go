@@ -136,7 +136,7 @@ var poolFields = map[string]string{
 	"elasticity": "control.elasticity", "stability": "control.stability", "balancer": "control.balancer", "rules": "control.rules", "min": "control.min", "max": "control.max", "gate": "control.gate",
 	"cooldown": "control.cooldown_seconds", "window": "control.window_seconds", "target.eta": "control.target.eta", "target.salary": "control.target.salary",
 	"target.wait": "control.target.wait_seconds", "target.tail": "control.target.tail", "expect.task_time": "control.expect.task_time_seconds",
-	"ask": "calling.ask", "answer": "calling.answer_seconds", "life": "calling.life_seconds",
+	"ask": "calling.ask", "answer": "calling.answer_seconds", "life": "calling.life_seconds", "least_preference": "control.least_preference",
 }
 
 const poolTag = "Pools"
