@@ -166,5 +166,15 @@ func (s *Settings) numbers() error {
 	return list.Err()
 }
 
+// Unsign makes each minus zero among the figures a zero: they mean the same, and are
+// written differently.
+func (s *Settings) Unsign() {
+	for _, x := range []*float64{&s.Target.Eta, &s.Target.Salary, &s.Target.Tail, &s.LeastPreference} {
+		if *x == 0 {
+			*x = 0
+		}
+	}
+}
+
 // maxSalary is money a minute, far above any.
 const maxSalary = 1_000_000

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/recruit"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -63,5 +65,25 @@ func TestOnlyThoseWhoLikeAPoolAreCalled(t *testing.T) {
 	expect("when all of them are here")
 	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.OnDuty != 3 || v.Coming != 0 || !strings.Contains(strings.Join(v.Status.Next.Why, "\n"), "nobody is left to ask") {
 		t.Errorf("%d are on duty, %d coming; %+v", v.OnDuty, v.Coming, v.Status.Next)
+	}
+}
+
+// TestMinusZeroIsZero: a setting that is given as minus zero is zero, which is no change.
+func TestMinusZeroIsZero(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	before := len(w.actions())
+	minus := math.Copysign(0, -1)
+	v := must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Control.LeastPreference, now.Control.Target = minus, pool.Target{Eta: minus, Salary: minus, Tail: minus}
+		return nil
+	}))(t)
+	for _, x := range []float64{v.Control.LeastPreference, v.Control.Target.Eta, v.Control.Target.Salary, v.Control.Target.Tail} {
+		if math.Signbit(x) {
+			t.Errorf("minus zero is kept: %+v", v.Control)
+		}
+	}
+	if log := w.actions(); len(log) != before {
+		t.Errorf("it is logged: %+v", log[0])
 	}
 }

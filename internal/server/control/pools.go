@@ -184,6 +184,7 @@ func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.Poo
 	if err := change(&now); err != nil {
 		return PoolView{}, err
 	}
+	now.Control.Unsign()
 	if before.Retainer.Called && !now.Retainer.Called && now.Retainer.Rate == before.Retainer.Rate {
 		now.Retainer.Rate = 0 // it was the pay of those called; an open pool pays whoever waits only if that is set for it
 	}
