@@ -183,6 +183,7 @@ func TestRefusedRows(t *testing.T) {
 		{"a bad cell", id, orchestrator.NewRows{Input: "items"}, "id,price\na,2\nb,cheap\nc\n", crowd.Invalid, "line 3"},
 		{"a lacking column", id, orchestrator.NewRows{Input: "items"}, "id,cost\na,2\n", crowd.Invalid, "price"},
 		{"too many", id, orchestrator.NewRows{Input: "items"}, many, crowd.TooLarge, "10000 rows"},
+		{"a gap of a row in the feed", id, orchestrator.NewRows{Input: "items", Feed: "f", After: 2}, "id,price\na,2\n", crowd.Conflict, "has 1 row of \"f\": the rows after those come first, and these begin after 2"},
 		{"a gap in the feed", id, orchestrator.NewRows{Input: "items", Feed: "f", After: 5}, "id,price\na,2\n", crowd.Conflict, "begin after 5"},
 		{"no feed", id, orchestrator.NewRows{Input: "items", After: 5}, "id,price\na,2\n", crowd.Invalid, "feed"},
 		{"a long name", id, orchestrator.NewRows{Input: "items", Feed: strings.Repeat("f", 201)}, "id,price\na,2\n", crowd.Invalid, "feed"},

@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,6 +22,10 @@ steps:
     sql: select id || '' as id, size || '' as size from items
   long: {from: copied, sql: select id from copied}
 `
+	var ten []string // of eleven that do not fit
+	for i := range 10 {
+		ten = append(ten, fmt.Sprintf(`item %d of items in r1: size must be a number`, i+1))
+	}
 	declared := strings.NewReplacer("size: text", "size: number")
 	query := strings.NewReplacer("  long:", "    columns: {size: number}\n  long:")
 	for name, x := range map[string]struct {
@@ -31,6 +36,7 @@ steps:
 		"one does not":       {declared.Replace(before), "a,1\nb,two\n", "", []string{`parent: item 2 of items in r1: size must be a number, as 12 or -0.5, not "two"; declare size as text again, or make a run that does not go on from r1, with a file that fits`}},
 		"from a later step":  {declared.Replace(before), "a,1\nb,two\n", "long", []string{`parent: item 2 of items in r1: size must`}},
 		"two do not":         {strings.ReplaceAll(before, "size: text", "size: bool"), "a,yes\nb,two\nc,3\n", "", []string{`item 2 of items in r1: size must be true or false (or yes, no, 1, 0), not "two"`, `item 3 of items in r1: size must be`}},
+		"ten are named":      {declared.Replace(before), strings.Repeat("a,two\n", 11), "", ten},
 		"of a step":          {query.Replace(before), "a,1\nb,two\n", "long", []string{`parent: item 4 of copied in r1: size must be a number, as 12 or -0.5, not "two"; start from copied, or from a step before it`}},
 		"a step done again":  {query.Replace(before), "a,1\nb,2\n", "copied", nil},
 		"the types are kept": {strings.ReplaceAll(before, "long", "longer"), "a,1\nb,two\n", "", nil},
