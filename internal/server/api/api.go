@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/repeats"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // Config sets up the API.
@@ -57,7 +58,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	}
 	c.Components.Schemas = newSchemas()
 	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
-	a.huma.UseMiddleware(a.identify, a.given, a.finite)
+	a.huma.UseMiddleware(a.identify, a.single, a.given, a.finite)
 	a.session()
 	a.people()
 	a.providers()
@@ -158,6 +159,34 @@ func (a *api) refuse(ctx huma.Context, err error) {
 	_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
 }
 
+// refuseParameter refuses a request for a parameter, by the name that it has in the query: a
+// property of JSON that the same word stands for may have another one.
+func (a *api) refuseParameter(ctx huma.Context, p *huma.Param, format string, args ...any) {
+	e := crowd.Fieldf(p.Name, format, args...)
+	problem := newProblem(e.Code, e.Error())
+	problem.Errors = []wire.FieldNote{{Field: e.Field, Message: e.Message}}
+	_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+}
+
+// single refuses a parameter of the query that is given more than once: only the first would
+// count. A list has its values in one, as the document says.
+func (a *api) single(ctx huma.Context, next func(huma.Context)) {
+	u := ctx.URL()
+	q := u.Query()
+	for _, p := range ctx.Operation().Parameters {
+		if p.In != "query" || len(q[p.Name]) < 2 {
+			continue
+		}
+		how := "give it once"
+		if p.Schema.Type == huma.TypeArray {
+			how += ", with commas between its values"
+		}
+		a.refuseParameter(ctx, p, "it is given %d times: %s", len(q[p.Name]), how)
+		return
+	}
+	next(ctx)
+}
+
 // given refuses a parameter without a value in a request that has an effect, and a query
 // that cannot be read: either counts as not given, also what keeps a request that is sent
 // again from having its effect again.
@@ -174,7 +203,7 @@ func (a *api) given(ctx huma.Context, next func(huma.Context)) {
 	}
 	for _, p := range ctx.Operation().Parameters {
 		if p.In == "query" && slices.Contains(q[p.Name], "") {
-			a.refuse(ctx, crowd.Fieldf(p.Name, "it has no value: give one, or leave the parameter out"))
+			a.refuseParameter(ctx, p, "it has no value: give one, or leave the parameter out")
 			return
 		}
 	}
@@ -188,7 +217,7 @@ func (a *api) finite(ctx huma.Context, next func(huma.Context)) {
 			continue
 		}
 		if x, err := strconv.ParseFloat(ctx.Query(p.Name), 64); err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			a.refuse(ctx, crowd.Fieldf(p.Name, "%q is not a number such as 1.5", ctx.Query(p.Name)))
+			a.refuseParameter(ctx, p, "%q is not a number such as 1.5", ctx.Query(p.Name))
 			return
 		}
 	}
