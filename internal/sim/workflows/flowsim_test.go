@@ -252,3 +252,33 @@ steps:
 		})
 	}
 }
+
+// TestTooFewPeopleBindMoney: where a review that nobody may do keeps its money, so that the
+// step before it has none left, the dead end is the people, whatever the budget.
+func TestTooFewPeopleBindMoney(t *testing.T) {
+	t.Parallel()
+	const text = `workflow: w
+inputs: {items: {columns: [id]}}
+steps:
+  draft:
+    from: {items: stream}
+    crowd: {template: {kind: choose_one, question: "Good?", options: [yes, no], show: [id]}, redundancy: {count: 1}, reward: 0.10, output: a}
+  review:
+    from: {draft: stream}
+    crowd: {template: {kind: choose_one, question: "Sure?", options: [yes, no], show: [id]}, redundancy: {count: 1}, reward: 0.10, not_by: [draft], output: b}
+`
+	for _, budget := range []crowd.Money{crowd.Unit * 3 / 2, 100 * crowd.Unit} {
+		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		_, err = Run(t.Context(), Setup{
+			Text: text, Budget: budget, Inputs: map[string]table.Rows{"items": rows(t, "id\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n")},
+			Workers: 1, Seed: 1, Store: st, Services: httpstep.NewClient(httpstep.Options{}),
+		})
+		if err == nil || !strings.Contains(err.Error(), "review: the step cannot go on: ") || !strings.Contains(err.Error(), "try more people (--workers)") {
+			t.Errorf("with %s: got %v", budget, err)
+		}
+	}
+}

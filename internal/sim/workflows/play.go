@@ -255,19 +255,33 @@ func (w *world) stalled() error {
 	return nil
 }
 
-// deadEnd says why a run cannot end.
+// deadEnd says why a run cannot end: first what no money mends, as too few people for one
+// step leave its money reserved, which others then wait for.
 func (w *world) deadEnd(v *orchestrator.View) error {
 	for i := range v.Nodes {
-		switch x := &v.Nodes[i]; {
-		case x.Error != "" && x.Batch != nil:
-			return crowd.Fieldf(x.Name, "the step cannot go on: %s; %d items have a label there", x.Error, x.OK)
-		case x.Error != "":
-			return crowd.Fieldf(x.Name, "the step cannot go on: %s", x.Error)
-		case x.Crowd.TooSmall():
+		if x := &v.Nodes[i]; x.Error != "" && !x.WaitsForMoney() {
+			return deadStep(x)
+		}
+	}
+	for i := range v.Nodes {
+		if x := &v.Nodes[i]; x.Crowd.TooSmall() {
 			return crowd.Fieldf(x.Name, "the step cannot go on: %s; try %s", x.Crowd, remedy(x))
 		}
 	}
+	for i := range v.Nodes {
+		if x := &v.Nodes[i]; x.Error != "" {
+			return deadStep(x)
+		}
+	}
 	return crowd.Errorf(crowd.Conflict, "nothing goes on any more: a task may want answers from more people than there are (%d a pool); try more people (--workers)", w.Workers)
+}
+
+// deadStep is the error of a step that has one, as the reason why its run cannot end.
+func deadStep(x *orchestrator.NodeView) error {
+	if x.Batch == nil {
+		return crowd.Fieldf(x.Name, "the step cannot go on: %s", x.Error)
+	}
+	return crowd.Fieldf(x.Name, "the step cannot go on: %s; %d items have a label there", x.Error, x.OK)
 }
 
 // remedy says what lets a step with too few people go on.
