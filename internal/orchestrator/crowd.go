@@ -49,7 +49,7 @@ func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
 func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 	r, n := s.run, s.node
 	batch, err := s.launchedBatch(ctx)
-	if err != nil {
+	if err != nil || n.State == store.NodeFailed {
 		return false, err
 	}
 	if batch != nil && batch.Progress.State.Ended() {

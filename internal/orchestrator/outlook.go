@@ -25,7 +25,7 @@ func (v *View) Blocked(node int) string {
 	switch {
 	case v.State != store.RunRunning || n.Step == nil || n.State == store.NodeDone:
 	case n.State == store.NodeFailed:
-		return "the step has failed: " + n.Error
+		return "the step has failed: " + n.Error + "; once that has changed, try the step again"
 	case n.WaitsForMoney() && n.InHand+n.Offered == 0:
 		return n.Error
 	case n.Waiting+n.Inside == 0:

@@ -349,6 +349,37 @@ func TestAPoolThatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestAStepTakesUpTheBatchThatWasRefused: what a step made before the pool refused it is
+// launched when the step is tried again, and not made twice.
+func TestAStepTakesUpTheBatchThatWasRefused(t *testing.T) {
+	w := newWorld(t)
+	w.refused = crowd.Fieldf("priority", "is beyond the highest")
+	id := w.start("workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: {items: stream}, "+choose+"}\n", "id\n1\n2\n")
+	w.settle()
+	made := w.node(id, "ask").Node.Batch
+	for range 2 {
+		if n := w.node(id, "ask"); n.State != store.NodeFailed || made == 0 || n.Node.Batch != made || !strings.Contains(n.Error, "beyond the highest") {
+			t.Fatalf("ask is %s with %s, %q", n.State, n.Node.Batch, n.Error)
+		}
+		if why := w.view(id).Blocked(w.node(id, "ask").Node.Node); !strings.Contains(why, "try the step again") {
+			t.Errorf("it says %q", why)
+		}
+		if _, steps, err := w.o.Retry(w.ctx, id, "ask"); err != nil || steps != 1 {
+			t.Fatalf("%d steps, %v", steps, err)
+		}
+		w.settle()
+	}
+	w.refused = nil
+	if _, steps, err := w.o.Retry(w.ctx, id, "ask"); err != nil || steps != 1 {
+		t.Fatalf("%d steps, %v", steps, err)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	if n := w.node(id, "ask"); n.Node.Batch != made || n.OK != 2 {
+		t.Errorf("%d labels of %s", n.OK, n.Node.Batch)
+	}
+}
+
 // TestARunGoesOnFromAnother takes over its inputs, and what people were paid for.
 func TestARunGoesOnFromAnother(t *testing.T) {
 	w := newWorld(t)

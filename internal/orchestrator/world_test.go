@@ -40,6 +40,7 @@ type world struct {
 	answer  func(values []string) string // of every person; "": they leave the task
 	service func(a orchestrator.Attempt) (httpstep.Reply, error)
 	woken   bool
+	refused error // what the pool says to every batch; nil: it takes them
 	logged  bytes.Buffer
 
 	answers   int
@@ -202,6 +203,9 @@ func (w *world) Launch(ctx context.Context, id crowd.BatchID) error {
 	b, err := w.store.Batch(ctx, 0, id)
 	if err != nil || b.Progress.State != crowd.BatchDraft {
 		return err
+	}
+	if w.refused != nil {
+		return w.refused
 	}
 	spec := b.Spec
 	spec.Tasks, spec.SmallCrowdOK = 0, true
