@@ -298,6 +298,9 @@ steps:
 		}
 		w.answer(10)
 		w.clock.advance(time.Minute)
+		for _, p := range w.workers {
+			w.next(p)
+		}
 		synctest.Wait()
 		o := outlook()
 		if !o.At.Equal(w.clock.now()) || o.Since != 0 {
@@ -319,8 +322,40 @@ steps:
 		}
 		// One whose time has passed is not said again.
 		w.clock.advance(3 * time.Hour)
-		if v := must(w.Runs.Get(w.ctx, w.ann, id))(t); v.Outlook.Why != "ask: the forecast is being computed" {
+		w.next(w.workers[0])
+		if v := must(w.Runs.Get(w.ctx, w.ann, id))(t); !strings.HasSuffix(v.Outlook.Why, "being computed") || !v.Outlook.Median.IsZero() {
 			t.Errorf("hours later: %+v", v.Outlook)
+		}
+	})
+}
+
+// TestNoTimeWhileNobodyIsThere: when all have left, neither the forecast made before nor one
+// that takes it that some of them come back gives a time, which would move on and on.
+func TestNoTimeWhileNobodyIsThere(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, w *world) {
+		id := w.launch(90)
+		w.answer(10)
+		w.clock.advance(time.Second)
+		if f := w.asked(w.ann, id); f.Status != batches.ForecastReady {
+			t.Fatalf("with people there: %q (%s)", f.Status, f.Text)
+		}
+		for _, p := range w.workers {
+			must(w.Duty.End(w.ctx, p))(t)
+		}
+		const says = "Nobody is there to work on it now: when it is done is known once somebody comes."
+		for range 4 {
+			if f := w.asked(w.ann, id); f.Status != batches.ForecastNobody || f.Text != says || !f.Finish.Median.IsZero() {
+				t.Errorf("with nobody there: %q (%s), %+v", f.Status, f.Text, f.Finish)
+			}
+			if b := w.batch(id); b.Here != 0 || b.TimeLeft(w.clock.now()) != 0 {
+				t.Errorf("%d are there, ready in %s", b.Here, b.TimeLeft(w.clock.now()))
+			}
+			w.clock.advance(20 * time.Second)
+		}
+		w.next(w.workers[0])
+		w.clock.advance(20 * time.Second)
+		if f := w.asked(w.ann, id); f.Status != batches.ForecastReady {
+			t.Errorf("somebody is back: %q (%s)", f.Status, f.Text)
 		}
 	})
 }

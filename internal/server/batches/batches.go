@@ -442,12 +442,15 @@ func (v *BatchView) read(e *engine.Engine) bool {
 	return ok
 }
 
+// nobodyThere reports whether nobody who may do it is on duty, and nobody holds a task.
+func (v *BatchView) nobodyThere() bool { return v.Here == 0 && v.Running == 0 }
+
 // TimeLeft estimates when a running batch is done if it goes on as it has; 0 is not
-// known.
+// known, as while nobody is there.
 func (v *BatchView) TimeLeft(now time.Time) time.Duration {
 	const enough = 3 // answers, to speak of a rate
 	x := &v.Progress
-	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() || v.Unpaid != "" {
+	if x.State != crowd.BatchRunning || x.Completed < enough || x.FirstStarted.IsZero() || v.Unpaid != "" || v.nobodyThere() {
 		return 0
 	}
 	perAnswer := now.Sub(x.FirstStarted).Seconds() / float64(x.Completed)

@@ -97,7 +97,7 @@ const (
 	ForecastReady   ForecastStatus = "ready"
 	ForecastPending ForecastStatus = "pending" // being computed for the first time
 	ForecastUnknown ForecastStatus = "unknown" // too little was seen yet
-	ForecastNobody  ForecastStatus = "nobody"  // nobody is there, and nobody came
+	ForecastNobody  ForecastStatus = "nobody"  // nobody is there
 	ForecastTooFew  ForecastStatus = "too_few" // a task wants answers from more people than there are
 	ForecastPaused  ForecastStatus = "paused"
 	ForecastStopped ForecastStatus = "stopped" // emergency stop
@@ -142,6 +142,8 @@ type BatchForecast struct {
 	Left    int // answers, at that time
 	Finish  forecast.Finish
 	Basis   string // what it rests on, in words
+
+	lately bool // of ForecastNobody: somebody was there, or came, not long ago
 }
 
 // Forecast returns when a batch will be done, as far as that has been computed.
@@ -205,6 +207,11 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	unknown := basis.RecentHandOuts < enoughSeen && x.Answers < enoughSeen
 	now, due := s.clock(), x.Finish[0].Median
 	switch {
+	// A time that moves on as long as nobody comes is no time, and the forecast may rest on
+	// people who have left since.
+	case !nobody && b.nobodyThere():
+		f.Text, f.lately = "Nobody is there to work on it now: when it is done is known once somebody comes.", true
+		return ForecastNobody
 	case nobody && b.Here > 0: // they came after it was made, or have done nothing so far
 		s.forecasts.renew(b.Pool, false)
 		return ForecastUnknown
@@ -257,7 +264,7 @@ func (s *Batches) forecastOfStep(pool crowd.PoolID, id crowd.BatchID, st *engine
 	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd, Here: st.Here}
 	b.Spec.ID = id
 	x := s.forecast(&b)
-	f.Why, f.Nobody = x.Text, x.Status == ForecastNobody
+	f.Why, f.Nobody = x.Text, x.Status == ForecastNobody && !x.lately
 	if x.Status == ForecastReady {
 		f.Low, f.Median, f.High, f.Horizon = x.Finish.Low, x.Finish.Median, x.Finish.High, x.Horizon
 		f.At, f.Since = x.At, x.Since

@@ -59,7 +59,7 @@ func TestWhatAForecastNeeds(t *testing.T) {
 		x.change(r, &r.Batches[0])
 		s := New(Config{Log: slog.New(slog.DiscardHandler), Clock: func() time.Time { return now }})
 		s.forecasts.list[1] = &poolForecast{result: r, until: now}
-		b := BatchView{}
+		b := BatchView{Running: 1}
 		b.Pool, b.Spec.ID, b.Progress.State, b.Progress.Tasks, b.Progress.Deadline = 1, 7, crowd.BatchRunning, 20, deadline
 		var f BatchForecast
 		if got := s.forecastOf(&b, &f); got != x.want {
@@ -90,12 +90,13 @@ func TestTimeLeft(t *testing.T) {
 	}{
 		"three answers":  {func(*BatchView) {}, 70 * time.Second},
 		"two answers":    {func(v *BatchView) { v.Progress.Completed = 2 }, 0},
+		"nobody there":   {func(v *BatchView) { v.Here = 0 }, 0},
 		"it is paused":   {func(v *BatchView) { v.Progress.State = crowd.BatchOnHold }, 0},
 		"never begun":    {func(v *BatchView) { v.Progress.FirstStarted = time.Time{} }, 0},
 		"all are there":  {func(v *BatchView) { v.Progress.Planned = 3 }, 0},
 		"more than that": {func(v *BatchView) { v.Progress.Planned = 2 }, 0},
 	} {
-		var v BatchView
+		v := BatchView{Here: 1}
 		p := &v.Progress
 		p.State, p.Completed, p.Planned, p.FirstStarted = crowd.BatchRunning, 3, 10, now.Add(-30*time.Second)
 		x.change(&v)
