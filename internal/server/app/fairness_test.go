@@ -44,6 +44,25 @@ func (w *world) fairness(p *access.Principal) control.FairnessView {
 
 func near(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) < 1e-9 }
 
+// TestFairnessOfAShortTime: what is shown ends with the last look, and begins before it also
+// if that was longer ago than the time that is asked for.
+func TestFairnessOfAShortTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.clock.halt()
+	w.step(time.Second)
+	w.launch(50)
+	w.next(w.workers[0])
+	for range 3 {
+		w.step(10 * time.Second)
+	}
+	w.clock.advance(8 * time.Second)
+	v := must(w.Pools.Fairness(w.ctx, w.admin, w.pool, 5*time.Second, 100))(t)
+	if !v.From.Before(v.At) || len(v.Tenants) != 1 || !near(v.Tenants[0].Share, 1) {
+		t.Errorf("shown from %s to %s: %+v", v.From, v.At, v.Tenants)
+	}
+}
+
 // TestFairnessByHand: two tenants of the same weight, one of which has two of three
 // people for a minute, and then one of two.
 func TestFairnessByHand(t *testing.T) {

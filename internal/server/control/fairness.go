@@ -369,6 +369,9 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 		return v
 	}
 	v.Since, v.At, v.Now = x.since, x.at, x.index
+	if !x.at.IsZero() { // else a short time may lie after the last look, and be without any figure
+		v.From = x.at.Add(-min(back, fairnessLife))
+	}
 	points := slices.Clone(x.points)
 	if x.at.After(x.point.from) || len(points) == 0 {
 		points = append(points, x.point.close(x.at))
