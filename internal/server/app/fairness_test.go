@@ -105,6 +105,9 @@ func TestFairnessByHand(t *testing.T) {
 			t.Errorf("tenant %s (%s): %+v, want %+v", p.Tenant, p.Name, p, want[p.Tenant])
 		}
 	}
+	if few := must(w.Pools.Fairness(w.ctx, w.admin, w.pool, time.Hour, 1))(t); len(few.Batches) != 1 || few.Batches[0].Batch != first || len(few.Tenants) != 2 {
+		t.Errorf("of one batch at most: %+v of %+v", few.Batches, few.Tenants)
+	}
 	if len(v.Tenants) != 2 || v.Tenants[0].Name != "ants" || len(v.Batches) != 2 || v.Batches[0].Batch != first || v.Batches[0].Worked != 3*time.Minute || v.Batches[1].Batch != other || len(v.Points) != 2 {
 		t.Errorf("tenants %+v, batches %+v, %d points", v.Tenants, v.Batches, len(v.Points))
 	}
