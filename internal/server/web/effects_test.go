@@ -232,6 +232,8 @@ var effects = []struct {
 		atTop(t, c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t9.1").send().want(422, "is not a task of this batch"), "#takeout-task")
 		atTop(t, c.req.get("/batches/b1").form("/batches/b1/edit").set("priority", "-9").send().want(422), "#edit-priority")
 		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "3").send().want(200, "Take t1.3 out?", "cannot be undone")
+		c.req.get("/batches/b1/takeout?task=t1.3").want(200, "Take t1.3 out?") // Back comes here, and sends nothing
+		c.req.get("/batches/b1/takeout?task=t9.1").want(422, "is not a task of this batch")
 		equal(t, c.view(t, 1).Progress.Removed, 0) // it was only asked
 		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "3").send().form("/batches/b1/takeout").send().want(200, "The task is taken out", "1 taken out")
 		c.req.get("/batches/b1").form("/batches/b1/takeout").set("task", "t1.4").send().form("/batches/b1/takeout").send().want(200, "2 taken out")

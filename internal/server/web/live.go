@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -141,28 +142,53 @@ func (rq *request) addTasks(id crowd.BatchID) error {
 	return rq.done(err, "/batches/"+id.String(), "added"+readAs(report.Dropped, report.Delimiter))
 }
 
-// takeOut takes a task out of a running batch, by its number or its id, once who says so
-// was asked back.
+// askTakeOut asks before a task is taken out of a running batch.
+func (rq *request) askTakeOut(id crowd.BatchID) error {
+	b, err := rq.App.Batches.Get(rq.ctx(), rq.p, id)
+	if err != nil {
+		return err
+	}
+	task, err := taskOf(id, rq.r.URL.Query().Get("task"))
+	if err != nil {
+		return err
+	}
+	path := "/batches/" + id.String()
+	return rq.render("ask", page{Title: "Take a task out", Section: "batches", Data: map[string]any{
+		"Question": "Take " + task.String() + " out?", "About": b.Name, "State": string(b.Progress.State), "Verb": "Take it out", "Danger": true, "To": path + "/takeout", "Back": path,
+		"Consequence": "It is handed out no more and gets no label. Its answers are kept, and who holds it is paid. This cannot be undone.",
+		"Hidden":      url.Values{"task": {task.String()}, "sure": {"1"}},
+	}})
+}
+
+// takeOut takes a task out of a running batch, once who says so was asked back: on a page of
+// its own, to which Back returns without sending anything.
 func (rq *request) takeOut(id crowd.BatchID) error {
-	text := rq.sent().text("task")
+	path := "/batches/" + id.String()
+	task, err := taskOf(id, rq.sent().text("task"))
+	switch {
+	case err != nil:
+	case rq.sent().text("sure") == "":
+		if _, err := rq.App.Batches.Get(rq.ctx(), rq.p, id); err != nil {
+			return err
+		}
+		http.Redirect(rq.w, rq.r, path+"/takeout?"+url.Values{"task": {task.String()}}.Encode(), http.StatusSeeOther)
+		return nil
+	default:
+		_, err = rq.App.Batches.RemoveTask(rq.ctx(), rq.p, task)
+	}
+	return rq.done(err, path, "takenout")
+}
+
+// taskOf reads a task of a batch, by its number or its id.
+func taskOf(id crowd.BatchID, text string) (crowd.TaskID, error) {
 	if n, err := strconv.ParseUint(text, 10, 32); err == nil && n > 0 {
-		text = id.Task(uint32(n)).String()
+		return id.Task(uint32(n)), nil
 	}
 	task, err := crowd.ParseTaskID(text)
 	if err != nil || task.Batch() != id {
-		err = crowd.Fieldf("task", "%q is not a task of this batch, such as %s", text, id.Task(1))
-	} else if rq.sent().text("sure") == "" {
-		b := askOf(rq, id, rq.App.Batches.Get)
-		path := "/batches/" + id.String()
-		return rq.render("ask", page{Title: "Take a task out", Section: "batches", Data: map[string]any{
-			"Question": "Take " + task.String() + " out?", "About": b.Name, "State": string(b.Progress.State), "Verb": "Take it out", "Danger": true, "To": path + "/takeout", "Back": path,
-			"Consequence": "It is handed out no more and gets no label. Its answers are kept, and who holds it is paid. This cannot be undone.",
-			"Hidden":      url.Values{"task": {task.String()}, "sure": {"1"}},
-		}})
-	} else {
-		_, err = rq.App.Batches.RemoveTask(rq.ctx(), rq.p, task)
+		return task, crowd.Fieldf("task", "%q is not a task of this batch, such as %s", text, id.Task(1))
 	}
-	return rq.done(err, "/batches/"+id.String(), "takenout")
+	return task, nil
 }
 
 // editBatch changes the settings of a running batch.

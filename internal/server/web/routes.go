@@ -155,6 +155,7 @@ func routes() []route {
 		{pattern: "POST /batches/{batch}/launch", access: access.BatchesLaunch, handle: ofBatch((*request).launchDraft), form: "launch", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/edit", access: access.BatchesChange, handle: ofBatch((*request).editBatch), form: "edit", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/tasks", access: access.BatchesAddTasks, once: true, handle: ofBatch((*request).addTasks), upload: true, form: "add", page: ofBatch((*request).batch)},
+		{pattern: "GET /batches/{batch}/takeout", access: access.BatchesRemoveTask, handle: ofBatch((*request).askTakeOut)},
 		{pattern: "POST /batches/{batch}/takeout", access: access.BatchesRemoveTask, handle: ofBatch((*request).takeOut), form: "takeout", page: ofBatch((*request).batch)},
 		{pattern: "POST /batches/{batch}/topup", access: access.BatchesTopUp, once: true, handle: ofBatch(topUp("/batches/", allBatches, (*batches.Batches).TopUp)), form: "topup", page: ofBatch((*request).batch)},
 		{pattern: "GET /batches/{batch}/events", access: access.BatchesWatch, handle: ofBatch((*request).events)},
