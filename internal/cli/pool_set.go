@@ -126,7 +126,7 @@ func (d *span) seconds() *float64 {
 
 // poolFlags are the flags that set what the server calls otherwise.
 var poolFlags = map[string]string{
-	"control.target.wait_seconds": "wait-target", "control.expect.task_time_seconds": "task-time", "retainer.rate_micros_per_minute": "rate",
+	"control.target.wait_seconds": "wait-target", "control.expect.task_time_seconds": "task-time", "retainer.rate_micros_per_minute": "rate", "control.least_preference": "least-preference",
 }
 
 // asFlag names a setting that is wrong by its flag.

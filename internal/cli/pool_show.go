@@ -205,12 +205,15 @@ func (p *shownPool) settings() []any {
 	sizes := inWords("elasticity "+cmp.Or(val(k.Elasticity), "static"), "stability "+cmp.Or(val(k.Stability), "none"),
 		when(p.BalancedBy != "", "balances with other pools by "+p.BalancedBy), when(len(val(k.Rules)) > 0, format.Count(len(val(k.Rules)), "rule")), limits,
 		when(val(k.CooldownSeconds) > 0, fmt.Sprintf("cool-down %s", lasting(val(k.CooldownSeconds)))))
-	calls := "nobody; whoever asks for work is on duty"
-	if val(r.Called) {
+	calls, least := "nobody; whoever asks for work is on duty", val(k.LeastPreference)
+	switch {
+	case val(r.Called):
 		calls = fmt.Sprintf("asks %g for each one wanted, others after %s, for at most %s", val(c.Ask), lasting(val(c.AnswerSeconds)), lasting(val(c.LifeSeconds)))
-		if least := val(k.LeastPreference); least > 0 {
+		if least > 0 {
 			calls += fmt.Sprintf(", only those with a preference of at least %g", least)
 		}
+	case least > 0:
+		calls += fmt.Sprintf("; a least preference of %g is kept for calling (it keeps nobody away now)", least)
 	}
 	return []any{"keeps", keeps, "sizes", sizes, "calls", calls, "tenants", grants(p.Grants)}
 }

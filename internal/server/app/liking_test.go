@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -86,4 +87,31 @@ func TestMinusZeroIsZero(t *testing.T) {
 	if log := w.actions(); len(log) != before {
 		t.Errorf("it is logged: %+v", log[0])
 	}
+}
+
+// TestALeastPreferenceIsForPoolsThatCall: an open pool, which calls nobody, takes none, and
+// keeps the one that it had.
+func TestALeastPreferenceIsForPoolsThatCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	set := func(called bool, least float64) error {
+		_, err := w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+			now.Retainer.Called, now.Control.LeastPreference = called, least
+			return nil
+		})
+		return err
+	}
+	refuses := func(least float64) {
+		t.Helper()
+		var wrong *crowd.Error
+		if err := set(false, least); !errors.As(err, &wrong) || wrong.Field != "least_preference" || !strings.Contains(wrong.Message, "open pool") {
+			t.Errorf("an open pool is given %g: %v", least, err)
+		}
+	}
+	refuses(0.6)
+	ok(t, set(true, 0.6))
+	ok(t, set(false, 0.6))
+	refuses(0.7)
+	ok(t, set(false, 0))
+	refuses(0.6)
 }

@@ -257,7 +257,7 @@ func (s *Pools) validPool(before, p *store.Pool) error {
 	if !slices.Equal(before.Control.Rules, p.Control.Rules) { // before Validate, which knows no pools
 		rules = s.validRules(p.ID, p.Control.Rules)
 	}
-	if err := crowd.Gather(validPoolName(p.Name), p.Retainer.Validate(), rules, p.Control.Validate(), validGate(before, p), recruit.ValidCalling(p.Calling)); err != nil {
+	if err := crowd.Gather(validPoolName(p.Name), p.Retainer.Validate(), rules, p.Control.Validate(), validGate(before, p), validLeast(before, p), recruit.ValidCalling(p.Calling)); err != nil {
 		return err
 	}
 	if before.Name == p.Name {
@@ -289,6 +289,15 @@ func validGate(before, p *store.Pool) error {
 		return crowd.Fieldf("max", why, "max")
 	}
 	return nil
+}
+
+// validLeast refuses a least preference of those who are called where nobody is. One that a
+// pool has from when it called its people stays for the next time.
+func validLeast(before, p *store.Pool) error {
+	if least := p.Control.LeastPreference; p.Retainer.Called || !(least > 0) || least == before.Control.LeastPreference {
+		return nil
+	}
+	return crowd.Fieldf("least_preference", "nobody is called to an open pool, so least_preference keeps nobody away; let the pool call its people, too (retainer.called, --called)")
 }
 
 // validRules checks the rules of a pool, also that the pools that they name are there.
