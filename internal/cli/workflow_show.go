@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -97,12 +98,12 @@ func (x *WorkflowShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		header := "ITEM|STEP|FOR|HERE FOR|PENALTY|WAITS"
+		header := "ITEM|STEP|FOR|HERE FOR|EARLIEST END|PENALTY THEN|WAITS"
 		if len(run.Classes) > 0 {
 			header = "CLASS|" + header
 		}
 		writeTable(w, v.Slowest, header, func(s wire.SlowItem) []any {
-			row := []any{s.Item, s.Step, ago(s.Born), ago(s.Since), s.PenaltyMicros, s.Why}
+			row := []any{s.Item, s.Step, ago(s.Born), ago(s.Since), cmp.Or(stamp(s.Ends), "not known"), s.PenaltyMicros, s.Why}
 			if len(run.Classes) > 0 {
 				row = slices.Insert(row, 0, any(s.Class))
 			}
@@ -205,7 +206,9 @@ func foreseen(r *wire.Run, m *crowd.Money) string {
 	if m == nil {
 		return "not known"
 	}
-	return orchestrator.Foreseen{Predicted: *m, AtLeast: r.PredictedAtLeast}.Words()
+	// That it is at least nothing the server leaves out: of a class with no item on its way it
+	// is nothing, whatever the others cost.
+	return orchestrator.Foreseen{Predicted: *m, AtLeast: r.PredictedAtLeast && *m > 0}.Words()
 }
 
 // showRun prints a run for people.

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -16,6 +19,22 @@ func TestWayOut(t *testing.T) {
 	} {
 		if got := wayOut(&wire.Run{RunHead: wire.RunHead{ID: 3}, Nodes: nodes}); got != want {
 			t.Errorf("%+v: %q, want %q", nodes, got, want)
+		}
+	}
+}
+
+// TestForeseenOfAClass: what nothing is on its way for costs nothing, also where of others
+// only is known what they cost at least.
+func TestForeseenOfAClass(t *testing.T) {
+	t.Parallel()
+	none, some := crowd.Money(0), 15*crowd.Unit
+	r := wire.Run{RunHead: wire.RunHead{ID: 2, State: "running"}, PredictedMicros: &some, PredictedAtLeast: true,
+		Classes: []wire.RunClass{{Class: "premium", PredictedMicros: &none}, {Class: "regular", Going: 1, PredictedMicros: &some}, {Class: "gold", Going: 1}}}
+	var b strings.Builder
+	showRun(&b, &r)
+	for _, want := range []string{`premium +0 +0 +0\.00 +0 +0\.00`, `regular +0 +0 +0\.00 +1 +at least 15\.00`, `gold +0 +0 +0\.00 +1 +not known`} {
+		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(b.String()) {
+			t.Errorf("no line %q in %s", want, &b)
 		}
 	}
 }
