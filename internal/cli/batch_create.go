@@ -49,7 +49,7 @@ type BatchCreate struct {
 	PerWorker int     `group:"terms" placeholder:"N" help:"The most answers of one person; default: any number."`
 	Enough    *enough `group:"terms" placeholder:"WHAT" help:"End it by itself, as soon as one of these holds: labels=500,share=0.9,confidence=0.8,spent=20.00."`
 
-	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training (throng pool set POOL --training N), and for nobody else."`
+	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training (throng pool set POOL --training N), and before the pool's closed gate for everybody; for nobody else."`
 
 	Tenant  string `help:"For which tenant; not needed by a requester of one."`
 	Pool    string `help:"By which pool; default: the first."`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/schollz/progressbar/v3"
@@ -132,7 +133,8 @@ func lacking(err error, command string) error {
 // BatchAddTasks is "throng batch add-tasks".
 type BatchAddTasks struct {
 	One
-	File    string `arg:"" placeholder:"FILE" help:"The tasks, one a row, with the batch's columns: CSV, TSV or JSON Lines; - for standard input."`
+	File    string `arg:"" optional:"" placeholder:"FILE" help:"The tasks, one a row, with the batch's columns: CSV, TSV or JSON Lines; - for standard input."`
+	Named   string `name:"file" placeholder:"FILE" help:"The same file, named as for throng batch create."`
 	SkipBad bool   `help:"Leave out rows that are wrong, instead of adding none."`
 	RowsOfFile
 	AddBudget bool `help:"Reserve what the budget lacks for them from the tenant's account."`
@@ -140,6 +142,10 @@ type BatchAddTasks struct {
 
 // Run adds the tasks, unless somebody else adds some meanwhile.
 func (x *BatchAddTasks) Run(c *Context, r *remote) error {
+	if (x.File == "") == (x.Named == "") {
+		return wrong("file", "name one file of tasks: throng batch add-tasks %s FILE", x.ID)
+	}
+	x.File = cmp.Or(x.File, x.Named)
 	file, size, err := c.open(x.File)
 	if err != nil {
 		return err
