@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
@@ -193,7 +194,8 @@ func (c *Context) bar(most int64, what string, bytes bool) *progressbar.Progress
 // be full for now, or get shorter.
 type gauge struct {
 	w    io.Writer // the terminal
-	line string    // as it is drawn; "" where it is not
+	mu   sync.Mutex
+	line string // as it is drawn; "" where it is not; guarded by mu
 }
 
 const gaugeWidth = 20
@@ -202,7 +204,9 @@ const gaugeWidth = 20
 func (g *gauge) draw(what string, done, all int) {
 	part := float64(min(done, all)) / float64(max(all, 1))
 	full := int(part * gaugeWidth)
-	g.clear()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.erase()
 	g.line = fmt.Sprintf("%s %3d%% |%s%s| (%d/%d)", format.Clip(clean(what), 40), int(100*part),
 		strings.Repeat("█", full), strings.Repeat(" ", gaugeWidth-full), done, all)
 	say(g.w, "%s", g.line)
@@ -210,8 +214,10 @@ func (g *gauge) draw(what string, done, all int) {
 
 // tell writes a line to the terminal, above the gauge.
 func (g *gauge) tell(text string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	line := g.line
-	g.clear()
+	g.erase()
 	say(g.w, text, args...)
 	g.line = line
 	say(g.w, "%s", line)
@@ -219,6 +225,13 @@ func (g *gauge) tell(text string, args ...any) {
 
 // clear takes the gauge away.
 func (g *gauge) clear() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.erase()
+}
+
+// erase is clear; g.mu is held.
+func (g *gauge) erase() {
 	if g.line != "" {
 		say(g.w, "\r\x1b[K")
 	}

@@ -383,9 +383,12 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	until, stop := c.untilFirstSignal()
 	defer stop()
 	id := run.ID
-	ctx, fed := x.feed(until, c, r, id)
 	bar := &gauge{w: c.Stderr}
 	defer bar.clear()
+	if open := openNames(&run); len(open) > 0 && !x.JSON {
+		bar.tell("throng: %s takes rows (%s), and ends only once that is sealed: throng workflow rows seal %s\n", id, clean(strings.Join(open, ", ")), id)
+	}
+	ctx, fed := x.feed(until, bar, feeder{c: c, to: r, run: id})
 	told, stuck, said := "", false, make(map[string]bool)
 	away := c.outage()
 	away.reached = true
@@ -439,13 +442,20 @@ func addRest(id crowd.RunID, files []inputFile) string {
 	}) + " (adds none twice)"
 }
 
-// feed adds rows of the files that are followed, until ctx is done. What goes wrong with
-// one ends the context that it returns, and is returned by fed, which ends it all.
-func (x *WorkflowRun) feed(until context.Context, c *Context, r *remote, id crowd.RunID) (ctx context.Context, fed func() error) {
+// feed adds rows of the files that are followed, each as to says, until ctx is done, and
+// tells of them. What goes wrong with one ends the context that it returns, and is returned
+// by fed, which ends it all.
+func (x *WorkflowRun) feed(until context.Context, bar *gauge, to feeder) (ctx context.Context, fed func() error) {
 	ctx, end := context.WithCancelCause(until)
 	var feeding sync.WaitGroup
 	for _, in := range x.Follow {
-		f := &feeder{c: c, to: r, outage: c.outage(), run: id, input: in.name, file: in.path, opts: table.Options{Format: table.FormatOf(in.path), Delimiter: x.Delimiter}}
+		f := to
+		f.outage, f.input, f.file, f.opts = to.c.outage(), in.name, in.path, table.Options{Format: table.FormatOf(in.path), Delimiter: x.Delimiter}
+		f.added = func(n int64) {
+			if !x.JSON {
+				bar.tell("%s %s: %s added\n", f.run, clean(f.input), format.Count(int(n), "row"))
+			}
+		}
 		feeding.Go(func() {
 			if err := f.follow(ctx, x.Every); err != nil {
 				end(err)
