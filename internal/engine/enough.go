@@ -98,8 +98,13 @@ func (x *Enough) validate(reward crowd.Money) error {
 // several.
 func ParseEnough(text string) (Enough, error) {
 	var x Enough
+	said := map[string]bool{}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if said[name] {
+			return x, crowd.Errorf(crowd.Invalid, "%q: %s stands there twice", part, name)
+		}
+		said[name] = true
 		var err error
 		switch name {
 		case "labels":

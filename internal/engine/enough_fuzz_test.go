@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/engine"
@@ -20,4 +21,11 @@ func FuzzEnough(f *testing.F) {
 			t.Errorf("%q reads as %+v", s, x)
 		}
 	})
+}
+
+// TestEnoughIsSaidOnce: of two figures of a kind none would be the one that counts.
+func TestEnoughIsSaidOnce(t *testing.T) {
+	if _, err := engine.ParseEnough("labels=1,share=0.5,labels=2"); err == nil || !strings.Contains(err.Error(), `"labels=2": labels stands there twice`) {
+		t.Errorf("two figures of labels: %v", err)
+	}
 }

@@ -18,7 +18,8 @@ import (
 // a consequence is asked about first.
 type action[ID any] struct {
 	Do, Did, Verb, Question, Consequence string
-	Step                                 bool // may be for one step
+	Step                                 bool   // may be for one step
+	Place                                string // what Step names; "": a step
 	run                                  doing[ID]
 }
 
@@ -79,7 +80,7 @@ var runActions = []action[crowd.RunID]{
 		},
 	},
 	{
-		Do: "seal", Did: "sealed", Verb: "Seal it", Question: "Seal this input?", Step: true,
+		Do: "seal", Did: "sealed", Verb: "Seal it", Question: "Seal this input?", Step: true, Place: "Input",
 		Consequence: "No more rows can be added to it. Steps that wait for all of its rows go on, and the run ends when all is done. This cannot be undone.",
 		run: func(rq *request, id crowd.RunID, step string) error {
 			_, err := rq.App.Runs.SealInputs(rq.ctx(), rq.p, id, step)
@@ -137,7 +138,7 @@ func confirm[ID fmt.Stringer](home string, actions []action[ID], about func(rq *
 		}
 		question, back := cmp.Or(a.Question, a.Verb+"?"), home+id.String()
 		return rq.render("ask", page{Title: question, Section: x.Section, Data: map[string]any{
-			"Question": question, "About": x.Name, "State": x.State, "Step": step, "Consequence": a.Consequence, "Verb": a.Verb, "Danger": a.Consequence != "",
+			"Question": question, "About": x.Name, "State": x.State, "Place": cmp.Or(a.Place, "Step"), "Step": step, "Consequence": a.Consequence, "Verb": a.Verb, "Danger": a.Consequence != "",
 			"To": back + "/do", "Back": back, "Hidden": url.Values{"do": {a.Do}, "step": {step}},
 		}})
 	}
