@@ -64,7 +64,7 @@ var reasonText = [reasonEnd][2]string{
 	NoOpenBatch:       {"no_open_batch", "no batch is running"},
 	GateClosed:        {"gate_closed", "work begins when more people are here"},
 	PoolFull:          {"pool_full", "the pool is full: whoever comes waits outside until somebody leaves"},
-	NotOnDuty:         {"not_on_duty", "you are off duty; you will be called when you are needed"},
+	NotOnDuty:         {"not_on_duty", "you are off duty; the pool calls people when it needs them"},
 	Lent:              {"lent", "who may do it is lent to another pool, and comes home when they have finished what they hold there"},
 	WorkerSuspended:   {"worker_suspended", "an administrator has suspended this worker"},
 }

@@ -190,7 +190,11 @@ func (c *Controller) limit(m *Metrics, r *Reading, change int, d *Decision) int 
 		change = least
 	}
 	if r.Exhausted && change > 0 {
-		d.Why = append(d.Why, fmt.Sprintf("%+d becomes +0: nobody is left to ask", change))
+		who := ""
+		if s.LeastPreference > 0 {
+			who = fmt.Sprintf(" who has a preference of at least %g for the pool", s.LeastPreference)
+		}
+		d.Why = append(d.Why, fmt.Sprintf("%+d becomes +0: nobody is left to ask%s", change, who))
 		change = 0
 	}
 	if affordable >= 0 && change > affordable {

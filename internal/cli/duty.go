@@ -90,6 +90,8 @@ func showDuty(w io.Writer, d wire.Duty) {
 		say(w, "%s calls you, until %s: throng duty on, or throng duty decline\n", where, stamp(d.Called.EndsAt))
 	case d.Place && d.CallsOnly:
 		say(w, "off duty; %s needs people: throng duty on\n", where)
+	case d.Unliked != "":
+		say(w, "off duty; %s: throng duty wish --like %s=X\n", clean(d.Unliked), d.Pool)
 	case d.CallsOnly:
 		say(w, "off duty; %s calls you when there is work\n", where)
 	default:

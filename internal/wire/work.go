@@ -108,6 +108,7 @@ type Duty struct {
 	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"paid for waiting"`
 	Called    *Called      `json:"called,omitempty" doc:"you are asked to come"`
 	Place     bool         `json:"place" doc:"you may come: there is a place, or the pool is open to all"`
+	Unliked   string       `json:"unliked,omitempty" doc:"why the pool does not call you: it calls only those who like its work better, which PUT /v1/me/wishes says"`
 	Seen      string       `json:"seen" doc:"stands for this state; send it back to wait for another one"`
 }
 

@@ -53,6 +53,7 @@ func TestOnlyThoseWhoLikeAPoolAreCalled(t *testing.T) {
 		if !strings.Contains(err.Error(), "at least 0.6") {
 			t.Errorf("worker %d is told %q", i, err)
 		}
+		w.toldWhy(w.workers[i])
 	}
 	w.reopen()
 	states(3, 0.7) // and is asked from then on
@@ -64,7 +65,7 @@ func TestOnlyThoseWhoLikeAPoolAreCalled(t *testing.T) {
 	}
 	w.step(time.Second)
 	expect("when all of them are here")
-	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.OnDuty != 3 || v.Coming != 0 || !strings.Contains(strings.Join(v.Status.Next.Why, "\n"), "nobody is left to ask") {
+	if v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); v.OnDuty != 3 || v.Coming != 0 || !strings.Contains(strings.Join(v.Status.Next.Why, "\n"), "nobody is left to ask who has a preference of at least 0.6 for the pool") {
 		t.Errorf("%d are on duty, %d coming; %+v", v.OnDuty, v.Coming, v.Status.Next)
 	}
 }
@@ -114,4 +115,46 @@ func TestALeastPreferenceIsForPoolsThatCall(t *testing.T) {
 	refuses(0.7)
 	ok(t, set(false, 0))
 	refuses(0.6)
+}
+
+// toldWhy expects that somebody hears everywhere that the pool does not call them, and why.
+func (w *world) toldWhy(p *access.Principal) {
+	w.t.Helper()
+	_, next := w.Work.Next(w.ctx, p, 0)
+	_, start := w.Duty.Start(w.ctx, p)
+	for what, err := range map[string]error{"work/next": next, "duty": start} {
+		refused(w.t, err, crowd.OffDuty)
+		if text := err.Error(); !strings.Contains(text, "at least 0.6, and yours is ") || strings.Contains(text, "will be called") || strings.Contains(text, "is here already") {
+			w.t.Errorf("%s: %s is told %q", what, p.User.Name, err)
+		}
+	}
+	if v := w.duty(p); !strings.Contains(v.Unliked, "at least 0.6, and yours is ") {
+		w.t.Errorf("the duty of %s says %q", p.User.Name, v.Unliked)
+	}
+}
+
+// TestWhoLikesAPoolTooLittleIsToldWhyAlsoWithoutACall: nobody likes the pool enough, so
+// there is no call; they are not told that everybody is here.
+func TestWhoLikesAPoolTooLittleIsToldWhyAlsoWithoutACall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 1, LeastPreference: 0.6})
+	w.step(time.Second)
+	w.toldWhy(w.workers[0])
+	seen := w.duty(w.workers[0])
+	if !strings.Contains(seen.Unliked, "yours is 0.5, as you have stated none") {
+		t.Errorf("it says %q", seen.Unliked)
+	}
+	must(w.Duty.ChangeWishes(w.ctx, w.workers[0], func(x *recruit.Wishes) error {
+		x.Prefers = map[crowd.PoolID]float64{w.pool: 0.75}
+		return nil
+	}))(t)
+	if v := w.duty(w.workers[0]); v.Unliked != "" || v.Seen() == seen.Seen() {
+		t.Errorf("who likes it enough is told %q", v.Unliked)
+	}
+	w.step(time.Second)
+	if len(w.called()) != 1 {
+		t.Error("who likes it enough is not called")
+	}
 }

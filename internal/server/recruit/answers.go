@@ -23,15 +23,22 @@ func (c *Calls) Place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call,
 	return &copied, notice
 }
 
-// refuses says why an open call of a pool has no place for a person: they were not asked,
-// and the pool calls only those who like it better. Nil: it has one.
+// refuses says why a pool has no place for a person: they were not asked, and it calls only
+// those who like it better. Nil: it may have one.
 func (x *poolCalls) refuses(c *Calls, id crowd.PoolID, worker crowd.WorkerID) error {
 	p, ok := c.cfg.Live.Settings(id)
-	likes := c.cfg.OnCall.likes(worker, id)
-	if _, asked := x.open.asked[worker]; asked || !ok || p.Control.Calls(likes) {
+	if !ok {
 		return nil
 	}
-	return crowd.Errorf(crowd.OffDuty, "thank you for coming, but %s calls only those whose preference for its work is at least %g, and yours is %g; you may state another", p.Name, p.Control.LeastPreference, likes)
+	if x.open != nil {
+		if _, asked := x.open.asked[worker]; asked {
+			return nil
+		}
+	}
+	if why := c.cfg.OnCall.Unliked(&p, worker); why != "" {
+		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but %s", why)
+	}
+	return nil
 }
 
 // ComeIn implements Recruiter. First they are on duty, then their place is kept as
@@ -44,11 +51,11 @@ func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 		return err
 	}
 	x.elapse(now)
-	if x.missing() < 1 {
-		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
-	}
 	if err := x.refuses(c, id, worker); err != nil {
 		return err
+	}
+	if x.missing() < 1 {
+		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
 	}
 	r, err := c.cfg.Live.Get(id)
 	if err != nil {

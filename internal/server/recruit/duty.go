@@ -32,6 +32,8 @@ type DutyView struct {
 	Gate   engine.GateView // as it stands
 	Called *store.Notice   // they are asked to come on duty
 	Call   *store.Call     // with a place for them, asked or not
+	// Unliked says why the pool does not call them: it calls only those who like it better.
+	Unliked string
 }
 
 // Seen identifies the view. What changes without an event, such as what was earned,
@@ -45,7 +47,7 @@ func (v *DutyView) Seen() string {
 		called = v.Called.AskedAt.UnixMicro()
 	}
 	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote()))
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -89,6 +91,9 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 		v.Call, v.Called = s.recruiter.Place(r.ID(), p.User.ID)
 		if v.Called != nil && v.Called.State != store.NoticeAsked {
 			v.Called = nil
+		}
+		if v.Call == nil {
+			v.Unliked = s.cfg.OnCall.Unliked(&v.Pool, p.User.ID)
 		}
 	}
 	return v, nil

@@ -3,6 +3,7 @@ package recruit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -226,6 +227,23 @@ func (o *OnCall) callable(of *store.Pool, called map[crowd.WorkerID]store.Notice
 	return list
 }
 
+// Unliked says why a pool does not call somebody: it calls only those who like it better.
+// "": it calls them, or calls nobody.
+func (o *OnCall) Unliked(p *store.Pool, id crowd.WorkerID) string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	prefers := o.of(id).Prefers
+	likes := Preference(prefers, p.ID)
+	if !p.Retainer.Called || p.Control.Calls(likes) {
+		return ""
+	}
+	stated := ""
+	if _, ok := prefers[p.ID]; !ok {
+		stated = ", as you have stated none"
+	}
+	return fmt.Sprintf("%s calls only those whose preference for its work is at least %g, and yours is %g%s; you may state another", p.Name, p.Control.LeastPreference, likes, stated)
+}
+
 // PoolOf returns the pool that a worker is in now, or 0 if they are not known.
 func (o *OnCall) PoolOf(id crowd.WorkerID) crowd.PoolID {
 	o.mu.RLock()
@@ -238,13 +256,6 @@ func (o *OnCall) OnDuty(id crowd.WorkerID) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.of(id).on
-}
-
-// likes returns how much a person likes the work of a pool.
-func (o *OnCall) likes(id crowd.WorkerID, of crowd.PoolID) float64 {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return Preference(o.of(id).Prefers, of)
 }
 
 // Preference returns the sum of the preferences for a pool of those whom its reading

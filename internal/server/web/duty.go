@@ -123,6 +123,9 @@ func (rq *request) comeIn() error {
 	case "":
 		return rq.seeOther("/work", "onduty")
 	case crowd.OffDuty:
+		if ask(rq, rq.App.Duty.Get).Unliked != "" {
+			return rq.seeOther("/work", "") // its page says so
+		}
 		return rq.seeOther("/work", "full")
 	}
 	return err

@@ -75,10 +75,25 @@ func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration
 		hand, ok, err = r.Next(ctx, p.User.ID, s.patience(p, wait), nil)
 		return err
 	})
+	if crowd.CodeOf(err) == crowd.OffDuty {
+		err = s.unliked(p, err)
+	}
 	if err != nil || !ok {
 		return nil, err
 	}
 	return s.show(ctx, hand)
+}
+
+// unliked is why a worker is off duty: that their pool does not call them, if that is so.
+func (s *Work) unliked(p *access.Principal, err error) error {
+	at, ok := s.live.Settings(s.onCall.PoolOf(p.User.ID))
+	if !ok {
+		return err
+	}
+	if why := s.onCall.Unliked(&at, p.User.ID); why != "" {
+		return crowd.Errorf(crowd.OffDuty, "you are off duty: %s", why)
+	}
+	return err
 }
 
 // here does what a worker asks of the pool in which they are, and once more where they
