@@ -179,7 +179,7 @@ func (x *WorkflowCheck) ask(c *Context, w *workflow.Workflow, text string) (foun
 			tenant, err = r.tenant(x.Tenant)
 		}
 		if err == nil {
-			found, err = r.CheckWorkflow(c.Ctx, tenant, text)
+			found, err = r.CheckWorkflow(c.Ctx, wire.NewRun{Tenant: tenant, Workflow: text})
 		}
 	}
 	if code := crowd.CodeOf(err); x.Tenant == "" && (code == crowd.Unauthenticated || code == crowd.Unavailable) {

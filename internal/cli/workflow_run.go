@@ -306,7 +306,7 @@ func (x *WorkflowRun) checkPeople(c *Context, r *remote, tenant crowd.TenantID, 
 	if x.AllowSmallCrowd {
 		return nil
 	}
-	found, err := r.CheckWorkflow(c.Ctx, tenant, text)
+	found, err := r.CheckWorkflow(c.Ctx, wire.NewRun{Tenant: tenant, Workflow: text, Parent: x.FromRun, From: x.From})
 	if err != nil || len(found.Lacking) == 0 {
 		return err
 	}

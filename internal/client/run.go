@@ -11,10 +11,10 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// CheckWorkflow returns everything that is wrong with a workflow's file for a tenant; 0:
-// for any of the caller's.
-func (c *Client) CheckWorkflow(ctx context.Context, tenant crowd.TenantID, text string) (out wire.Workflow, err error) {
-	err = c.send(ctx, http.MethodPost, "/v1/workflows/check"+query("tenant", tenant), "application/yaml", strings.NewReader(text), into(&out))
+// CheckWorkflow returns everything that is wrong with a workflow's file for the tenant of a run
+// that is not made; 0: for any of the caller's. Of the run, it also sends what it goes on from.
+func (c *Client) CheckWorkflow(ctx context.Context, n wire.NewRun) (out wire.Workflow, err error) {
+	err = c.send(ctx, http.MethodPost, "/v1/workflows/check"+query("tenant", n.Tenant, "parent", n.Parent, "from", n.From), "application/yaml", strings.NewReader(n.Workflow), into(&out))
 	return out, err
 }
 

@@ -148,12 +148,9 @@ func (o *Orchestrator) cancelUnstarted(ctx context.Context, run store.Run) error
 	return err
 }
 
-// nodesToCopy finds the nodes whose rows the run takes over from its parent: the
-// inputs, and the steps that do not come after From.
-func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Created) (map[int]int, error) {
-	if run.Parent == 0 {
-		return nil, needsParent(run)
-	}
+// goOn returns what a run goes on with, whose parent has to have ended and to be of such a
+// workflow. Of run, it reads the tenant, the text, the parent and From.
+func (o *Orchestrator) goOn(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node) (*refit, error) {
 	parent, err := o.cfg.Store.Run(ctx, run.Tenant, run.Parent)
 	if err != nil {
 		return nil, err
@@ -177,6 +174,20 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if run.From != "" && !slices.ContainsFunc(w.Steps, func(s workflow.Step) bool { return s.Name == run.From }) {
 		return nil, crowd.Fieldf("from", "the workflow has no step %q", run.From)
 	}
+	return &refit{run: run, parent: &parent, before: before, after: w, old: old, nodes: nodes}, nil
+}
+
+// nodesToCopy finds the nodes whose rows the run takes over from its parent: the
+// inputs, and the steps that do not come after From.
+func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, made *Created) (map[int]int, error) {
+	if run.Parent == 0 {
+		return nil, needsParent(run)
+	}
+	x, err := o.goOn(ctx, run, w, nodes)
+	if err != nil {
+		return nil, err
+	}
+	old, before := x.old, x.before
 	redone := redoneFrom(w, run.From)
 	made.noteKeptLabels(run, w, old, redone)
 	over := make(map[int]int)
@@ -186,7 +197,7 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 			continue
 		}
 		if i < len(w.Inputs) {
-			whole := old[j].State == store.NodeDone || !parent.StartedAt.IsZero() // one that was still open has all rows that were added
+			whole := old[j].State == store.NodeDone || !x.parent.StartedAt.IsZero() // one that was still open has all rows that were added
 			if j >= len(before.Inputs) || !whole {
 				continue
 			}
@@ -199,7 +210,8 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err := o.checkAnswerers(ctx, run, w, old, over); err != nil {
 		return nil, err
 	}
-	if err := o.checkCells(ctx, &refit{run, before, fitted(ctx, run, w, nodes), old, nodes}, over); err != nil {
+	x.after = fitted(ctx, run, w, nodes)
+	if err := o.checkCells(ctx, x, over); err != nil {
 		return nil, err
 	}
 	made.noteUnused(run, nodes, old)

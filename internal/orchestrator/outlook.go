@@ -71,8 +71,8 @@ func clause(s string) string {
 // for.
 func (n *NodeView) Lacking() bool { return n.Crowd.People == 0 && len(n.Crowd.Lacks) > 0 }
 
-// CheckPeople checks that for each crowd step of a run somebody of its pool holds the
-// qualifications that it asks for; else the error is of code Conflict.
+// CheckPeople checks that for each crowd step of a run that has something to do somebody of its
+// pool holds the qualifications that it asks for; else the error is of code Conflict.
 func (o *Orchestrator) CheckPeople(ctx context.Context, id crowd.RunID) error {
 	r, err := o.snapshot(ctx, 0, id)
 	if err != nil {
@@ -94,20 +94,28 @@ func (o *Orchestrator) CheckPeople(ctx context.Context, id crowd.RunID) error {
 	return &crowd.Error{Code: crowd.Conflict, Field: FieldSmallCrowd, Message: strings.Join(lacking, "; ")}
 }
 
-// Lacking says of each crowd step of a workflow that a tenant has not begun whether nobody of
-// its pool holds the qualifications that it asks for, as CheckPeople does of a run.
-func (o *Orchestrator) Lacking(ctx context.Context, tenant crowd.TenantID, w *workflow.Workflow) ([]string, error) {
-	var lacking []string
-	for i := range w.Steps {
-		step := w.Steps[i].Crowd()
-		if step == nil {
-			continue
-		}
-		pool, err := o.cfg.Crowd.Pool(ctx, tenant, step.Pool)
+// Lacking says of each crowd step of a workflow, of which a run is not made yet, whether nobody
+// of its pool holds the qualifications that it asks for, as CheckPeople does of a run.
+func (o *Orchestrator) Lacking(ctx context.Context, n NewRun, w *workflow.Workflow) ([]string, error) {
+	var settled map[int]bool
+	if n.Parent != 0 {
+		x, err := o.goOn(ctx, &store.Run{Tenant: n.Tenant, Text: n.Text, Parent: n.Parent, From: n.From}, w, newNodes(w))
 		if err != nil {
 			return nil, err
 		}
-		able, err := o.cfg.Crowd.Able(ctx, pool, tenant, []*workflow.Crowd{step})
+		settled = x.settled()
+	}
+	var lacking []string
+	for i := range w.Steps {
+		step := w.Steps[i].Crowd()
+		if step == nil || settled[w.Steps[i].Node] {
+			continue
+		}
+		pool, err := o.cfg.Crowd.Pool(ctx, n.Tenant, step.Pool)
+		if err != nil {
+			return nil, err
+		}
+		able, err := o.cfg.Crowd.Able(ctx, pool, n.Tenant, []*workflow.Crowd{step})
 		if err != nil {
 			return nil, err
 		}

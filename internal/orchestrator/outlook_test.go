@@ -163,6 +163,87 @@ func TestStartChecksPeople(t *testing.T) {
 	must(t, w.o.CheckPeople(w.ctx, id))
 }
 
+// TestStepsWithAllTheirRowsNeedNobody: a run that goes on from another one at a later step is
+// not refused for want of people for a step before it whose rows it takes over. It is where
+// items come to that step which the other run had not dealt with.
+func TestStepsWithAllTheirRowsNeedNobody(t *testing.T) {
+	const text = `workflow: w
+inputs: {items: {columns: [id]}, more: {columns: [id]}}
+steps:
+  ask:
+    from: {items: stream}
+    crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05, qualifications: {skill: 80}}
+  judge:
+    from: {ask: batch}
+    crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05, qualifications: {taste: 80}}
+  count: {from: more, sql: select count(*) as n from more}
+`
+	const lacksSkill, lacksTaste = "ask: nobody in the pool holds skill >= 80", "judge: nobody in the pool holds taste >= 80"
+	files := map[string]string{"items": "id\n1\n2\n", "more": "id\n3\n"}
+	for name, x := range map[string]struct {
+		text, from string
+		open       []string
+		early      bool // the first run is cancelled before anybody has answered
+		want       string
+	}{
+		"from the later step":        {text, "judge", nil, false, lacksTaste},
+		"from the step":              {text, "ask", nil, false, lacksSkill + "; " + lacksTaste},
+		"from the beginning":         {text, "", nil, false, lacksSkill + "; " + lacksTaste},
+		"nobody had answered":        {text, "judge", nil, true, lacksSkill + "; " + lacksTaste},
+		"rows may come":              {text, "judge", []string{"items"}, false, lacksSkill + "; " + lacksTaste},
+		"rows come from elsewhere":   {strings.NewReplacer("{items: stream}", "{more: stream}", "{from: more,", "{from: items,", "from more}", "from items}").Replace(text), "judge", nil, false, lacksSkill + "; " + lacksTaste},
+		"the later step is new":      {strings.ReplaceAll(text, "judge", "rate"), "rate", nil, false, "rate: nobody in the pool holds taste >= 80"},
+		"the input is another one":   {strings.ReplaceAll(text, "items", "things"), "judge", nil, false, lacksSkill + "; " + lacksTaste},
+		"it asks for something else": {strings.Replace(text, "skill: 80", "skill: 90", 1), "judge", nil, false, lacksTaste},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			hold := func(q map[string]int) {
+				must(t, w.engine.SetWorker(w.now, engine.Worker{ID: w.people[0], Qualifications: q}))
+			}
+			hold(map[string]int{"skill": 80, "taste": 80})
+			first := w.load(orchestrator.NewRun{Text: text}, files)
+			must(t, w.o.Start(w.ctx, first))
+			if x.early {
+				w.settle()
+				must(t, w.o.Cancel(w.ctx, first))
+			} else {
+				w.play()
+				w.wantState(first, store.RunDone)
+			}
+			hold(nil)
+			n := orchestrator.NewRun{Tenant: w.tenant, Text: x.text, Parent: first, From: x.from, AskAgain: true, Open: x.open}
+			flow, problems := orchestrator.Parse(w.ctx, x.text, nil, w.now)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			lacking, err := w.o.Lacking(w.ctx, n, flow)
+			must(t, err)
+			if got := strings.Join(lacking, "; "); got != x.want && x.open == nil { // which is said when the run is made
+				t.Errorf("before the run is made, %q, want %q", got, x.want)
+			}
+			files := map[string]string{"items": files["items"], "things": files["items"], "more": files["more"]}
+			second := w.load(n, files)
+			err = w.o.CheckPeople(w.ctx, second)
+			if wantCode(t, err, crowd.Conflict, x.want); !strings.HasSuffix(fmt.Sprint(err), ": "+x.want) {
+				t.Errorf("at its start, %v, want %s", err, x.want)
+			}
+			if short := w.node(second, "ask").Crowd.TooSmall(); short != strings.Contains(x.want, "ask:") {
+				t.Errorf("before its start, ask has too few people: %t", short)
+			}
+			must(t, w.o.Start(w.ctx, second))
+			if short := w.node(second, "ask").Crowd.TooSmall(); short != strings.Contains(x.want, "ask:") {
+				t.Errorf("once it has started, ask has too few people: %t", short)
+			}
+			hold(map[string]int{"taste": 80})
+			w.play()
+			if done := w.view(second).State == store.RunDone; done == strings.Contains(x.want, "ask:") {
+				t.Errorf("without skill, the run is done: %t", done)
+			}
+		})
+	}
+}
+
 // TestDoneWithOpenInputs: of several inputs, those that are open when a run starts, and of
 // these the ones that are not sealed yet, are what it is not done before. One is sealed while
 // people are at what came through it, which goes on.

@@ -31,9 +31,31 @@ func fitted(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []s
 
 // refit is what a run goes on with: its workflow and nodes, and its parent's.
 type refit struct {
-	run           *store.Run
+	run, parent   *store.Run
 	before, after *workflow.Workflow
 	old, nodes    []store.Node
+}
+
+// settled returns the nodes of the run to which no item comes that the parent's had not dealt
+// with: they have all their rows from it.
+func (x *refit) settled() map[int]bool {
+	redone, settled := redoneFrom(x.after, x.run.From), make(map[int]bool)
+	for i := range x.nodes {
+		j := slices.IndexFunc(x.old, func(n store.Node) bool { return n.Name == x.nodes[i].Name })
+		if j < 0 || redone[i] || x.old[j].State != store.NodeDone {
+			continue
+		}
+		is, was := x.after.Step(i), x.before.Step(j)
+		switch {
+		case is == nil:
+			settled[i] = was == nil && !x.nodes[i].Open
+		case was != nil:
+			settled[i] = !slices.ContainsFunc(is.From, func(s workflow.Source) bool {
+				return !settled[s.Node] || !slices.ContainsFunc(was.From, func(before workflow.Source) bool { return before.Name == s.Name })
+			})
+		}
+	}
+	return settled
 }
 
 // checkCells refuses to take over rows with a cell that is no value of the type that its

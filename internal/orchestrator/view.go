@@ -156,15 +156,19 @@ func (r *run) viewBatches(ctx context.Context, v *View) error {
 }
 
 // viewCrowds fills in the people of crowd steps that are not done nor ended, and the emergency
-// stops that keep tasks from them. Each pool is asked once. Where there is no such pool
-// the step fails, which says more.
+// stops that keep tasks from them. A step that has all its rows from the run's parent needs
+// nobody. Each pool is asked once. Where there is no such pool the step fails, which says more.
 func (r *run) viewCrowds(ctx context.Context, v *View) error {
 	if v.State.Ended() {
 		return nil
 	}
+	settled, err := r.settled(ctx)
+	if err != nil {
+		return err
+	}
 	byPool := make(map[string][]*NodeView)
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Step != nil && n.Step.Crowd() != nil && n.State != store.NodeDone && !n.asksNobody() {
+		if n := &v.Nodes[i]; n.Step != nil && n.Step.Crowd() != nil && n.State != store.NodeDone && !n.asksNobody() && !settled[i] {
 			name := n.Step.Crowd().Pool
 			byPool[name] = append(byPool[name], n)
 		}
@@ -182,6 +186,25 @@ func (r *run) viewCrowds(ctx context.Context, v *View) error {
 		}
 	}
 	return nil
+}
+
+// settled returns the steps that have all their rows from the run's parent and have not passed
+// them on yet; nil: there are none.
+func (r *run) settled(ctx context.Context) (map[int]bool, error) {
+	redone := redoneFrom(r.flow, r.kept.From)
+	if r.kept.Parent == 0 || !slices.ContainsFunc(r.nodes, func(n *node) bool {
+		return n.step != nil && n.step.Crowd() != nil && n.State != store.NodeDone && !redone[n.Node.Node]
+	}) {
+		return nil, nil
+	}
+	x, err := r.o.goOn(ctx, &r.kept, r.flow, lists.Map(r.nodes, func(n *node) store.Node { return n.Node }))
+	if crowd.CodeOf(err) == crowd.NotFound { // it is kept no more
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x.settled(), nil
 }
 
 // poolBefore returns the pool that steps have a batch in, which has got another name since

@@ -262,7 +262,7 @@ func TestUnreadChecksHoldUpNobody(t *testing.T) {
 			t.Fatalf("a check beside others that nobody takes: %q, %v", head, err)
 		}
 	}
-	got := must(w.ann.CheckWorkflow(w.ctx, 0, file))(t)
+	got := must(w.ann.CheckWorkflow(w.ctx, wire.NewRun{Workflow: file}))(t)
 	if size := len(must(json.Marshal(got))(t)); size < 6_000_000 {
 		t.Errorf("the answer has %d bytes, which fit into the buffers between", size)
 	}

@@ -133,6 +133,22 @@ func (x *OfTenant) Resolve(huma.Context) []error {
 	return parse(&x.tenant, x.TenantText, crowd.ParseTenantID)
 }
 
+// AfterRun is the run that another one would go on from, and at which step.
+type AfterRun struct {
+	ParentText string `query:"parent" example:"r3" doc:"a run that has ended, whose rows are taken over"`
+	From       string `query:"from" doc:"with parent: the step from which it is done again; default: all are"`
+
+	parent crowd.RunID
+}
+
+// Resolve implements huma.Resolver.
+func (x *AfterRun) Resolve(huma.Context) []error {
+	if x.ParentText == "" {
+		return nil
+	}
+	return parse(&x.parent, x.ParentText, crowd.ParseRunID)
+}
+
 // Latest is a page of a list, newest first.
 type Latest struct {
 	Before int64 `query:"before" doc:"go on with the last id seen"`

@@ -25,10 +25,11 @@ import (
 func (a *api) checkWorkflows() {
 	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, unkeyed: "it changes nothing", maxBody: workflow.MaxFile + 1, long: true,
 		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started. " +
-			"Services that it names must be declared and, with `tenant`, that tenant may use them; else one of yours, at least. With `tenant` it says for which steps nobody is qualified (`lacking`).", uploads: []string{"application/yaml"}},
+			"Services that it names must be declared and, with `tenant`, that tenant may use them; else one of yours, at least. With `tenant` it says for which steps nobody is qualified (`lacking`); with `parent`, a run that it would go on from at the step `from`, not of those that have all their rows from there.", uploads: []string{"application/yaml"}},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			Stream
 			OfTenant
+			AfterRun
 		}) (out wire.Workflow, _ error) {
 			text, err := io.ReadAll(io.LimitReader(in.reader, workflow.MaxFile+1))
 			if err != nil {
@@ -37,7 +38,7 @@ func (a *api) checkWorkflows() {
 			if len(text) > workflow.MaxFile {
 				return out, crowd.Errorf(crowd.TooLarge, "the file has more than %s", format.Bytes(workflow.MaxFile))
 			}
-			got, err := a.app.Runs.Check(ctx, p, in.tenant, string(text))
+			got, err := a.app.Runs.Check(ctx, p, orchestrator.NewRun{Tenant: in.tenant, Text: string(text), Parent: in.parent, From: in.From})
 			if err != nil {
 				return out, err
 			}

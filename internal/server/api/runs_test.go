@@ -80,7 +80,7 @@ func node(t *testing.T, r wire.Run, name string) wire.RunNode {
 func TestARunFromItsFileToItsResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	checked := must(w.ann.CheckWorkflow(w.ctx, 0, ourFlow))(t)
+	checked := must(w.ann.CheckWorkflow(w.ctx, wire.NewRun{Workflow: ourFlow}))(t)
 	if len(checked.Errors) != 0 || len(checked.Steps) != 2 || !checked.Steps[0].RowByRow || checked.Steps[1].RowByRow || checked.Steps[1].Why == "" ||
 		checked.Steps[0].From[0].Edge != "stream" || checked.Steps[0].Columns[0].Type != "number" || checked.Name != "Things" || checked.Inputs[0] != "things" {
 		t.Errorf("checked: %+v", checked)
@@ -228,7 +228,7 @@ func TestAWrongWorkflow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const text = "workflow: x\ninputs: {a: {columns: [b]}}\nsteps:\n  s:\n    from: nothere\n    sql: select 1\n    foo: 2\n"
-	checked := must(w.ann.CheckWorkflow(w.ctx, 0, text))(t)
+	checked := must(w.ann.CheckWorkflow(w.ctx, wire.NewRun{Workflow: text}))(t)
 	if len(checked.Errors) < 2 || checked.Errors[1].Line != 5 || checked.Errors[1].Column != 11 {
 		t.Errorf("checked: %+v", checked)
 	}

@@ -2,8 +2,13 @@ package api_test
 
 import (
 	"net/http"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/wire"
 )
 
 // TestTheColumnsOfACheckedWorkflow: each with its type, text where the file has
@@ -45,8 +50,44 @@ func TestACheckSaysThatNobodyIsQualified(t *testing.T) {
 			t.Errorf("%s of %s%s is %v, want %q", x.path, x.text, x.query, have, x.want)
 		}
 	}
+	for query, field := range map[string]string{"?from=s": "parent", "?parent=r1": "tenant", "?tenant=n1&parent=1": "run", "?tenant=n1&from=s": "parent"} {
+		p := w.send(w.admin, http.MethodPost, "/v1/workflows/check"+query, asks, "Content-Type", "application/yaml").problem(t)
+		if len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("a check with %s: %+v", query, p)
+		}
+	}
 	if runs := w.send(w.admin, http.MethodGet, "/v1/runs?tenant=n1", ""); !strings.HasPrefix(runs.Status, "200") || part(decoded(t, runs.body), "runs.0") != nil {
 		t.Errorf("a check made a run: %s", runs.body)
+	}
+}
+
+// TestACheckKnowsTheParent: of a run that would go on from another one, a step that has all its
+// rows from there lacks nobody. A run of another tenant is as one that is not there.
+func TestACheckKnowsTheParent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const text = "workflow: x\ninputs: {t: {columns: [id]}}\nsteps:\n  first: {from: t, sql: select id from t}\n  s: {from: first, crowd: {template: {kind: short_text, question: Why?}, reward: 0.05, qualifications: {german: 80}}}\n  last: {from: s, sql: select id from s}\n"
+	id := must(w.ann.MakeRun(w.ctx, wire.NewRun{Workflow: text}))(t).ID
+	must(w.ann.LoadRun(w.ctx, id, "t", strings.NewReader("id\n"), "csv"))(t) // no rows: the step is done at once
+	must(w.ann.StartRun(w.ctx, id, true))(t)
+	for must(w.ann.Run(w.ctx, id))(t).State != "done" {
+		runtime.Gosched()
+	}
+	const lacks = "s: nobody in the pool holds german >= 80"
+	for from, want := range map[string][]string{"last": nil, "s": {lacks}, "first": {lacks}, "": {lacks}} {
+		if got := must(w.ann.CheckWorkflow(w.ctx, wire.NewRun{Tenant: w.a, Workflow: text, Parent: id, From: from}))(t); !slices.Equal(got.Lacking, want) {
+			t.Errorf("from %q, it lacks %q, want %q", from, got.Lacking, want)
+		}
+	}
+	_, err := w.ann.CheckWorkflow(w.ctx, wire.NewRun{Tenant: w.a, Workflow: text, Parent: id, From: "nowhere"})
+	refused(t, err, crowd.Invalid)
+	query := "?tenant=" + w.b.String() + "&parent="
+	var answers []string
+	for _, parent := range []string{id.String(), "r99"} {
+		answers = append(answers, w.send(w.bob, http.MethodPost, "/v1/workflows/check"+query+parent, text, "Content-Type", "application/yaml").signature(parent, "RUN"))
+	}
+	if answers[0] != answers[1] || !strings.HasPrefix(answers[0], "404") {
+		t.Errorf("another's run is answered\n%s, and one that is not there\n%s", answers[0], answers[1])
 	}
 }
 

@@ -241,7 +241,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	},
 	"Runs.MakeAgain": func(s *scene, p *access.Principal) error { return second(s.Runs.MakeAgain(s.ctx, p, s.made())) },
 	"Runs.Check": func(s *scene, p *access.Principal) error {
-		got, err := s.Runs.Check(s.ctx, p, 0, "workflow: x")
+		got, err := s.Runs.Check(s.ctx, p, orchestrator.NewRun{Text: "workflow: x"})
 		if err == nil {
 			got.Done()
 		}

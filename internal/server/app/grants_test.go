@@ -221,7 +221,7 @@ func TestStepsNeedAGrant(t *testing.T) {
 	}
 	refusals := func(pool string) (list []string) {
 		for _, by := range []*access.Principal{w.ann, w.admin} {
-			checked := must(w.Runs.Check(w.ctx, by, w.a, text(pool)))(t)
+			checked := must(w.Runs.Check(w.ctx, by, orchestrator.NewRun{Tenant: w.a, Text: text(pool)}))(t)
 			checked.Done()
 			list = append(list, orchestrator.Problems(checked.Problems).Error(), strings.Join(checked.Notes, "; "))
 			_, err := w.Runs.Make(w.ctx, by, orchestrator.NewRun{Tenant: w.a, Text: text(pool)})

@@ -83,7 +83,7 @@ steps:
 	if refused(t, err, crowd.Invalid); !strings.Contains(err.Error(), "line 7, column 118: priority: "+wrong) {
 		t.Errorf("made: %v", err)
 	}
-	checked := must(w.Runs.Check(w.ctx, w.ann, w.a, text))(t)
+	checked := must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(t)
 	checked.Done()
 	if len(checked.Problems) != 1 || checked.Problems[0].Line != 7 || checked.Problems[0].Message != "priority: "+wrong {
 		t.Errorf("checked: %+v", checked.Problems)

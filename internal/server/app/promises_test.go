@@ -21,7 +21,7 @@ func TestUnkeptPromises(t *testing.T) {
 	w := newWorld(t, 0)
 	text := askFlow + promise + asking
 	told := func(text string) []string {
-		c := must(w.Runs.Check(w.ctx, w.ann, w.a, text))(t)
+		c := must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(t)
 		defer c.Done()
 		if len(c.Problems) > 0 {
 			t.Fatal(c.Problems)

@@ -92,13 +92,13 @@ func TestLongQueriesLeaveAPlace(t *testing.T) {
 func TestACheckEndsWithItsAnswer(t *testing.T) {
 	w := newWorld(t, 0)
 	text := counts(quick, "30s")
-	first := must(w.Runs.Check(w.ctx, w.ann, 0, text))(t)
-	must(w.Runs.Check(w.ctx, w.bob, 0, text))(t).Done()
+	first := must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Text: text}))(t)
+	must(w.Runs.Check(w.ctx, w.bob, orchestrator.NewRun{Text: text}))(t).Done()
 	ctx, stop := context.WithTimeout(w.ctx, 100*time.Millisecond)
 	defer stop()
-	if _, err := w.Runs.Check(ctx, w.ann, 0, text); err == nil {
+	if _, err := w.Runs.Check(ctx, w.ann, orchestrator.NewRun{Text: text}); err == nil {
 		t.Error("a second file was checked before the answer about the first was sent")
 	}
 	first.Done()
-	must(w.Runs.Check(w.ctx, w.ann, 0, text))(t).Done()
+	must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Text: text}))(t).Done()
 }

@@ -248,7 +248,7 @@ func TestADeclaredServiceIsNoWayInside(t *testing.T) {
 	if place := strings.TrimPrefix(c.URL, "http://"); v.Warning != "its calls are refused, as its address is not public; the operator allows it with throng serve --allow-service "+place {
 		t.Errorf("the admin is warned: %q", v.Warning)
 	}
-	checked := must(w.Runs.Check(w.ctx, w.ann, w.a, sharedFlow("")))(t)
+	checked := must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: sharedFlow("")}))(t)
 	checked.Done()
 	id := w.beginOf(w.ann, sharedFlow(""), thingsWithID(1))
 	for _, notes := range [][]string{checked.Notes, must(w.Runs.Get(w.ctx, w.ann, id))(t).Notes} {
@@ -256,7 +256,7 @@ func TestADeclaredServiceIsNoWayInside(t *testing.T) {
 			t.Errorf("it is told of %q, want %q", notes, want)
 		}
 	}
-	own := must(w.Runs.Check(w.ctx, w.ann, w.a, strings.Replace(sharedFlow(""), "name: scores, path: v1/score,", fmt.Sprintf("url: %q,", c.URL), 1)))(t)
+	own := must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: strings.Replace(sharedFlow(""), "name: scores, path: v1/score,", fmt.Sprintf("url: %q,", c.URL), 1)}))(t)
 	own.Done()
 	if want := "the step score: " + v.Warning; len(own.Notes) != 1 || own.Notes[0] != want {
 		t.Errorf("a step with the address itself is told of %q, want %q", own.Notes, want)
@@ -327,12 +327,12 @@ func TestACheckKnowsServices(t *testing.T) {
 		tenant crowd.TenantID
 		fine   bool
 	}{{w.ann, 0, false}, {w.ann, w.a, false}, {w.bob, 0, true}, {w.bob, w.b, true}, {w.admin, 0, true}, {w.admin, w.a, false}, {both, 0, true}, {both, w.a, false}, {both, w.b, true}} {
-		got := must(w.Runs.Check(w.ctx, c.by, c.tenant, sharedFlow("")))(t)
+		got := must(w.Runs.Check(w.ctx, c.by, orchestrator.NewRun{Tenant: c.tenant, Text: sharedFlow("")}))(t)
 		got.Done()
 		if fine := len(got.Problems) == 0; fine != c.fine || !fine && !strings.Contains(got.Problems[0].Message, `no service "scores"`) {
 			t.Errorf("%s for %s: %+v, want no problem: %v", c.by.User.Name, c.tenant, got.Problems, c.fine)
 		}
 	}
-	_, err := w.Runs.Check(w.ctx, w.ann, w.b, sharedFlow(""))
+	_, err := w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.b, Text: sharedFlow("")})
 	refused(t, err, crowd.NotFound)
 }

@@ -188,8 +188,10 @@ type Checked struct {
 	Done func()
 }
 
-// Check reads the file of a workflow of a tenant; 0: of any of p's.
-func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.TenantID, text string) (Checked, error) {
+// Check reads the file of a run that is not made: of a tenant's, or of any of p's (0). With a
+// parent, steps that have all their rows from it lack nobody.
+func (s *Runs) Check(ctx context.Context, p *access.Principal, n orchestrator.NewRun) (Checked, error) {
+	tenant := n.Tenant
 	if err := p.May(access.RunsCheck); err != nil {
 		return Checked{}, err
 	}
@@ -197,6 +199,12 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 		if err := p.MayFor(access.RunsCheckFor, tenant); err != nil {
 			return Checked{}, err
 		}
+	}
+	switch {
+	case n.From != "" && n.Parent == 0:
+		return Checked{}, errNoParent
+	case n.Parent != 0 && tenant == 0:
+		return Checked{}, crowd.Fieldf("tenant", "is missing: parent is a run of it")
 	}
 	may, err := s.allowed(ctx, p, tenant)
 	if err != nil {
@@ -206,11 +214,11 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, tenant crowd.Tena
 	if err != nil {
 		return Checked{}, err
 	}
-	w, problems := orchestrator.ParseFor(ctx, text, s.clock.Time(), may)
+	w, problems := orchestrator.ParseFor(ctx, n.Text, s.clock.Time(), may)
 	notes, err := s.notesOn(ctx, w, func(x *store.Pool) bool { return knows(p, tenant, x) })
 	var lacking []string
 	if err == nil && tenant != 0 && len(problems) == 0 {
-		lacking, err = s.orchestrator.Lacking(ctx, tenant, w)
+		lacking, err = s.orchestrator.Lacking(ctx, n, w)
 	}
 	if err != nil {
 		done()
@@ -241,7 +249,7 @@ func (s *Runs) Make(ctx context.Context, p *access.Principal, n orchestrator.New
 	case n.Budget < 0:
 		return orchestrator.Created{}, crowd.Fieldf("budget", "%s is not a budget (more than 0)", n.Budget)
 	case n.From != "" && n.Parent == 0:
-		return orchestrator.Created{}, crowd.Fieldf("parent", "is missing: from is a step of it")
+		return orchestrator.Created{}, errNoParent
 	}
 	n.By = p.User.ID
 	done, err := s.read(ctx, p)
@@ -346,6 +354,8 @@ func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID, s
 		return c.Start(ctx, id)
 	}})
 }
+
+var errNoParent = crowd.Fieldf("parent", "is missing: from is a step of it")
 
 var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
 

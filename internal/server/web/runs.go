@@ -134,7 +134,7 @@ func (rq *request) checkFile(values url.Values) (*checkedFile, error) {
 	if err != nil {
 		tenant = 0
 	}
-	got, err := rq.App.Runs.Check(rq.ctx(), rq.p, tenant, text)
+	got, err := rq.App.Runs.Check(rq.ctx(), rq.p, orchestrator.NewRun{Tenant: tenant, Text: text})
 	if err != nil {
 		return nil, err
 	}
