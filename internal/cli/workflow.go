@@ -114,7 +114,13 @@ func (x *WorkflowCheck) Run(c *Context) error {
 	var said wire.Workflow
 	asked := false
 	if x.Tenant != "" && len(placed(err)) > 0 || err == nil && (len(named(w)) > 0 || x.Tenant != "" || pools) {
-		said, asked, err = x.ask(c, w, text)
+		wrong := err
+		if said, asked, err = x.ask(c, w, text); wrong != nil && len(placed(err)) == 0 {
+			if err != nil {
+				say(c.Stderr, "not checked for %s, since the server did not say more: %s\n", clean(x.Tenant), clean(message(err)))
+			}
+			err = wrong // what is known without a server
+		}
 	}
 	if bad := placed(err); len(bad) > 0 && x.JSON {
 		list := lists.Map(bad, func(p yamlfile.Problem) workflow.Problem {
