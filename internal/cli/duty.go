@@ -84,6 +84,8 @@ func showDuty(w io.Writer, d wire.Duty) {
 	switch {
 	case d.On && d.Leaves != "":
 		say(w, "on duty in %s until you have finished what you hold (%s)\n", where, d.Leaves)
+	case d.On && d.Outside > 0:
+		say(w, "outside in %s since %s\n", where, stamp(d.Since))
 	case d.On:
 		say(w, "on duty in %s since %s\n", where, stamp(d.Since))
 	case d.Called != nil:

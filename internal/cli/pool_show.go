@@ -229,10 +229,13 @@ func val[T any](p *T) (v T) {
 func people(w io.Writer, list []wire.PoolPerson) {
 	writeTable(w, list, "ID|NAME|DUTY|SINCE|IDLE SINCE|EARNED|TRAINING|LIKES IT|STATE", func(x wire.PoolPerson) []any {
 		duty := "off"
-		if x.On {
+		switch {
+		case x.Outside > 0:
+			duty = "outside"
+		case x.On:
 			duty = "on"
 		}
-		state := inWords(when(x.Waiting, "waits"), when(x.Outside > 0, fmt.Sprintf("outside (%d)", x.Outside)), when(x.On && x.IdleSince.IsZero(), "works"), when(x.Leaves != "", "goes: "+x.Leaves), when(x.Home != 0, "lent by "+x.Home.String()),
+		state := inWords(when(x.Waiting, "waits"), when(x.Outside > 0, fmt.Sprintf("number %d", x.Outside)), when(x.On && x.IdleSince.IsZero(), "works"), when(x.Leaves != "", "goes: "+x.Leaves), when(x.Home != 0, "lent by "+x.Home.String()),
 			when(x.Away, "away"), when(x.Suspended, "suspended"))
 		return []any{x.Worker, x.Name, duty, cmp.Or(clock(x.Since), "-"), cmp.Or(clock(x.IdleSince), "-"), x.Earned,
 			x.Training, strconv.FormatFloat(x.Preference, 'g', 3, 64), state}

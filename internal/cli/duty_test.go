@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// TestOutsideIsNotOnDuty: who finds no place in a full pool is said to be outside, and not on
+// duty, as in the pool's counts.
+func TestOutsideIsNotOnDuty(t *testing.T) {
+	t.Parallel()
+	since := time.Unix(1_800_000_000, 0)
+	var status, list strings.Builder
+	showDuty(&status, wire.Duty{PoolName: "main", On: true, Since: since, Waiting: true, Outside: 1, Gate: "The pool is full."})
+	people(&list, []wire.PoolPerson{{Worker: 1, Name: "ann", On: true, Since: since, IdleSince: since, Waiting: true, Outside: 1}, {Worker: 2, Name: "bob", On: true, Since: since, IdleSince: since, Waiting: true}})
+	if want := "outside in main since " + stamp(since) + "\nThe pool is full.\n"; status.String() != want {
+		t.Errorf("the status is %q, want %q", &status, want)
+	}
+	for _, row := range []struct{ name, duty, state string }{{"ann", "outside", "waits, number 1"}, {"bob", "on", "waits"}} {
+		_, after, _ := strings.Cut(list.String(), row.name)
+		after, _, _ = strings.Cut(after, "\n")
+		if fields := strings.Fields(after); len(fields) == 0 || fields[0] != row.duty || !strings.HasSuffix(after, row.state) {
+			t.Errorf("the row of %s goes on with %q, want %s ... %s", row.name, after, row.duty, row.state)
+		}
+	}
+}
