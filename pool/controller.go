@@ -95,7 +95,7 @@ func (c *Controller) plan(now time.Time, r *Reading, of staff, rnd Random) plan 
 	counters := r.Counters
 	counters.Abandoned += of.elsewhere
 	before := c.pid
-	ch := c.seen.observe(now, &counters)
+	ch := c.seen.observe(now, &counters, r.Withdrawn)
 	m := c.metrics(now, r, of, ch)
 	p := plan{d: Decision{Pool: r.Pool, Advice: c.settings.Advise, Saw: m}}
 	d := &p.d

@@ -47,13 +47,14 @@ func newEstimates(span time.Duration) *estimates {
 type change struct {
 	length    time.Duration
 	arrived   float64
+	withdrawn float64 // of what arrived, also in earlier steps
 	completed float64
 	abandoned float64
 	happened  bool // any of it, or somebody came
 }
 
 // observe takes a reading in and returns what has changed.
-func (e *estimates) observe(now time.Time, t *Counters) change {
+func (e *estimates) observe(now time.Time, t *Counters, withdrawn []Withdrawal) change {
 	before, last, seen := e.counters, e.at, e.seen
 	e.counters, e.at, e.seen = *t, now, true
 	step := now.Sub(last)
@@ -63,11 +64,13 @@ func (e *estimates) observe(now time.Time, t *Counters) change {
 	c := change{
 		length:    step,
 		arrived:   float64(t.Arrived - before.Arrived),
+		withdrawn: float64(t.Withdrawn - before.Withdrawn),
 		completed: float64(t.Completed - before.Completed),
 		abandoned: float64(t.Abandoned - before.Abandoned),
 	}
-	c.happened = c.arrived+c.completed+c.abandoned > 0 || t.Joined > before.Joined
+	c.happened = c.arrived+c.withdrawn+c.completed+c.abandoned > 0 || t.Joined > before.Joined
 	e.arrivals.Add(now, c.arrived, step.Seconds())
+	e.withdraw(c.withdrawn, withdrawn, step)
 	e.done.Add(now, c.completed, step.Seconds())
 	e.leaving.Add(now, c.abandoned, step.Seconds())
 	e.service.Add(now, c.completed, (t.Worked - before.Worked).Seconds())
@@ -75,9 +78,20 @@ func (e *estimates) observe(now time.Time, t *Counters) change {
 	return c
 }
 
+// withdraw takes answers that are wanted no more off the arrivals: the last ones of a list. What
+// came between two steps, which are a step apart, was entered with the later one.
+func (e *estimates) withdraw(answers float64, list []Withdrawal, step time.Duration) {
+	for i := len(list) - 1; i >= 0 && answers > 0; i-- {
+		w := &list[i]
+		n := min(answers, float64(w.Answers))
+		e.arrivals.Withdraw(w.From, w.To.Add(step), n)
+		answers -= n
+	}
+}
+
 // before reports whether t is older than other in some count: the world was restarted.
 func (t *Counters) before(other *Counters) bool {
-	return t.Arrived < other.Arrived || t.Completed < other.Completed || t.Joined < other.Joined ||
+	return t.Arrived < other.Arrived || t.Withdrawn < other.Withdrawn || t.Completed < other.Completed || t.Joined < other.Joined ||
 		t.Abandoned < other.Abandoned || t.Released < other.Released ||
 		t.Worked < other.Worked || t.OnDuty < other.OnDuty || t.Awaited < other.Awaited || t.Idled < other.Idled
 }
@@ -109,7 +123,7 @@ func (c *Controller) metrics(now time.Time, r *Reading, of staff, ch change) Met
 		Mu:         e.serviceRate(now, c.settings.Expect, r.TaskTime),
 		Throughput: e.done.Rate(now).Value, Abandonment: e.leaving.Rate(now).Value, Recruitment: e.recruiting.Rate(now).Value,
 		WaitP95: c.waited.p95(now, r.WaitP95).Seconds(), OldestWait: r.OldestWait.Seconds(),
-		Backlog: ch.arrived - ch.completed,
+		Backlog: ch.arrived - ch.withdrawn - ch.completed,
 	}
 	m.CostPerHour = float64(m.Idle) * r.Rate * 60
 	if r.Workers > 0 {

@@ -236,7 +236,7 @@ func (m *Metrics) counted() string {
 // are coming suffice.
 const clearIn = time.Minute
 
-// throughput is CT-t: e_t = arrived − completed in the step. As the sum of that is
+// throughput is CT-t: e_t = arrived − withdrawn − completed in the step. As the sum of that is
 // the number of answers in the pool, the sum alone would call people for as long
 // as anything is in hand. So ct-t, which counts those who are coming, calls nobody
 // above c*, or above what it takes to clear the queue in clearIn, if that is more.
@@ -249,7 +249,7 @@ func (c *Controller) throughput(v *view) (w wish) {
 		w.add(0, "%s: %s", s, loadUnknown)
 		return w
 	}
-	n := c.pid.step(ch.arrived-ch.completed, c.share(s, ch), 1)
+	n := c.pid.step(m.Backlog, c.share(s, ch), 1)
 	if n > 0 && s.counts() {
 		clear := math.Ceil((m.Lambda + float64(m.Queue)/clearIn.Seconds()) / m.Mu)
 		most := int(min(MaxPeople, max(float64(m.CStar), clear))) - m.people(s)
@@ -259,7 +259,7 @@ func (c *Controller) throughput(v *view) (w wish) {
 		}
 	}
 	if n != 0 {
-		w.add(n, "%s: %.0f arrived and %.0f completed in %s, %d in the queue: %+d", s, ch.arrived, ch.completed, ch.length, m.Queue, n)
+		w.add(n, "%s: %.0f arrived and %.0f completed in %s, %d in the queue: %+d", s, ch.arrived-ch.withdrawn, ch.completed, ch.length, m.Queue, n)
 	}
 	return w
 }

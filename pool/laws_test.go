@@ -294,7 +294,7 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 	for name, tc := range cases {
 		c, now, counters := primed(t, Settings{Elasticity: tc.elasticity})
 		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Affordable: -1, Counters: counters}
-		c.seen.observe(now, &r.Counters)
+		c.seen.observe(now, &r.Counters, nil)
 		now = now.Add(10 * time.Second)
 		r.Queue = tc.queue
 		// The same again, so that λ hardly changes and c* not at all.

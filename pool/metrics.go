@@ -18,7 +18,7 @@ type Metrics struct {
 	Borrowed int `json:"borrowed"` // of Workers, who are lent by others
 	CStar    int `json:"c_star"`   // the best number of people, see Target; Unknown: not known yet
 
-	Lambda      float64 `json:"lambda"`      // answers that came to be wanted, a second
+	Lambda      float64 `json:"lambda"`      // answers that came to be wanted and were not withdrawn, a second
 	Mu          float64 `json:"mu"`          // answers a second by one person who works
 	Abandonment float64 `json:"abandonment"` // people who leave by themselves, a second, of the whole pool
 	Recruitment float64 `json:"recruitment"` // one over the mean time from being asked to coming
@@ -27,7 +27,7 @@ type Metrics struct {
 
 	WaitP95    float64 `json:"wait_p95"`
 	OldestWait float64 `json:"oldest_wait"`
-	Backlog    float64 `json:"backlog"` // arrived less completed over the last step: the error of CT-t
+	Backlog    float64 `json:"backlog"` // arrived less withdrawn and completed over the last step: the error of CT-t
 
 	CostPerHour float64 `json:"cost_per_hour"` // of those who are idle now, in money
 	Preference  float64 `json:"preference"`    // mean preference of the people on duty, 0 to 1

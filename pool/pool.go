@@ -69,6 +69,15 @@ type Reading struct {
 	// Leaving lists those who go off duty by themselves as soon as they have finished what
 	// they hold. They are not of Workers, and not yet of Counters.Abandoned.
 	Leaving []Person
+	// Withdrawn tells of the answers that Counters.Withdrawn has counted last when they came to
+	// be wanted, in the order in which they were withdrawn. What was withdrawn long before may be missing.
+	Withdrawn []Withdrawal
+}
+
+// Withdrawal is answers that are wanted no more.
+type Withdrawal struct {
+	From, To time.Time // they came to be wanted between these
+	Answers  int64
 }
 
 // listed is how many of Workers the lists name.
@@ -79,6 +88,7 @@ func (r *Reading) listed() int { return len(r.Idle) + len(r.Working) + len(r.Lea
 // world was restarted) starts again.
 type Counters struct {
 	Arrived   int64 // answers that came to be wanted
+	Withdrawn int64 // of these, those that were wanted no more before they came
 	Completed int64 // answers that counted
 	Joined    int64 // people who came on duty because they were asked
 	Abandoned int64 // people who left by themselves, or were not heard of any more

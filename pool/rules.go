@@ -33,7 +33,7 @@ func Names() []Name {
 		number("borrowed", "people", "on duty here, lent by other pools; not of workers"),
 		number("on_duty", "people", "on duty here, whoever they belong to: workers - lent + borrowed"),
 		number("c_star", "people", "the best number of them, by the pool's target (c*); not known before the load is"),
-		number("lambda", "1/s", "answers that come to be wanted (λ)"),
+		number("lambda", "1/s", "answers that come to be wanted and are not withdrawn (λ)"),
 		number("mu", "1/s", "answers by one person who works (μ); not known before five were seen"),
 		number("abandonment", "people/s", "who leave by themselves, of the whole pool"),
 		number("recruitment", "1/s", "one over the mean time from being asked to coming; not known before somebody came"),
@@ -41,7 +41,7 @@ func Names() []Name {
 		number("utilisation", "", "lambda / (mu workers): above 1 the queue grows; 0 without people, not known without mu"),
 		number("wait_p95", "s", "95 of 100 answers were handed out within this time; 0 if none was lately"),
 		number("oldest_wait", "s", "how long the oldest in the queue has waited; 0 if it is empty"),
-		number("backlog", "answers", "arrived less completed over the last step"),
+		number("backlog", "answers", "arrived less withdrawn and completed over the last step"),
 		number("cost_per_hour", "money/h", "pay for waiting of those who are idle now"),
 		number("preference", "0 to 1", "mean preference of the people on duty for this pool"),
 	}

@@ -92,6 +92,22 @@ func (w *Window) Add(at time.Time, events, exposure float64) {
 	}
 }
 
+// Withdraw takes back events that were added at times between from and to, as far as the window
+// still remembers so many there, the latest first.
+func (w *Window) Withdraw(from, to time.Time, events float64) {
+	if !w.started || to.Before(w.origin) {
+		return
+	}
+	oldest := max(w.partOf(from), w.newest-windowParts)
+	for n := min(w.partOf(to), w.newest); n >= oldest && events > 0; n-- {
+		if p := &w.parts[n%int64(len(w.parts))]; p.number == n {
+			taken := min(p.events, events)
+			p.events -= taken
+			events -= taken
+		}
+	}
+}
+
 func (w *Window) partOf(at time.Time) int64 {
 	return int64(max(0, at.Sub(w.origin)) / w.width)
 }

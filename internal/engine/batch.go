@@ -51,6 +51,8 @@ type batch struct {
 	released crowd.Money // of escrow, given back at the end
 	life     timer       // until spec.EndsAt
 
+	arrivals arrivals // of the answers that it wants
+
 	launchedAt   time.Time
 	firstStarted time.Time
 	endedAt      time.Time

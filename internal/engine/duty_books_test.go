@@ -45,6 +45,7 @@ type stays struct {
 	waited   crowd.Money // the same, since the world began
 	shared   map[crowd.TenantID]crowd.Money
 	tally    pool.Counters
+	carried  int64 // answers that were wanted at the last restart
 	used     map[crowd.TenantID]time.Duration
 	handed   []handed // since the start, of real work
 
@@ -502,6 +503,7 @@ func (k *books) checkDue(e *engine.Engine) error {
 
 // restarted forgets what a restart forgets.
 func (k *books) restarted() {
+	k.carried = k.outstanding()
 	k.tally, k.paid, k.handed, k.waiting = pool.Counters{}, 0, nil, nil
 	clear(k.used)
 	k.refunded()

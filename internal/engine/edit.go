@@ -186,10 +186,10 @@ func (e *Engine) replanAll(now time.Time, b *batch, was label.Rule) {
 	b.eachUntouched(func(n uint32, tasks int) {
 		more := tasks * (b.firstWant(n) - firstOf(b.backlog.capped(was, n)))
 		b.planned += more
-		e.wanted(b, more)
+		e.wanted(now, b, more)
 	})
 	for _, t := range b.openTasks() {
-		e.replan(b, t, b.wanted(t))
+		e.replan(now, t, b.wanted(t))
 		e.touch(now, b, t)
 		if t.live == 0 && t.counted > 0 {
 			e.produce(pending{kind: TryToAggregate, task: t})
@@ -400,12 +400,14 @@ func (e *Engine) removeOne(now time.Time, b *batch, n uint32) {
 	e.changes.Removals = append(e.changes.Removals, Removal{Task: b.spec.ID.Task(n), At: now})
 	t := b.openTask(n)
 	if t == nil {
-		b.planned -= b.firstWant(n)
+		want := b.firstWant(n)
+		b.planned -= want
+		e.wanted(now, b, -want)
 		b.backlog.takeOut(n)
 	} else {
 		t.removed = true
 		b.leaving++
-		e.replan(b, t, t.counted+t.live)
+		e.replan(now, t, t.counted+t.live)
 		if t.live == 0 {
 			e.produce(pending{kind: TryToAggregate, task: t})
 		}

@@ -36,16 +36,17 @@ type Engine struct {
 	waiting waitingQueue // event 1's queue: workers for whom nothing was ready
 	timers  timers
 
-	retainer Retainer
-	gate     gate
-	wages    retainerAccount
-	present  int // on duty
-	busy     int // hold a task
-	learning int // of them, one to learn from
-	counters pool.Counters
-	counted  time.Time     // up to when the counters' person-times are counted
-	elapsed  time.Duration // until then since the engine was made
-	waits    waits
+	retainer  Retainer
+	gate      gate
+	wages     retainerAccount
+	present   int // on duty
+	busy      int // hold a task
+	learning  int // of them, one to learn from
+	counters  pool.Counters
+	counted   time.Time     // up to when the counters' person-times are counted
+	elapsed   time.Duration // until then since the engine was made
+	waits     waits
+	withdrawn withdrawals
 
 	consumed   [RemoveTask + 1]uint64 // events by kind
 	unconsumed uint64                 // events that began to wait in their queue

@@ -191,15 +191,16 @@ func (e *Engine) aggregate(now time.Time, p *pending) {
 func (e *Engine) updateTask(now time.Time, p *pending) {
 	e.consume(now, p, consumerUpdateTask)
 	t := p.task
-	e.replan(t.batch, t, int32(e.decisions[p.decision].Want))
+	e.replan(now, t, int32(e.decisions[p.decision].Want))
 	e.touch(now, t.batch, t)
 	e.mayServe(t.batch)
 }
 
 // replan changes the number of annotations that an open task wants.
-func (e *Engine) replan(b *batch, t *task, number int32) {
-	b.planned += int(number - t.planned)
-	e.wanted(b, int(number-t.planned))
+func (e *Engine) replan(now time.Time, t *task, number int32) {
+	more := int(number - t.planned)
+	t.batch.planned += more
+	e.wanted(now, t.batch, more)
 	t.planned = number
 }
 
@@ -214,7 +215,9 @@ func (e *Engine) removeTask(now time.Time, p *pending) {
 	} else {
 		e.label(now, t, d)
 	}
-	b.planned -= int(t.planned - t.counted) // wanted no more
+	rest := int(t.planned - t.counted) // wanted no more
+	b.planned -= rest
+	e.wanted(now, b, -rest)
 	e.forget(t)
 	e.touch(now, b, nil)
 	e.endIfDone(now, b)

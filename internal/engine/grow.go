@@ -89,7 +89,7 @@ func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Mon
 	b.backlog.extend(b.spec.Tasks)
 	more := int(tasks) * b.fewest
 	b.planned += more
-	e.wanted(b, more)
+	e.wanted(now, b, more)
 	e.reserve(now, b, reserve)
 }
 

@@ -39,7 +39,7 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 			o.add(now, n, now, Item{})
 		}
 	}
-	e.wanted(b, b.planned)
+	e.wanted(now, b, b.planned)
 	e.add(b)
 	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, b.escrow, 0)
 	e.touch(now, b, nil)
@@ -234,6 +234,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 	}
 	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, b.escrow, 0)
 	b.released = b.escrow
+	e.wanted(now, b, b.completed-b.planned)
 	b.escrow, b.planned, b.state, b.endedAt, b.spec.Open = 0, b.completed, state, now, false
 	e.touch(now, b, nil)
 	e.timers.unset(&b.life)

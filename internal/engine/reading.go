@@ -30,13 +30,6 @@ func span(from, to time.Time) time.Duration {
 	return time.Duration(to.UnixNano() - from.UnixNano())
 }
 
-// wanted counts answers that came to be wanted.
-func (e *Engine) wanted(b *batch, n int) {
-	if n > 0 && !b.spec.Training {
-		e.counters.Arrived += int64(n)
-	}
-}
-
 // waits remembers how long the work that was handed out lately had waited.
 type waits struct {
 	list []wait // a ring
@@ -98,7 +91,7 @@ func (w *waits) p95(now time.Time) time.Duration {
 // coming, how long they take, what people prefer and know.
 func (e *Engine) Reading(now time.Time) pool.Reading {
 	e.elapse(now)
-	r := pool.Reading{Pool: e.cfg.Pool, Rate: float64(e.retainer.Rate) / float64(crowd.Unit), Workers: e.present, Counters: e.counters, WaitP95: e.waits.p95(now), Affordable: e.affordable(now)}
+	r := pool.Reading{Pool: e.cfg.Pool, Rate: float64(e.retainer.Rate) / float64(crowd.Unit), Workers: e.present, Counters: e.counters, WaitP95: e.waits.p95(now), Affordable: e.affordable(now), Withdrawn: e.withdrawn.since(now.Add(-lately))}
 	for _, b := range e.batches {
 		if b.spec.Training || e.hindrance(b) != crowd.Eligible {
 			continue

@@ -17,6 +17,7 @@ import (
 // The part of the books that is about what a pool reads of itself.
 
 func (k *books) checkReading(got pool.Reading, present int) error {
+	k.tally.Withdrawn = k.tally.Arrived - k.tally.Completed - k.outstanding() + k.carried
 	var idle, working, learning, going, leaving []crowd.WorkerID
 	want := pool.Reading{Pool: poolID, Counters: k.tally, Affordable: -1, Rate: float64(k.retainer.Rate) / float64(crowd.Unit)}
 	for id, p := range k.people {
@@ -72,11 +73,21 @@ func (k *books) checkReading(got pool.Reading, present int) error {
 		}
 	}
 	ids := idsOf(got.Idle)
-	got.Idle, got.Working, got.Learning, got.Going, got.Leaving = nil, nil, nil, nil, nil
+	got.Idle, got.Working, got.Learning, got.Going, got.Leaving, got.Withdrawn = nil, nil, nil, nil, nil, nil
 	if !reflect.DeepEqual(got, want) || !slices.Equal(ids, idle) {
 		return fmt.Errorf("reading:\n got %+v %v\nwant %+v %v", got, ids, want, idle)
 	}
 	return nil
+}
+
+// outstanding is how many answers are wanted and have not come, those in people's hands included.
+func (k *books) outstanding() (n int64) {
+	for _, b := range k.batches {
+		if !b.spec.Training && b.kept.State.Open() {
+			n += int64(b.kept.Planned - b.counted)
+		}
+	}
+	return n
 }
 
 func idsOf(people []pool.Person) []crowd.WorkerID {

@@ -152,6 +152,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	if s.Spec.Open {
 		b.waitsFrom = now
 	}
+	b.restoreArrivals(now)
 	if o := b.backlog.order; o != nil {
 		o.expect(now, b.expectedTime())
 		if err := o.restore(now, s.Items, b); err != nil {

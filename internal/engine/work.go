@@ -270,7 +270,7 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 	e.letGo(now, a)
 	e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: state, At: now})
 	if want := b.wanted(t); want < t.planned { // it had more people than its rule asks for since an edit
-		e.replan(b, t, want)
+		e.replan(now, t, want)
 	}
 	e.touch(now, b, t)
 	e.mayServe(b)

@@ -150,7 +150,7 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		<-time.After(20 * time.Second)
 		ok(t, w.Control.Step(w.ctx))
 		w.want(map[string]float64{"pool_workers": 2, "pool_busy": 1, "pool_idle": 1, "pool_training": 0, "pool_coming": 0, "pool_queue": 2, "pool_joined_total": 2,
-			"pool_arrived_total": 3, "pool_completed_total": 0, "pool_oldest_wait_seconds": 20, "pool_stopped": 0, "pool_advise": 0, `messages{state="queued"}`: 0})
+			"pool_arrived_total": 3, "pool_withdrawn_total": 0, "pool_completed_total": 0, "pool_oldest_wait_seconds": 20, "pool_stopped": 0, "pool_advise": 0, `messages{state="queued"}`: 0})
 
 		_, _, err := w.Work.Submit(w.ctx, one, held.Assignment, json.RawMessage(`"yes"`), false, 0)
 		ok(t, err)

@@ -112,6 +112,7 @@ var figures = []figure{
 
 	counter("waiting_paid_total", "Money paid for waiting.", func(v *control.PoolView) float64 { return money(v.Status.Funds.Paid) }),
 	counter("arrived_total", "Answers that came to be wanted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Arrived) }),
+	counter("withdrawn_total", "Answers that were wanted no more before they came.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Withdrawn) }),
 	counter("completed_total", "Answers that counted.", func(v *control.PoolView) float64 { return float64(v.Status.Reading.Completed) }),
 	ofCalls("joined_total", "People who came when they were called.", func(c *pool.Counters) int64 { return c.Joined }),
 	ofCalls("abandoned_total", "People who left by themselves.", func(c *pool.Counters) int64 { return c.Abandoned }),
