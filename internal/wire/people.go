@@ -323,7 +323,7 @@ type Offer struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	Test      *Test     `json:"test,omitempty" doc:"to be passed first"`
 
-	Asks []NamedPool `json:"asks,omitempty" doc:"people move between these pools: say in prefers which work you like; left out: they stay in theirs"`
+	Asks []NamedPool `json:"asks,omitempty" doc:"people move between these pools, or they call only those who like their work enough: say in prefers which you like; left out: neither"`
 }
 
 // NamedPool is a pool with its name.

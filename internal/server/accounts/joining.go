@@ -105,7 +105,8 @@ type Offer struct {
 	By     string // the inviter's name
 	Test   *store.Test
 	// Asks lists the pools to which people of the pool are moved, itself among them, so
-	// that who joins is asked which work they like; nil: they stay.
+	// that who joins is asked which work they like; nil: they stay, and are called whatever
+	// they like.
 	Asks []store.Pool
 }
 
@@ -116,7 +117,7 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 		return Offer{}, err
 	}
 	o := Offer{Invitation: i}
-	if asks := s.live.ReachableBy(&store.User{Pool: i.Pool, Serves: serving(&store.User{}, &i)}); len(asks) > 1 {
+	if asks := s.live.ReachableBy(&store.User{Pool: i.Pool, Serves: serving(&store.User{}, &i)}); len(asks) > 1 || slices.ContainsFunc(asks, choosy) {
 		o.Asks = asks
 	}
 	o.Pool, _ = s.live.Settings(i.Pool)
@@ -143,6 +144,9 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	}
 	return o, nil
 }
+
+// choosy reports whether a pool calls only those who like its work enough.
+func choosy(p store.Pool) bool { return p.Retainer.Called && p.Control.LeastPreference > 0 }
 
 // testOf returns the test that has to be passed first, or nil.
 func (s *Invitations) testOf(ctx context.Context, i *store.Invitation) (*store.Test, error) {

@@ -79,7 +79,7 @@ func (a *api) invited() {
 			return named(ctx, a, toOffer)(a.app.Invitations.Open(ctx, in.Token))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/invitation/join", summary: "Accept an invitation with a new account, and sign in", tag: inviteTag,
-		text: "`prefers` says which work you like, by pool, from 0 to 1: the invitation lists in `asks` the pools between which people move. It can be changed with `PUT /v1/me/wishes`."},
+		text: "`prefers` says which work you like, by pool, from 0 to 1: the invitation lists in `asks` the pools between which people move, or which call only those who like their work enough. It can be changed with `PUT /v1/me/wishes`."},
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Join }) (out wire.Secret, err error) {
 			b := &in.Body
 			prefers, err := preferences(b.Prefers)

@@ -158,3 +158,20 @@ func TestWhoLikesAPoolTooLittleIsToldWhyAlsoWithoutACall(t *testing.T) {
 		t.Error("who likes it enough is not called")
 	}
 }
+
+// TestWhoJoinsAPoolThatChoosesIsAsked: an invitation to a pool with a least preference asks
+// how its work is liked, one to a pool without does not.
+func TestWhoJoinsAPoolThatChoosesIsAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	link := w.link("new@example.org")
+	asks := func() int { return len(must(w.Invitations.Open(w.ctx, link))(t).Asks) }
+	w.onCall(pool.Settings{})
+	if n := asks(); n != 0 {
+		t.Errorf("a pool that calls anybody asks of %d pools", n)
+	}
+	w.onCall(pool.Settings{LeastPreference: 0.6})
+	if n := asks(); n != 1 {
+		t.Errorf("a pool that chooses asks of %d pools", n)
+	}
+}
