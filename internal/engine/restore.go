@@ -34,6 +34,9 @@ type BatchSnapshot struct {
 	// Assignments holds, in order of their ids, every assignment of the tasks
 	// without a label.
 	Assignments []AssignmentSnapshot
+	// Came is when the first task came that nobody was given yet, or the last one if all were
+	// given; needed only with Spec.Open. Zero: not known.
+	Came time.Time
 	// Labelled lists the tasks with a label; needed only with Spec.Invited.
 	Labelled []uint32
 	// Removed lists the tasks that were taken out.
@@ -151,6 +154,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.launchedAt, b.waitsFrom, b.firstStarted = p.LaunchedAt, p.LaunchedAt, p.FirstStarted
 	if s.Spec.Open {
 		b.waitsFrom = now
+		if !s.Came.IsZero() { // it has come to an empty backlog, or later
+			b.waitsFrom = instant.Earlier(now, instant.Later(s.Came, p.LaunchedAt))
+		}
 	}
 	b.restoreArrivals(now)
 	if o := b.backlog.order; o != nil {

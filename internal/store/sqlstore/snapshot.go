@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -151,6 +152,11 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 			return err
 		}
 	}
+	if b.Spec.Open && b.Run != 0 && b.Progress.Tasks > 0 {
+		if into.Came, err = came(ctx, q, b); err != nil {
+			return err
+		}
+	}
 	if b.Spec.PerWorker > 0 {
 		if into.Gave, err = gave(ctx, q, first, last); err != nil {
 			return err
@@ -179,6 +185,15 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	}
 	into.Labelled, err = list(ctx, q, taskNumber, `select task from labels where task >= $1 and task <= $2 order by task`, first, last)
 	return err
+}
+
+// came is when the first task of a run's batch came that nobody was given yet, or the last
+// one: when the latest row of its item was made. Zero: it has none.
+func came(ctx context.Context, q querier, b *store.Batch) (time.Time, error) {
+	n := min(b.Progress.Fresh, b.Progress.Tasks)
+	made, err := scalar(ctx, q, `select coalesce(max(r.made_at), 0) from tasks t
+		join run_nodes n on n.run = $1 join run_rows r on r.log = n.log and r.item = t.item where t.id = $2`, b.Run, int64(b.Spec.ID.Task(n)))
+	return moment(made), err
 }
 
 // gave counts the counted answers with ids from first to last by who gave them. It reads

@@ -173,7 +173,7 @@ func testTerms(t *testing.T, w *world) {
 	ok(t, w.Commit(w.ctx, &engine.Changes{Progress: []engine.Progress{p}, Labels: []engine.Label{{Task: batch.Task(2), At: w.now}}}))
 	same(t, "class of the label's row", must(w.Rows(w.ctx, id, ask, 0, 1, nil))(t)[0].Class, 1)
 	spec.Priority, spec.Deadline = p.Priority, p.Deadline
-	want := []engine.BatchSnapshot{{Spec: spec, Progress: p, Items: []engine.ItemSnapshot{{N: 1, Born: w.now, Class: 1, Bound: bound}, {N: 3, Born: w.now.Add(time.Second)}},
+	want := []engine.BatchSnapshot{{Spec: spec, Progress: p, Came: w.now, Items: []engine.ItemSnapshot{{N: 1, Born: w.now, Class: 1, Bound: bound}, {N: 3, Born: w.now.Add(time.Second)}},
 		NotBy: map[uint32][]crowd.WorkerID{1: others}, Gave: map[crowd.WorkerID]int{}}}
 	same(t, "task", must(w.Task(w.ctx, batch.Task(1)))(t), store.Task{ID: batch.Task(1), Item: 1, Born: w.now, Class: 1, Bound: bound, NotBy: others})
 	same(t, "snapshot", must(w.Snapshot(w.ctx, w.pool))(t).Batches, want)
