@@ -38,16 +38,15 @@ type person struct {
 // stays are the books' accounts of duty. The fields of the second group are of
 // the command in hand.
 type stays struct {
-	people   map[crowd.WorkerID]*person
-	retainer engine.Retainer
-	empty    bool
-	paid     crowd.Money // for waiting, since the start
-	waited   crowd.Money // the same, since the world began
-	shared   map[crowd.TenantID]crowd.Money
-	tally    pool.Counters
-	carried  int64 // answers that were wanted at the last restart
-	used     map[crowd.TenantID]time.Duration
-	handed   []handed // since the start, of real work
+	people       map[crowd.WorkerID]*person
+	retainer     engine.Retainer
+	empty        bool
+	paid, waited crowd.Money // for waiting: since the start, since the world began
+	shared       map[crowd.TenantID]crowd.Money
+	tally        pool.Counters
+	carried      int64 // answers that were wanted at the last restart
+	used         map[crowd.TenantID]time.Duration
+	handed       []handed // since the start, of real work
 
 	comes   crowd.WorkerID
 	goes    map[crowd.WorkerID]engine.Departure
@@ -503,8 +502,7 @@ func (k *books) checkDue(e *engine.Engine) error {
 
 // restarted forgets what a restart forgets.
 func (k *books) restarted() {
-	k.carried = k.outstanding()
-	k.tally, k.paid, k.handed, k.waiting = pool.Counters{}, 0, nil, nil
+	k.carried, k.tally, k.paid, k.handed, k.waiting = k.outstanding(), pool.Counters{}, 0, nil, nil
 	clear(k.used)
 	k.refunded()
 	for id, p := range k.people {
