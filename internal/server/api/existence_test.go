@@ -258,6 +258,7 @@ var mentions = map[string]string{
 	"GET /v1/users tenant":                      "",
 	"DELETE /v1/users/{id}/roles/{role} tenant": "",
 	"POST /v1/workflows/check tenant":           "workflow: x",
+	"POST /v1/workflows/check parent":           "workflow: x",
 	"DELETE /v1/roles/{role} tenant":            "",
 	"PATCH /v1/roles/{role} tenant":             `{"text": "x"}`,
 	"GET /v1/audit actor":                       "",

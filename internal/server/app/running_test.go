@@ -46,12 +46,12 @@ func TestARunningBatchIsEdited(t *testing.T) {
 
 	_, err := edit(func(x *batches.RunningSettings) { x.Reward, x.Priority = 2*cent, 7 })
 	refused(t, err, crowd.BudgetTooSmall)
-	if v := w.batch(id); !strings.Contains(err.Error(), "0.07 is missing") || v.Progress.Priority == 7 || v.Spec.Reward != cent {
+	if v := w.batch(id); !strings.Contains(err.Error(), "0.08 is missing") || v.Progress.Priority == 7 || v.Spec.Reward != cent {
 		t.Errorf("refused with %v, it has the priority %v and pays %s", err, v.Progress.Priority, v.Spec.Reward)
 	}
 	must(edit(func(x *batches.RunningSettings) { x.Reward, x.AddBudget, x.Production = 2*cent, true, true }))(t)
-	expect("at a higher reward", 8, 4, 0, 15*cent) // one is promised the old one
-	if got := w.balance(w.a); got != money-15*cent {
+	expect("at a higher reward", 8, 4, 0, 16*cent) // who has one at the old reward may return it
+	if got := w.balance(w.a); got != money-16*cent {
 		t.Errorf("the tenant has %s", got)
 	}
 	_, err = edit(func(x *batches.RunningSettings) { x.Reward, x.AddBudget = money, true })
@@ -61,7 +61,7 @@ func TestARunningBatchIsEdited(t *testing.T) {
 	if v := w.batch(id); v.Spec.Reward != 2*cent || !v.Spec.Production {
 		t.Errorf("after a restart: %+v", v.Spec)
 	}
-	expect("after a restart", 8, 4, 0, 15*cent)
+	expect("after a restart", 8, 4, 0, 16*cent)
 	for i, want := range []crowd.Money{cent, 2 * cent} {
 		work := []crowd.AssignmentID{held.Assignment, newer.Assignment}[i]
 		out, err := w.submit(w.workers[i], work, yes)
@@ -70,7 +70,7 @@ func TestARunningBatchIsEdited(t *testing.T) {
 			t.Errorf("%s is paid %s, want %s", work, out.Paid, want)
 		}
 	}
-	expect("with one label", 8, 4, 1, 15*cent)
+	expect("with one label", 8, 4, 1, 16*cent)
 
 	must(edit(func(x *batches.RunningSettings) { x.Redundancy = label.Count(3); x.AddBudget = true }))(t)
 	expect("with more answers a task", 2+3*3, 4, 1, 3*cent+9*2*cent)
