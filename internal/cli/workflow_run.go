@@ -288,13 +288,20 @@ func (x *WorkflowRun) saveOutputs(c *Context, r *remote, run *wire.Run, places m
 	return nil
 }
 
-// owner is the tenant of the run: as that of the run that it goes on from, if it is not said.
+// owner is the tenant of the run: that of the run that it goes on from, if there is one.
 func (x *WorkflowRun) owner(c *Context, r *remote) (crowd.TenantID, error) {
-	if x.Tenant != "" || x.FromRun == 0 {
+	if x.FromRun == 0 {
 		return r.ownerTenant(x.Tenant)
 	}
 	parent, err := r.Run(c.Ctx, x.FromRun)
-	return parent.Tenant, err
+	if err != nil || x.Tenant == "" {
+		return parent.Tenant, err
+	}
+	tenant, err := r.ownerTenant(x.Tenant)
+	if err == nil && tenant != parent.Tenant {
+		return 0, wrong("tenant", "%s is another tenant's: leave --tenant out, and the run is for the tenant of %[1]s", parent.ID)
+	}
+	return tenant, err
 }
 
 // toQualify says what to do where nobody is qualified for a step.

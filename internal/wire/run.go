@@ -95,7 +95,7 @@ type NodeKind string
 type RunNode struct {
 	Name            string        `json:"name"`
 	Kind            NodeKind      `json:"kind"`
-	State           string        `json:"state" enum:"waiting,running,failed,done"`
+	State           string        `json:"state" enum:"waiting,running,failed,done" doc:"of a run that was cancelled: as it stood then"`
 	Open            bool          `json:"open,omitempty" doc:"of an input: rows are added to it while the run goes; it has not been sealed"`
 	Error           string        `json:"error,omitempty" doc:"why it cannot go on, or waits"`
 	Blocked         string        `json:"blocked,omitempty" doc:"why the step does not go on, and will not by itself"`

@@ -168,7 +168,7 @@ func (c *Control) Step(ctx context.Context) error {
 			c.empty[x.Pool] = empty
 			if empty {
 				log = append(log, store.Action{Pool: x.Pool, At: now, Kind: store.ActionRelease, Saw: x.Saw,
-					Why: []string{"the money for waiting has run out: nobody is called or paid for waiting, and where people are called, who waits is let go"}})
+					Why: []string{"there is no money left for waiting: nobody is called or paid for waiting, and where people are called, who waits is let go"}})
 			}
 		}
 		if x.Idle() || x.Advice && !c.newAdvice(now, x) {
@@ -200,7 +200,7 @@ func callNobody(pools []store.Pool, readings []pool.Reading, funds []engine.Reta
 		case !pools[i].Retainer.Called:
 			why = "the pool is open to whoever asks for work: nobody is called"
 		case funds[i].Empty:
-			why = "the money for waiting has run out: nobody is called"
+			why = "there is no money left for waiting: nobody is called"
 		default:
 			continue
 		}

@@ -117,13 +117,13 @@ func (d *poolData) Likes() string {
 	return format.Percent(d.V.Status.Preference, 1)
 }
 
-// Low warns that the pool's money for waiting has run out, or soon will.
+// Low warns that the pool has no money left for waiting, or soon will have none.
 func (d *poolData) Low() string {
 	switch {
 	case !d.V.Low():
 		return ""
 	case d.V.Status.Funds.Empty:
-		return "The pool's money for waiting has run out: nobody is called, and nobody is kept waiting. Add some below."
+		return "The pool has no money left for waiting: nobody is called, and nobody is kept waiting. Add some below."
 	default:
 		return "The pool's money for waiting lasts less than ten minutes for those on duty, which take " + d.V.TenMinutes().String() + "."
 	}
