@@ -64,6 +64,7 @@ var families = map[string][]string{
 var (
 	pure   = []string{"crowd", "kit", "sched", "queueing", "pool", "sla", "label", "task", "engine", "workflow"}
 	impure = map[string]string{
+		"internal/kit/pattern":       "a program of a pattern is made when it is first needed, by whichever goroutine does",
 		"internal/kit/disk":          "asks the system about files and their disk",
 		"internal/kit/keyring":       "makes keys and nonces, which nobody may foresee",
 		"internal/kit/sharedtest":    "finds data and a browser for tests",

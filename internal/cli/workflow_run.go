@@ -297,11 +297,10 @@ func (x *WorkflowRun) owner(c *Context, r *remote) (crowd.TenantID, error) {
 	if err != nil || x.Tenant == "" {
 		return parent.Tenant, err
 	}
-	tenant, err := r.ownerTenant(x.Tenant)
-	if err == nil && tenant != parent.Tenant {
-		return 0, wrong("tenant", "%s is another tenant's: leave --tenant out, and the run is for the tenant of %[1]s", parent.ID)
+	if tenant, err := r.ownerTenant(x.Tenant); err != nil || tenant == parent.Tenant {
+		return tenant, err
 	}
-	return tenant, err
+	return 0, wrong("tenant", "%s is another tenant's: leave --tenant out, and the run is for the tenant of %[1]s", parent.ID)
 }
 
 // toQualify says what to do where nobody is qualified for a step.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,15 +14,16 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/pattern"
 )
 
 // control is a Control of a template, with what it takes to fill and check it.
 type control struct {
-	Control                // without Label, Help and the labels of Options
-	label   text           // becomes Label
-	help    text           // becomes Help
-	options []text         // become the labels of Options
-	regexp  *regexp.Regexp // of Pattern, nil without one
+	Control                  // without Label, Help and the labels of Options
+	label   text             // becomes Label
+	help    text             // becomes Help
+	options []text           // become the labels of Options
+	regexp  *pattern.Pattern // of Pattern, nil without one
 }
 
 // labelControl returns the one control of a kind that is not composite.

@@ -147,6 +147,9 @@ func TestValidate(t *testing.T) {
 		"a pattern that breaks out of its group": {in: task.Template{Kind: task.ShortText, Pattern: "a)|(b"}, want: []string{
 			"pattern: is not a regular expression: unexpected ): `a)|(b`",
 		}},
+		"a pattern of megabytes": {in: task.Template{Kind: task.ShortText, Pattern: "(a|bc|def|[gh]i?j?k?){1,1000}"}, want: []string{
+			"pattern: is too large, or is so with the patterns before it: use fewer and shorter ones, with lower counts in braces; for how long a text may be there is max_length",
+		}},
 		"number bounds":       {in: task.Template{Kind: task.Number, Min: ptr(2), Max: ptr(1)}, want: []string{`max: 1 is less than min, 2`}},
 		"no whole number":     {in: task.Template{Kind: task.Number, Min: ptr(0.2), Max: ptr(0.8), Integer: true}, want: []string{`max: there is no whole number from 0.2 to 0.8`}},
 		"good pair":           {in: task.Template{Kind: task.CompareTwo, Left: &task.Show{Column: "id"}, Right: &task.Show{Column: "text"}, Tie: true}},

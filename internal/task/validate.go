@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/pattern"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/label"
 )
@@ -103,6 +103,7 @@ type checker struct {
 	columns  []string // nil: not known
 	known    map[string]bool
 	arrives  bool           // the template is new, not one that was kept
+	patterns int            // instructions of patterns so far, up to maxPattern+1
 	problems []*crowd.Error // the first maxProblems
 	count    int            // of all
 }
@@ -284,22 +285,30 @@ func (c *checker) length(field string, n int) {
 	}
 }
 
-// regexp compiles a pattern so that it must match the whole text.
-func (c *checker) regexp(field, pattern string) *regexp.Regexp {
-	if pattern == "" {
+// maxPattern is how many instructions the patterns of a new template may have in all.
+const maxPattern = 10_000
+
+// regexp reads a pattern so that it must match the whole text.
+func (c *checker) regexp(field, text string) *pattern.Pattern {
+	if text == "" {
 		return nil
 	}
-	if len(pattern) > 1000 {
-		c.badf(field, "has %d bytes, at most 1000 are allowed", len(pattern))
+	if len(text) > 1000 {
+		c.badf(field, "has %d bytes, at most 1000 are allowed", len(text))
 		return nil
 	}
-	if _, err := regexp.Compile(pattern); err != nil {
-		c.badf(field, "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
-		return nil
+	_, err := pattern.Parse(text)
+	var whole *pattern.Pattern
+	if err == nil {
+		whole, err = pattern.Parse(`\A(?:` + text + `)\z`)
 	}
-	whole, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
 	if err != nil {
-		c.badf(field, "is not a regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		c.badf(field, "is not a regular expression: %v", err)
+		return nil
+	}
+	if c.patterns = min(c.patterns+whole.Size(), maxPattern+1); c.patterns > maxPattern && c.arrives {
+		c.badf(field, "is too large, or is so with the patterns before it: use fewer and shorter ones, with lower counts in braces; for how long a text may be there is max_length")
+		return nil
 	}
 	return whole
 }

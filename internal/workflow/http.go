@@ -346,6 +346,7 @@ func (r *reader) response(m *made, v *fields.Part) {
 	if typ := response.Node.Field("type").Value; typ == nil || typ.Text != "object" {
 		r.problem(response.At(), "response is the schema of an object: it begins with type: object")
 	}
+	r.tooManyPatterns(m, response, s)
 	m.step.HTTP().Response = s
 	columns, places := r.properties(response, s)
 	if len(columns) == 0 {

@@ -22,6 +22,7 @@ const (
 	maxEdges      = 2000    // sources of all steps together
 	maxColumns    = 500     // of a node
 	maxAllColumns = 25_000  // of all inputs and steps together
+	maxPatterns   = 20_000  // instructions of the patterns of all responses together, about 6 MB
 	maxColumnName = 256     // bytes
 	maxText       = 200     // characters of a name for people
 	maxDuration   = yamlfile.MaxDuration

@@ -80,6 +80,29 @@ func TestLargeFiles(t *testing.T) {
 	}
 }
 
+// TestPatternsTogether: a file of a few kilobytes whose patterns would take gigabytes is
+// refused at the step that is one too many; one that is kept is read, as it is matched step
+// by step.
+func TestPatternsTogether(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("workflow: w\ninputs: {x: {columns: [id]}}\nsteps:\n")
+	for i := range 8 {
+		fmt.Fprintf(&b, "  s%d: {from: {x: batch}, service: {url: https://example.org, response: {type: object, properties: {", i)
+		for j := range 2 {
+			fmt.Fprintf(&b, "p%d: {type: string, pattern: 'x{1,1000}'}, ", j)
+		}
+		b.WriteString("}}}}\n")
+	}
+	_, problems := workflow.Parse([]byte(b.String()), now, nil)
+	if len(problems) == 0 || problems[0].Line != 8 || !strings.HasPrefix(problems[0].Message, "with s4 the patterns of the responses are too large together") {
+		t.Errorf("problems: %v", problems)
+	}
+	if w, problems := workflow.Parse([]byte(b.String()), time.Time{}, nil); w == nil || len(problems) > 0 {
+		t.Errorf("a file that is kept: %v", problems)
+	}
+}
+
 // wide is a file of nearly 1 MiB: 500 queries that each makes 45 columns.
 func wide() string {
 	var b strings.Builder

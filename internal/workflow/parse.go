@@ -109,9 +109,10 @@ type reader struct {
 	nodes []*made // in the order of the file, inputs first
 	named map[string]*made
 
-	classOf map[*made][]*condition.Condition // of the items that begin in a node, by class
-	truths  []string                         // columns that a step names as the known answer: no worker and no service gets them
-	columns int                              // of the nodes that have been built
+	classOf  map[*made][]*condition.Condition // of the items that begin in a node, by class
+	truths   []string                         // columns that a step names as the known answer: no worker and no service gets them
+	columns  int                              // of the nodes that have been built
+	patterns int                              // instructions of the patterns of their responses
 }
 
 // problem notes what is wrong at a place.

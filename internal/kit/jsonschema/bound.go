@@ -3,54 +3,74 @@ package jsonschema
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/pattern"
 )
 
 // bounded refuses a schema that refers to itself in a circle, or that unfolds
 // to more than maxSteps. Without that, a few lines that each refer twice to
-// the line before would keep a processor busy for years.
-func bounded(root *jsonschema.Schema) error {
-	w := walker{steps: map[*jsonschema.Schema]int{}, open: map[*jsonschema.Schema]bool{}}
-	n, err := w.count(root)
-	if err == nil && n > maxSteps {
-		err = crowd.Errorf(crowd.TooLarge, "the schema unfolds to more than %d schemas: refer to fewer", maxSteps)
+// the line before would keep a processor busy for years. It returns Patterns.
+func bounded(root *jsonschema.Schema) (patterns int, err error) {
+	w := walker{known: map[*jsonschema.Schema]extent{}, open: map[*jsonschema.Schema]bool{}}
+	x, err := w.count(root)
+	switch {
+	case err != nil:
+		return 0, err
+	case x.steps > maxSteps:
+		return 0, crowd.Errorf(crowd.TooLarge, "the schema unfolds to more than %d schemas: refer to fewer", maxSteps)
 	}
-	return err
+	return x.patterns, nil
+}
+
+// extent is what a schema unfolds to when each reference is replaced by what it refers to.
+type extent struct {
+	steps    int // schemas, itself included, or something above maxSteps
+	patterns int // instructions of patterns
 }
 
 type walker struct {
-	steps map[*jsonschema.Schema]int
+	known map[*jsonschema.Schema]extent
 	open  map[*jsonschema.Schema]bool
 }
 
-// count returns how many schemas s unfolds to, itself included, or something
-// above maxSteps.
-func (w *walker) count(s *jsonschema.Schema) (int, error) {
-	if n, known := w.steps[s]; known {
-		return n, nil
+func (w *walker) count(s *jsonschema.Schema) (extent, error) {
+	if x, known := w.known[s]; known {
+		return x, nil
 	}
 	if w.open[s] {
-		return 0, crowd.Fieldf(fragment(s.Location), "the schema refers to itself in a circle: write out as many levels as there may be")
+		return extent{}, crowd.Fieldf(fragment(s.Location), "the schema refers to itself in a circle: write out as many levels as there may be")
 	}
 	if s.DynamicRef != nil || s.RecursiveRef != nil {
-		return 0, crowd.Fieldf(fragment(s.Location), "$dynamicRef and $recursiveRef cannot be used here: use $ref")
+		return extent{}, crowd.Fieldf(fragment(s.Location), "$dynamicRef and $recursiveRef cannot be used here: use $ref")
 	}
 	w.open[s] = true
-	total := 1
+	total := extent{1, sizeOf(s.Pattern)}
+	for p := range s.PatternProperties {
+		total.patterns = min(total.patterns+sizeOf(p), math.MaxInt32)
+	}
 	for _, part := range parts(s) {
-		n, err := w.count(part)
+		x, err := w.count(part)
 		if err != nil {
-			return 0, err
+			return extent{}, err
 		}
-		total = min(total+n, maxSteps+1)
+		total = extent{min(total.steps+x.steps, maxSteps+1), min(total.patterns+x.patterns, math.MaxInt32)}
 	}
 	w.open[s] = false
-	w.steps[s] = total
+	w.known[s] = total
 	return total, nil
+}
+
+// sizeOf is the size of a pattern, or 0 of none.
+func sizeOf(p jsonschema.Regexp) int {
+	if p, is := p.(*pattern.Pattern); is {
+		return p.Size()
+	}
+	return 0
 }
 
 // parts returns the schemas that s applies, in a fixed order.

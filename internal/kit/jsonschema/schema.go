@@ -19,6 +19,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/pattern"
 )
 
 const (
@@ -27,6 +28,9 @@ const (
 	// maxSteps is how many schemas one may unfold to when each reference is
 	// replaced by what it refers to: a value is checked at most that often.
 	maxSteps = 2000
+	// maxMatching bounds the instructions of the patterns times the bytes of a value
+	// that is checked, of which a core does at least thirty million a second.
+	maxMatching = 200_000_000
 	// maxProblems is how many problems of a value Check reports.
 	maxProblems = 3
 	// base is the address of the schema itself. No host can have this name
@@ -56,6 +60,7 @@ type Property struct {
 type Schema struct {
 	root       *jsonschema.Schema
 	properties []Property
+	patterns   int // see Patterns
 	raw        string
 }
 
@@ -77,6 +82,7 @@ func Compile(raw []byte) (*Schema, error) {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	c.UseLoader(nothing{})
+	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) { return pattern.Parse(text) })
 	if err := c.AddResource(base, doc); err != nil {
 		return nil, crowd.Errorf(crowd.Invalid, "the schema cannot be used: %v", err)
 	}
@@ -84,10 +90,11 @@ func Compile(raw []byte) (*Schema, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	if err := bounded(root); err != nil {
+	patterns, err := bounded(root)
+	if err != nil {
 		return nil, err
 	}
-	s := &Schema{root: root, raw: string(raw)}
+	s := &Schema{root: root, patterns: patterns, raw: string(raw)}
 	names, err := order(raw)
 	if err != nil {
 		return nil, err
@@ -106,9 +113,17 @@ func (s *Schema) String() string { return s.raw }
 // in are not among them. The caller must not change the slice.
 func (s *Schema) Properties() []Property { return s.properties }
 
+// Patterns is how many instructions the patterns of the schema have, each counted as often
+// as it is applied, and at most math.MaxInt32. How much memory they take is in proportion to
+// it, from when something is first checked.
+func (s *Schema) Patterns() int { return s.patterns }
+
 // Check says what is wrong with a value, given as JSON text: the first few
 // problems, each with its JSON pointer and what would be right.
 func (s *Schema) Check(value []byte) error {
+	if s.patterns > 0 && len(value) > maxMatching/s.patterns {
+		return crowd.Errorf(crowd.TooLarge, "the value has %d bytes, and against the patterns of its schema at most %d can be checked", len(value), maxMatching/s.patterns)
+	}
 	v, err := parse(value)
 	if err != nil {
 		return crowd.Errorf(crowd.Invalid, "the value %v", err)

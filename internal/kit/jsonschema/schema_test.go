@@ -131,6 +131,34 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
+// Patterns are counted as often as they are applied, and a value that would take long to
+// match is refused before it does.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int{
+		`{"pattern":"^a"}`:                       4,
+		`{"properties":{"a":{"type":"number"}}}`: 0,
+		`{"patternProperties":{"x{1,1000}":{}}}`: 2001,
+		`{"$defs":{"a":{"pattern":"^a"}},"items":{"$ref":"#/$defs/a"},"properties":{"x":{"$ref":"#/$defs/a"}}}`: 8,
+		`{"allOf":[` + strings.Repeat(`{"pattern":"(?:[a-z]{0,1000}){0,1}"},`, 1500) + `{}]}`:                   1500 * 2004,
+	} {
+		if got := compile(t, raw).Patterns(); got < want || got > want+want/100 {
+			t.Errorf("%.100s: %d, want %d", raw, got, want)
+		}
+	}
+	s := compile(t, `{"type":"object","properties":{"a":{"type":"string","pattern":"(x?x?x?){1,300}y"}}}`)
+	text := func(n int) []byte { return []byte(`{"a":"` + strings.Repeat("x", n) + `"}`) }
+	if err := s.Check(text(1000)); err == nil || !strings.HasPrefix(err.Error(), "/a: it should match the pattern") {
+		t.Errorf("a short text: %v", err)
+	}
+	if err := s.Check(text(1 << 20)); crowd.CodeOf(err) != crowd.TooLarge || !strings.HasPrefix(err.Error(), "the value has 1048584 bytes, and against the patterns of its schema at most ") {
+		t.Errorf("a long text: %v", err)
+	}
+	if err := compile(t, `{"properties":{"a":{"pattern":"^x+$"}}}`).Check(text(1 << 20)); err != nil {
+		t.Errorf("a long text and a short pattern: %v", err)
+	}
+}
+
 // A schema that would be there for the loading is not loaded.
 func TestNothingIsLoaded(t *testing.T) {
 	t.Parallel()
