@@ -258,7 +258,19 @@ func (o *Orchestrator) deliver(f func(context.Context)) {
 	o.cfg.Wake()
 }
 
-func (o *Orchestrator) now() time.Time { return o.cfg.Now().UTC().Truncate(time.Microsecond) }
+// precision is that of what is kept, and so of the orchestrator's clock.
+const precision = time.Microsecond
+
+func (o *Orchestrator) now() time.Time { return o.cfg.Now().UTC().Truncate(precision) }
+
+// reached returns the first time at which the orchestrator's clock says at or later: a
+// look a fraction before would find nothing to do, and a virtual clock would stand still.
+func reached(at time.Time) time.Time {
+	if down := at.Truncate(precision); down.Before(at) {
+		return down.Add(precision)
+	}
+	return at
+}
 
 // failurePause is how long a run pauses after the store has failed, or while it
 // waits for money.
@@ -286,7 +298,7 @@ func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 	}
 	o.locked(func() {
 		o.services.dispatch(ctx)
-		next = nextOf(o.timers.next(), o.services.next())
+		next = reached(nextOf(o.timers.next(), o.services.next()))
 	})
 	o.inbox.Lock()
 	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0

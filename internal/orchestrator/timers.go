@@ -10,7 +10,6 @@ import (
 type timers[T any] struct{ queue heap.Queue[T] }
 
 func (q *timers[T]) add(at time.Time, what T) {
-	at = at.Truncate(time.Microsecond) // as precise as the orchestrator's clock, so that it is due when the clock says so
 	q.queue.Push(time.Duration(at.UnixNano()), what)
 }
 

@@ -257,6 +257,30 @@ func TestModelsOfServices(t *testing.T) {
 	}
 }
 
+// TestRatesOfServices: calls that wait for a rate are done, whether or not its gaps are whole
+// microseconds, in which the orchestrator's clock counts.
+func TestRatesOfServices(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []string{"2/s", "3/s", "7/m", "70/h", "11000/h", "700000/d"} {
+		t.Run(strings.ReplaceAll(rate, "/", " per "), func(t *testing.T) {
+			t.Parallel()
+			r, err := crowd.ParseRate(rate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := planOf(t, strings.Replace(called, `url: "URL", tries`, "name: scores, tries", 1))
+			p.Services = map[string]scenario.SharedService{"scores": {Concurrency: 2, Rate: r}}
+			p.Load = Load{Arrivals: sim.Arrivals{Times: make([]time.Duration, 20)}, For: time.Hour}
+			p.Models = Models{"score": {Time: sim.Constant(0.01), Answer: columns{"risk": {Texts: []string{"3"}, Weights: []float64{1}}}}}
+			o := p.must(t).Variants[0].Runs[0]
+			same(t, "arrived, ended", []int{o.Arrived, o.Ended}, []int{20, 20})
+			if last, least := slices.Max(o.Latency), (19 * r.Gap()).Seconds(); last < least || last > least+30 {
+				t.Errorf("the last is done after %v s; 19 gaps take %v", last, least)
+			}
+		})
+	}
+}
+
 // TestNamedServices: steps may name services that a server declares; models stand in for
 // them, and take as much as is said.
 func TestNamedServices(t *testing.T) {
