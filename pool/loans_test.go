@@ -176,6 +176,30 @@ func TestNoMoreBelongThanAreCalled(t *testing.T) {
 	}
 }
 
+// TestWhoBelongsHasNotLeft: who belongs from now on to the pool to which they were lent is not
+// taken for having left, where somebody else has.
+func TestWhoBelongsHasNotLeft(t *testing.T) {
+	t.Parallel()
+	control := NewControl(nil)
+	for id, n := range []int{0, 3} {
+		if err := control.Set(crowd.PoolID(id+1), "", Settings{Elasticity: fmt.Sprintf("static(n=%d)", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step := func(second int, left int64, here ...Person) []Decision {
+		return control.Step(epoch.Add(time.Duration(second)*time.Second), []Reading{
+			{Pool: 1, Affordable: -1},
+			{Pool: 2, Workers: len(here), Idle: here, Affordable: -1, Counters: Counters{Abandoned: left}},
+		}, fixed(0.5))
+	}
+	if d := step(0, 0, Person{ID: 1, Home: 1}, Person{ID: 2, Home: 2}); len(d[1].Moves) != 1 || d[1].Moves[0].Home != 2 {
+		t.Fatalf("they do not belong to pool 2 from now on: %+v", d[1])
+	}
+	if d := step(1, 1, Person{ID: 1, Home: 2}); d[0].Saw.Abandonment != 0 || d[1].Saw.Abandonment == 0 {
+		t.Errorf("somebody left pool 2: pool 1 saw %v a second, pool 2 %v", d[0].Saw.Abandonment, d[1].Saw.Abandonment)
+	}
+}
+
 // TestWhyTheyGoHome: who is called home for the least number of their pool is not said to
 // go for its queue.
 func TestWhyTheyGoHome(t *testing.T) {

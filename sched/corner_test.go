@@ -3,6 +3,7 @@ package sched_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,6 +234,23 @@ func TestValidateNamesTheField(t *testing.T) {
 		err := with(batch(1, 5, 0), change).Validate()
 		if crowd.CodeOf(err) != crowd.Invalid || !strings.HasPrefix(err.Error(), field+": ") {
 			t.Errorf("%s: got %v", field, err)
+		}
+	}
+}
+
+// TestARewardAsPriority: 0.05 is a priority of 5, and what lies beyond the bounds of priorities
+// is at them.
+func TestARewardAsPriority(t *testing.T) {
+	t.Parallel()
+	for reward, priority := range map[crowd.Money]float64{
+		crowd.Unit / 20: 5, crowd.Unit: 100, 1: 0.0001, 0: sched.MinPriority, 20_000 * crowd.Unit: sched.MaxPriority,
+	} {
+		paid, set := parse(t, "by-reward(wfs)"), parse(t, "wfs")
+		paid.Set(new(with(batch(1, 4, 2), func(b *sched.Batch) { b.Reward, b.Priority = reward, 7 })))
+		set.Set(new(with(batch(1, 4, 2), func(b *sched.Batch) { b.Priority = priority })))
+		got, _ := paid.Key(1)
+		if want, _ := set.Key(1); !slices.Equal(got.Rank, want.Rank) {
+			t.Errorf("a reward of %s has the rank %v, a priority of %v has %v", reward, got.Rank, priority, want.Rank)
 		}
 	}
 }

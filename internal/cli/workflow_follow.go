@@ -240,6 +240,11 @@ func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines 
 			before := f.sent
 			if err = f.read(ctx, rows, lines, maxFollowed); err != nil {
 				f.sent = before // the server passes over those that it has
+				for _, e := range crowd.ErrorsOf(err) {
+					if e.Row == 0 && e.Field != "" && g.opts.Format == table.JSONL { // its columns are the keys of the first of these rows
+						e.Row = lines + 1
+					}
+				}
 			}
 		}
 		if f.outage.again(err) {

@@ -279,6 +279,11 @@ func TestWhoMayCallAService(t *testing.T) {
 		if o := w.view(id).Outlook; !o.Median.IsZero() || o.Why != "call: "+n.Error {
 			t.Errorf("it is said to end at %s: %q", o.Median, o.Why)
 		}
+		slow, err := w.o.SlowestItems(w.ctx, 0, id, 5)
+		must(t, err)
+		if len(slow) != 2 || slow[0].Why != n.Error || !slow[0].Ends.IsZero() {
+			t.Errorf("its items: %+v", slow)
+		}
 	}
 	w.declare(1, crowd.Rate{}, w.tenant)
 	w.play()

@@ -53,6 +53,9 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	if err := r.viewCrowds(ctx, v); err != nil {
 		return nil, err
 	}
+	if err := o.viewServices(ctx, v); err != nil {
+		return nil, err
+	}
 	for i, n := range r.nodes {
 		if why := v.Blocked(i); why != "" {
 			tellBlocked(out, n, why)

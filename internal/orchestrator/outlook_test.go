@@ -77,7 +77,7 @@ func TestOutlook(t *testing.T) {
 func TestAClosedGateIsTold(t *testing.T) {
 	w := newWorld(t)
 	must(t, w.engine.SetGate(w.now, engine.Gate{On: true, Min: 30}))
-	id := w.start(promised, "id\n1\n")
+	id := w.start(promised, "id\n1\n2\n")
 	w.settle()
 	const why = "the pool's gate is closed: work begins when more people are here"
 	v := w.view(id)
@@ -91,6 +91,18 @@ func TestAClosedGateIsTold(t *testing.T) {
 	w.now = w.now.Add(10 * time.Second)
 	if v := w.view(id); v.Blocked(1) != "" {
 		t.Errorf("without a gate: %q", v.Blocked(1))
+	}
+	if _, ok, err := w.engine.Ready(w.now, w.people[0]); err != nil || !ok {
+		t.Fatal("nobody gets the task", err)
+	}
+	must(t, w.commit())
+	must(t, w.engine.SetGate(w.now, engine.Gate{On: true, Min: 30}))
+	w.now = w.now.Add(10 * time.Second)
+	if n := w.view(id).Nodes[1]; n.Reason != crowd.GateClosed || n.InHand != 1 {
+		t.Errorf("a gate that closes while a task is in somebody's hands: %s, %d in hand", n.Reason, n.InHand)
+	}
+	if v := w.view(id); v.Blocked(1) != "" {
+		t.Errorf("with a task in somebody's hands: %q", v.Blocked(1))
 	}
 }
 
