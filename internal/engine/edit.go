@@ -368,7 +368,7 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, numbers ...uint32) erro
 	case err != nil:
 		return err
 	case b.backlog.except != nil:
-		return crowd.Errorf(crowd.Conflict, "%s is of a step, whose next steps wait for the labels of its tasks", id)
+		return crowd.Errorf(crowd.Conflict, "%s asks others than in the steps before it: no task is taken out of such a batch", id)
 	}
 	for _, n := range numbers {
 		switch {
