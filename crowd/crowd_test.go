@@ -177,13 +177,14 @@ func TestBatchMoves(t *testing.T) {
 
 func TestAssignmentMoves(t *testing.T) {
 	want := map[crowd.AssignmentState]string{
-		crowd.Assigned:  "submitted returned skipped reported expired withdrawn",
-		crowd.Submitted: "",
-		crowd.Returned:  "",
-		crowd.Skipped:   "",
-		crowd.Reported:  "",
-		crowd.Expired:   "submitted",
-		crowd.Withdrawn: "submitted",
+		crowd.Assigned:    "provisional submitted returned skipped reported expired withdrawn",
+		crowd.Provisional: "assigned submitted",
+		crowd.Submitted:   "",
+		crowd.Returned:    "",
+		crowd.Skipped:     "",
+		crowd.Reported:    "",
+		crowd.Expired:     "submitted",
+		crowd.Withdrawn:   "submitted",
 	}
 	for _, from := range crowd.AssignmentStates() {
 		var to []string

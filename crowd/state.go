@@ -41,30 +41,32 @@ type AssignmentState string
 
 // The states of an assignment.
 const (
-	Assigned  AssignmentState = "assigned"  // the worker holds the task
-	Submitted AssignmentState = "submitted" // the answer is in
-	Returned  AssignmentState = "returned"  // the worker gave the task back
-	Skipped   AssignmentState = "skipped"   // the worker asked for another task instead
-	Reported  AssignmentState = "reported"  // the worker said that something is wrong with the task
-	Expired   AssignmentState = "expired"   // the lease ran out
-	Withdrawn AssignmentState = "withdrawn" // the batch ended while the worker held the task
+	Assigned    AssignmentState = "assigned"    // the worker holds the task
+	Provisional AssignmentState = "provisional" // the answer is in, and the worker may take it back yet
+	Submitted   AssignmentState = "submitted"   // the answer is in
+	Returned    AssignmentState = "returned"    // the worker gave the task back
+	Skipped     AssignmentState = "skipped"     // the worker asked for another task instead
+	Reported    AssignmentState = "reported"    // the worker said that something is wrong with the task
+	Expired     AssignmentState = "expired"     // the lease ran out
+	Withdrawn   AssignmentState = "withdrawn"   // the batch ended while the worker held the task
 )
 
 var assignmentMoves = map[AssignmentState][]AssignmentState{
-	Assigned:  {Submitted, Returned, Skipped, Reported, Expired, Withdrawn},
-	Expired:   {Submitted}, // a late answer
-	Withdrawn: {Submitted}, // a late answer
+	Assigned:    {Provisional, Submitted, Returned, Skipped, Reported, Expired, Withdrawn},
+	Provisional: {Assigned, Submitted}, // taken back, or not
+	Expired:     {Submitted},           // a late answer
+	Withdrawn:   {Submitted},           // a late answer
 }
 
 // May reports whether an assignment may go from s to next.
 func (s AssignmentState) May(next AssignmentState) bool { return contains(assignmentMoves[s], next) }
 
-// Answered reports whether an answer came in.
+// Answered reports whether an answer came in and stands.
 func (s AssignmentState) Answered() bool { return s == Submitted }
 
 // AssignmentStates lists every state of an assignment.
 func AssignmentStates() []AssignmentState {
-	return []AssignmentState{Assigned, Submitted, Returned, Skipped, Reported, Expired, Withdrawn}
+	return []AssignmentState{Assigned, Provisional, Submitted, Returned, Skipped, Reported, Expired, Withdrawn}
 }
 
 func contains[T comparable](list []T, x T) bool {

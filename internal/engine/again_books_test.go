@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -82,5 +83,88 @@ func (k *books) checkNobodyIdles() error {
 			}
 		}
 	}
+	return nil
+}
+
+func (k *books) end(x engine.End) error {
+	r := k.rows[x.Assignment]
+	if r == nil || k.holding[r.Worker] != r {
+		return fmt.Errorf("%s, but nobody held it", x.State)
+	}
+	if !r.state.May(x.State) || x.State.Answered() || x.At != k.now {
+		return fmt.Errorf("%s → %s at %s", r.state, x.State, x.At)
+	}
+	if x.State == crowd.Expired && r.Expires.After(k.now) {
+		return fmt.Errorf("expired %s before its time", r.Expires.Sub(k.now))
+	}
+	k.letGo(r)
+	r.state = x.State
+	if _, t, err := k.task(r.Task); err == nil {
+		may := x.State == crowd.Returned || x.State == crowd.Expired
+		t.back[r.Worker], t.kept[r.Worker] = may, t.kept[r.Worker] || !may
+		if t.removed {
+			k.seen["taken out: given back later"]++
+		}
+	}
+	k.seen[string(x.State)]++
+	return nil
+}
+
+func (k *books) letGo(r *row) {
+	delete(k.holding, r.Worker)
+	k.worked(r.Worker)
+	k.unclaim(r)
+}
+
+func (w *world) giveBack(op string, h engine.Handout) error {
+	w.k.person(h.Worker).seen = w.now
+	switch op {
+	case "report":
+		return w.e.Report(w.now, h.Worker, h.Assignment, reported(h.Assignment))
+	case "skip":
+		return w.e.Skip(w.now, h.Worker, h.Assignment)
+	}
+	return w.e.Return(w.now, h.Worker, h.Assignment)
+}
+
+func (w *world) giveBackAgain(h engine.Handout) error {
+	back, other := w.e.Return, w.e.Skip
+	switch w.k.rows[h.Assignment].state {
+	case crowd.Skipped:
+		back, other = other, back
+	case crowd.Reported:
+		back = func(now time.Time, id crowd.WorkerID, a crowd.AssignmentID) error {
+			return w.e.Report(now, id, a, "once more")
+		}
+	}
+	same, unlike := back(w.now, h.Worker, h.Assignment), other(w.now, h.Worker, h.Assignment)
+	if crowd.CodeOf(same) == crowd.NotFound && crowd.CodeOf(unlike) == crowd.NotFound {
+		return nil // its task has a label
+	}
+	w.k.seen["given back again"]++
+	if same != nil {
+		return same
+	}
+	return wantCode(unlike, crowd.Conflict)
+}
+
+func (w *world) heartbeat(h engine.Handout) error {
+	until, err := w.e.Heartbeat(w.now, h.Worker, h.Assignment)
+	if err != nil {
+		return err
+	}
+	r := w.k.rows[h.Assignment]
+	want := w.now.Add(w.k.batches[h.Task.Batch()].spec.Lease)
+	if want.Before(r.Expires) {
+		want = r.Expires
+	}
+	w.k.person(h.Worker).seen = w.now
+	if until != want {
+		return fmt.Errorf("the lease of %s was extended to %s, want %s", h.Assignment, until, want)
+	}
+	if want.After(r.Expires) {
+		w.k.seen["lease extended"]++
+	}
+	r.Expires = until
 	return nil
 }

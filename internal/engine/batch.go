@@ -27,13 +27,13 @@ type batch struct {
 	turn      uint64
 	open      int     // tasks that were handed out and have no label
 	planned   int     // assignments wanted: T_b
-	running   int     // in somebody's hands: R_b
+	running   int     // in somebody's hands, or answered provisionally
 	completed int     // counted answers: C_b
 	labelled  int     // tasks with a label
 	certainty float64 // sum of the labels' confidence
 	takenOver TakenOver
 	escrow    crowd.Money // reserved and not paid
-	promised  crowd.Money // of that, for what is in somebody's hands
+	promised  crowd.Money // of that, for what is running
 	spent     crowd.Money
 	worked    time.Duration
 	held      heldTime               // but for training
@@ -50,6 +50,7 @@ type batch struct {
 	fewest   int         // annotations that a task wants before any came, if everybody may do every task
 	released crowd.Money // of escrow, given back at the end
 	life     timer       // until spec.EndsAt
+	grace    *grace      // nil: answers count at once
 
 	arrivals arrivals // of the answers that it wants
 
@@ -66,7 +67,7 @@ type task struct {
 	n       uint32
 	planned int32 // annotations wanted: tid.num of the execution plan
 	counted int32 // answers
-	live    int32 // in somebody's hands
+	live    int32 // in somebody's hands, or answered provisionally
 	closed  bool
 	removed bool // taken out: wants no label, and nobody but who holds it
 }
@@ -122,6 +123,9 @@ func (t *task) heldBy(w crowd.WorkerID) bool {
 	}
 	return false
 }
+
+// live reports whether an assignment has a place among those that its task wants.
+func (a *assignment) live() bool { return a.state == crowd.Assigned || a.state == crowd.Provisional }
 
 // waiting returns how many assignments are wanted and in nobody's hands.
 func (b *batch) waiting() int { return b.planned - b.completed - b.running }

@@ -25,10 +25,13 @@ type books struct {
 	batches  map[crowd.BatchID]*batchBook
 	rows     map[crowd.AssignmentID]*row
 	holding  map[crowd.WorkerID]*row
+	graces   map[crowd.AssignmentID]*row // answered provisionally
 	waiting  []crowd.WorkerID // longest wait first
 	accounts map[engine.Account]crowd.Money
 	seen     happenings
 	stays
+	counting crowd.WorkerID         // whose provisional answers are to count by the command
+	ending   map[crowd.BatchID]bool // batches that end with it
 }
 
 // batchBook is one batch, ended ones included.
@@ -77,6 +80,7 @@ type row struct {
 	engine.Handout
 	state    crowd.AssignmentState
 	answer   *engine.Answer
+	kept     *engine.Answer // while it is provisional
 	rewarded bool
 }
 
@@ -90,6 +94,7 @@ func newBooks(seen happenings) *books {
 		batches:  make(map[crowd.BatchID]*batchBook),
 		rows:     make(map[crowd.AssignmentID]*row),
 		holding:  make(map[crowd.WorkerID]*row),
+		graces:   make(map[crowd.AssignmentID]*row),
 		accounts: make(map[engine.Account]crowd.Money),
 		seen:     seen,
 		stays:    newStays(),
@@ -219,6 +224,9 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("end of %s: %w", x.Assignment, err)
 		}
 	}
+	if err := k.provisional(ch); err != nil {
+		return err
+	}
 	for i := range ch.Answers {
 		if err := k.answer(ch.Answers[i]); err != nil {
 			return fmt.Errorf("answer to %s: %w", ch.Answers[i].Assignment, err)
@@ -242,7 +250,7 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("progress of %s: %w", x.Batch, err)
 		}
 	}
-	served := ch.Served
+	served := slices.DeleteFunc(slices.Clone(ch.Served), func(h engine.Handout) bool { return !slices.Contains(ch.Handouts, h) }) // else taken back
 	for _, x := range ch.Handouts {
 		if slices.Contains(k.waiting, x.Worker) {
 			if len(served) == 0 || served[0] != x {
@@ -323,41 +331,9 @@ func (k *books) handout(x engine.Handout) error {
 	return nil
 }
 
-func (k *books) end(x engine.End) error {
-	r := k.rows[x.Assignment]
-	if r == nil || k.holding[r.Worker] != r {
-		return fmt.Errorf("%s, but nobody held it", x.State)
-	}
-	if !r.state.May(x.State) || x.State.Answered() || x.At != k.now {
-		return fmt.Errorf("%s → %s at %s", r.state, x.State, x.At)
-	}
-	if x.State == crowd.Expired && r.Expires.After(k.now) {
-		return fmt.Errorf("expired %s before its time", r.Expires.Sub(k.now))
-	}
-	k.letGo(r)
-	r.state = x.State
-	if _, t, err := k.task(r.Task); err == nil {
-		may := x.State == crowd.Returned || x.State == crowd.Expired
-		t.back[r.Worker], t.kept[r.Worker] = may, t.kept[r.Worker] || !may
-		if t.removed {
-			k.seen["taken out: given back later"]++
-		}
-	}
-	k.seen[string(x.State)]++
-	return nil
-}
-
-func (k *books) letGo(r *row) {
-	b, t, _ := k.task(r.Task)
-	delete(k.holding, r.Worker)
-	k.worked(r.Worker)
-	t.live--
-	b.running--
-}
-
 func (k *books) answer(x engine.Answer) error {
 	r := k.rows[x.Assignment]
-	if r == nil || r.Worker != x.Worker || x.At != k.now {
+	if r == nil || r.Worker != x.Worker || x.At != k.now && !x.Kept {
 		return fmt.Errorf("of %s at %s: not theirs", x.Worker, x.At)
 	}
 	if r.answer != nil {
@@ -367,7 +343,10 @@ func (k *books) answer(x engine.Answer) error {
 	if err != nil {
 		return err
 	}
-	late := r.state != crowd.Assigned
+	if err := k.graceEnds(b, r, &x); err != nil {
+		return err
+	}
+	late := r.state != crowd.Assigned && !x.Kept
 	counts := !late || t.label == nil && !b.kept.State.Ended() &&
 		t.live+len(t.answers) < t.want() && k.promised(b)+r.Reward <= k.accounts[b.account()]
 	if h := k.holding[r.Worker]; late && counts && (t.kept[r.Worker] || h != nil && h.Task == r.Task) {
@@ -384,8 +363,15 @@ func (k *books) answer(x engine.Answer) error {
 		return fmt.Errorf("paid %s (counted %t), promised %s", x.Paid, x.Counted, r.Reward)
 	}
 	k.noteAnswer(b, t, r, x.Counted)
-	k.person(r.Worker).seen = k.now
-	if !late {
+	switch {
+	case x.Kept:
+		k.unclaim(r)
+		delete(k.graces, x.Assignment)
+		r.kept = nil
+	case late:
+		k.person(r.Worker).seen = k.now
+	default:
+		k.person(r.Worker).seen = k.now
 		k.letGo(r)
 		if n := k.person(r.Worker).training; n > 0 && b.spec.Training {
 			k.train(r.Worker, n-1)
@@ -410,6 +396,9 @@ func (k *books) answer(x engine.Answer) error {
 		}
 	}
 	k.seen[fmt.Sprintf("answer late=%t counted=%t", x.Late, x.Counted)]++
+	if x.Kept {
+		k.seen["undo: an answer came to count"]++
+	}
 	return nil
 }
 
@@ -488,6 +477,9 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	}
 	if s.Progress != b.kept {
 		return fmt.Errorf("it stands at\n%+v, but what was kept is\n%+v", s.Progress, b.kept)
+	}
+	if n := k.provisionalOf(b); s.Provisional != n {
+		return fmt.Errorf("%d provisional answers, want %d", s.Provisional, n)
 	}
 	planned, fresh, oldest, shared := 0, 1, b.issued+1, false
 	for i, t := range b.tasks {

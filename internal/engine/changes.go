@@ -24,8 +24,11 @@ type Changes struct {
 	Gates     []GateChange
 	Reports   []Report
 
-	// Served lists the hand-outs that went to workers who were waiting: they
-	// are in Handouts too, and somebody has to tell those workers.
+	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
+	Undone      []Undone
+
+	// Served lists what went to workers who were waiting, and somebody has to tell
+	// those workers: hand-outs, which are in Handouts too, and what they have taken back.
 	Served []Handout
 	// Shifts lists who came on duty and who went off, in order. Who was waiting
 	// when they went wait no longer, and somebody has to tell them.
@@ -36,7 +39,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -82,6 +85,15 @@ type Answer struct {
 	Late       bool   // came after the lease ran out or the batch ended
 	Counted    bool
 	Paid       crowd.Money
+	Kept       bool // it was provisional until now
+}
+
+// Undone is a provisional answer that its worker has taken back: they hold the task again.
+type Undone struct {
+	Assignment crowd.AssignmentID
+	Worker     crowd.WorkerID
+	At         time.Time
+	Expires    time.Time // the lease
 }
 
 // Label is the final answer of a task.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -35,7 +36,7 @@ func (e *Engine) Check() error {
 	if held != 0 {
 		return fmt.Errorf("%d tasks in hand are not kept", held)
 	}
-	if err := e.checkDuty(); err != nil {
+	if err := cmp.Or(e.checkGrace(), e.checkDuty()); err != nil {
 		return err
 	}
 	if err := e.checkHeld(); err != nil {
@@ -51,7 +52,7 @@ func (e *Engine) checkHeld() error {
 	running := make(map[crowd.TenantID]int)
 	for _, b := range e.batches {
 		if !b.spec.Training {
-			running[b.spec.Tenant] += b.running
+			running[b.spec.Tenant] += b.inHand()
 		}
 	}
 	for id, t := range e.tenants {
@@ -209,13 +210,13 @@ func (t *task) check() error {
 	seen := make(map[crowd.WorkerID]bool, len(t.given))
 	inHand, answers := int32(0), int32(0)
 	for _, a := range t.given {
-		if a.state == crowd.Assigned || a.counted {
+		if a.live() || a.counted {
 			if seen[a.worker.id] {
 				return fmt.Errorf("%s is %s's twice", t.id(), a.worker.id)
 			}
 			seen[a.worker.id] = true
 		}
-		if a.state == crowd.Assigned {
+		if a.live() {
 			inHand++
 		}
 		if a.counted {
@@ -248,7 +249,7 @@ func (b *batch) checkPromises(open []*task) error {
 	promised, leaving := crowd.Money(0), 0
 	for _, t := range open {
 		for _, a := range t.given {
-			if a.state == crowd.Assigned {
+			if a.live() {
 				promised += a.reward()
 			}
 		}

@@ -52,8 +52,8 @@ func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
 			return fmt.Errorf("%s was launched before", other.spec.ID)
 		case (k.policy == "penalty(form=atc)" || k.policy == "penalty(form=event)") && b.later(k.now, other):
 			return fmt.Errorf("%s is more urgent", other.spec.ID)
-		case k.policy == "fs" && other.running < b.running:
-			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, other.running, b.running)
+		case k.policy == "fs" && k.inHand(other) < k.inHand(b):
+			return fmt.Errorf("%s has %d running, this one %d", other.spec.ID, k.inHand(other), k.inHand(b))
 		}
 	}
 	return nil

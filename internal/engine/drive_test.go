@@ -64,7 +64,7 @@ func (w *world) exec(c command) error {
 			return w.submit(x.Handout, x.key)
 		}
 	case "submit again":
-		if h, ok := w.once(c.a, func(r *row) bool { return r.answer != nil }); ok {
+		if h, ok := w.once(c.a, func(r *row) bool { return r.answer != nil || r.kept != nil }); ok {
 			return w.submit(h, key(c.b))
 		}
 	case "submit forgotten":
@@ -91,6 +91,12 @@ func (w *world) exec(c command) error {
 		}); ok {
 			return w.giveBackAgain(h)
 		}
+	case "undo":
+		return w.undo(c)
+	case "undo what stands":
+		return w.undoWhatStands(c.a)
+	case "count now":
+		return w.countNow(w.worker(c.a))
 	case "report what ended":
 		return w.reportEnded(c.a)
 	case "heartbeat":
@@ -237,6 +243,12 @@ func (w *world) submit(h engine.Handout, key string) error {
 			return fmt.Errorf("%s: kept late with %+v", h.Assignment, out)
 		}
 		return nil
+	case before.kept != nil:
+		w.k.seen["undo: submitted again meanwhile"]++
+		if want := (engine.Outcome{Duplicate: true, CountsAt: w.k.countsAt(&before)}); err != nil || out != want {
+			return fmt.Errorf("%s again: %+v, %v; want %+v", h.Assignment, out, err, want)
+		}
+		return nil
 	case before.answer != nil:
 		w.k.seen[fmt.Sprintf("submit: duplicate, same answer %t", before.answer.Key == key)]++
 		want := engine.Outcome{Counted: before.answer.Counted, Late: before.answer.Late, Paid: before.answer.Paid, Duplicate: true}
@@ -259,64 +271,11 @@ func (w *world) submitAnothers(h engine.Handout, n uint32) error {
 	w.k.seen["submit: somebody else's"]++
 	_, err := w.e.Submit(w.now, thief, h.Assignment, "{}", "A")
 	_, beat := w.e.Heartbeat(w.now, thief, h.Assignment)
-	for _, err := range []error{err, beat, w.e.Return(w.now, thief, h.Assignment), w.e.Skip(w.now, thief, h.Assignment), w.e.Report(w.now, thief, h.Assignment, "theirs")} {
+	for _, err := range []error{err, beat, w.e.Return(w.now, thief, h.Assignment), w.e.Skip(w.now, thief, h.Assignment), w.e.Report(w.now, thief, h.Assignment, "theirs"), undo(w.e, w.now, thief, h.Assignment)} {
 		if err := wantCode(err, crowd.NotFound); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (w *world) giveBack(op string, h engine.Handout) error {
-	w.k.person(h.Worker).seen = w.now
-	switch op {
-	case "report":
-		return w.e.Report(w.now, h.Worker, h.Assignment, reported(h.Assignment))
-	case "skip":
-		return w.e.Skip(w.now, h.Worker, h.Assignment)
-	}
-	return w.e.Return(w.now, h.Worker, h.Assignment)
-}
-
-func (w *world) giveBackAgain(h engine.Handout) error {
-	back, other := w.e.Return, w.e.Skip
-	switch w.k.rows[h.Assignment].state {
-	case crowd.Skipped:
-		back, other = other, back
-	case crowd.Reported:
-		back = func(now time.Time, id crowd.WorkerID, a crowd.AssignmentID) error {
-			return w.e.Report(now, id, a, "once more")
-		}
-	}
-	same, unlike := back(w.now, h.Worker, h.Assignment), other(w.now, h.Worker, h.Assignment)
-	if crowd.CodeOf(same) == crowd.NotFound && crowd.CodeOf(unlike) == crowd.NotFound {
-		return nil // its task has a label
-	}
-	w.k.seen["given back again"]++
-	if same != nil {
-		return same
-	}
-	return wantCode(unlike, crowd.Conflict)
-}
-
-func (w *world) heartbeat(h engine.Handout) error {
-	until, err := w.e.Heartbeat(w.now, h.Worker, h.Assignment)
-	if err != nil {
-		return err
-	}
-	r := w.k.rows[h.Assignment]
-	want := w.now.Add(w.k.batches[h.Task.Batch()].spec.Lease)
-	if want.Before(r.Expires) {
-		want = r.Expires
-	}
-	w.k.person(h.Worker).seen = w.now
-	if until != want {
-		return fmt.Errorf("the lease of %s was extended to %s, want %s", h.Assignment, until, want)
-	}
-	if want.After(r.Expires) {
-		w.k.seen["lease extended"]++
-	}
-	r.Expires = until
 	return nil
 }
 
@@ -382,6 +341,12 @@ func (w *world) changeWorker(c command) error {
 	was, known := w.k.workers[id]
 	switch c.op {
 	case "worker":
+		for other := range w.k.holding { // of those who are suspended at work as a rule
+			if w.k.workers[other].Suspended && c.b%2 == 0 && (!w.k.workers[id].Suspended || other < id) {
+				id = other
+				was, known = w.k.workers[id]
+			}
+		}
 		if !known {
 			w.k.seen["worker comes (back)"]++
 		}
@@ -392,6 +357,12 @@ func (w *world) changeWorker(c command) error {
 		}
 		was.Suspended = true
 		return w.setWorker(was)
+	}
+	for _, r := range w.k.graces { // of those who may take something back as a rule
+		if c.b%2 == 0 && w.k.holding[r.Worker] == nil && (len(w.e.Undoable(id)) == 0 || r.Worker < id) {
+			id = r.Worker
+			_, known = w.k.workers[id]
+		}
 	}
 	err := w.e.RemoveWorker(w.now, id)
 	switch {
@@ -458,6 +429,9 @@ func (w *world) restart() error {
 		}
 		if len(w.store.past[id]) > 0 {
 			w.k.seen["restored with a past reward"]++
+		}
+		if w.k.provisionalOf(b) > 0 {
+			w.k.seen["undo: restored with provisional answers"]++
 		}
 		if b.spec.PerWorker > 0 && b.counted > 0 {
 			w.k.seen["restored with bounds on people"]++

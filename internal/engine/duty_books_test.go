@@ -109,7 +109,7 @@ func whole(m crowd.Money) *big.Int { return times(int64(m), int64(time.Minute)) 
 
 // begin starts a command.
 func (k *books) begin() {
-	k.comes, k.unpaid, k.ticked, k.cutTo, k.refund = 0, nil, false, nil, false
+	k.comes, k.unpaid, k.ticked, k.cutTo, k.refund, k.counting = 0, nil, false, nil, false, 0
 	k.goes, k.learns = make(map[crowd.WorkerID]engine.Departure), make(map[crowd.WorkerID]bool)
 	k.wasOn, k.letWork = make(map[crowd.WorkerID]bool), make(map[crowd.WorkerID]engine.Departure)
 	for id, p := range k.people {
@@ -469,9 +469,7 @@ func (k *books) checkDue(e *engine.Engine) error {
 			first = x
 		}
 	}
-	for _, r := range k.holding {
-		at(r.Expires)
-	}
+	k.eachDue(at)
 	for _, b := range k.batches {
 		if b.kept.State.Open() {
 			at(b.spec.EndsAt)

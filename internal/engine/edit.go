@@ -250,7 +250,7 @@ func (b *batch) mostOf(t *task, next *Spec, buffer *[]crowd.Money) crowd.Money {
 	held, rewards := crowd.Money(0), (*buffer)[:0]
 	for _, a := range t.given[t.counted:] {
 		switch {
-		case a.state == crowd.Assigned:
+		case a.live():
 			held += a.reward()
 		case !a.state.May(crowd.Submitted):
 			continue

@@ -12,10 +12,15 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
-// promised is what those who hold tasks of b will be paid for them.
+// promised is what those who hold tasks of b, or have answered provisionally, will be paid.
 func (k *books) promised(b *batchBook) crowd.Money {
 	sum := crowd.Money(0)
 	for _, r := range k.holding {
+		if r.Task.Batch() == b.spec.ID {
+			sum += r.Reward
+		}
+	}
+	for _, r := range k.graces {
 		if r.Task.Batch() == b.spec.ID {
 			sum += r.Reward
 		}
@@ -55,7 +60,7 @@ func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int
 	for _, r := range k.rows {
 		switch {
 		case r.Task.Batch() != b.spec.ID || r.answer != nil:
-		case r.state == crowd.Assigned:
+		case r.state == crowd.Assigned || r.kept != nil:
 			held[r.Task] += r.Reward
 			late[r.Task] = append(late[r.Task], r.Reward)
 		case r.state == crowd.Expired:
@@ -139,6 +144,8 @@ func (k *books) released() error {
 // noteAnswer notes what answers after a change show.
 func (k *books) noteAnswer(b *batchBook, t *taskBook, r *row, counted bool) {
 	switch {
+	case counted && r.Reward != b.spec.Reward && r.kept != nil:
+		k.seen["revised: provisional, as promised before"]++
 	case counted && r.Reward != b.spec.Reward && r.state == crowd.Assigned:
 		k.seen["revised: paid as promised before"]++
 	case counted && r.Reward != b.spec.Reward:

@@ -31,6 +31,7 @@ type Engine struct {
 	lent    map[crowd.WorkerID]*worker              // who belong to the pool and are in another
 	recent  *worker                                 // the last one looked up: most ask for work right after their answer
 	gone    map[crowd.WorkerID][]crowd.AssignmentID // worker.again of those who have left the pool
+	taking  map[crowd.WorkerID][]*provisional       // answers that their workers may take back
 	batches map[crowd.BatchID]*batch                // launched and not ended
 	classes classes
 	waiting waitingQueue // event 1's queue: workers for whom nothing was ready
@@ -75,6 +76,7 @@ func New(cfg Config) *Engine {
 		workers: make(map[crowd.WorkerID]*worker),
 		lent:    make(map[crowd.WorkerID]*worker),
 		gone:    make(map[crowd.WorkerID][]crowd.AssignmentID),
+		taking:  make(map[crowd.WorkerID][]*provisional),
 		batches: make(map[crowd.BatchID]*batch),
 		classes: classes{list: []class{{}}, index: make(map[string]sched.Class)}, // class 0 asks for nothing
 	}
@@ -108,9 +110,11 @@ func (c *Changes) reset() {
 	clear(c.Answers) // they hold text
 	clear(c.Labels)
 	clear(c.Reports)
+	clear(c.Provisional)
 	c.Handouts, c.Ends, c.Answers, c.Labels = c.Handouts[:0], c.Ends[:0], c.Answers[:0], c.Labels[:0]
 	c.Transfers, c.Duties, c.Progress = c.Transfers[:0], c.Duties[:0], c.Progress[:0]
 	c.Revisions, c.Removals, c.Reports = c.Revisions[:0], c.Removals[:0], c.Reports[:0]
+	c.Provisional, c.Undone = c.Provisional[:0], c.Undone[:0]
 	c.Gates, c.Served, c.Shifts, c.Events = c.Gates[:0], c.Served[:0], c.Shifts[:0], c.Events[:0]
 }
 
@@ -170,11 +174,13 @@ func (e *Engine) Stop(now time.Time, stopped bool) {
 	e.run(now)
 }
 
-// Tick does what is due: leases run out, lifetimes end, people are not heard of
-// any more, waiting is paid, delays become more expensive.
+// Tick does what is due: leases run out, provisional answers come to count, lifetimes end,
+// people are not heard of any more, waiting is paid, delays become more expensive.
 func (e *Engine) Tick(now time.Time) {
 	for t := e.timers.due(now); t != nil; t = e.timers.due(now) {
 		switch {
+		case t.batch != nil && t.batch.grace.times(t):
+			e.countDue(now, t.batch)
 		case t.batch != nil && t != &t.batch.life:
 			e.onChange(now, t.batch)
 		case t.batch != nil:
@@ -244,7 +250,8 @@ func (e *Engine) view(b *batch) *sched.Batch {
 	v := &e.seen // in place: it is large, and every event changes one or two
 	v.ID, v.Tenant, v.TenantWeight, v.TenantTurn, v.Class = b.spec.ID, b.spec.Tenant, b.tenant.Weight, b.tenant.turn, b.class
 	v.Arrived, v.Priority, v.Reward = b.launchedAt, b.spec.Priority, b.spec.Reward
-	v.Planned, v.Running, v.Completed = b.planned, b.running, b.completed
+	provisional := b.grace.len() // nobody works on them any more
+	v.Planned, v.Running, v.Completed = b.planned, b.running-provisional, b.completed+provisional
 	v.Deadline, v.Production, v.TaskTime = b.spec.Deadline, b.spec.Production, b.expectedTime()
 	v.Turn, v.Assignable = b.turn, e.hindrance(b) == crowd.Eligible
 	e.urgency(b, v)

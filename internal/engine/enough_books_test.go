@@ -106,11 +106,11 @@ func (k *books) endedBecause(b *batchBook, x *engine.Progress) error {
 	return nil
 }
 
-// gave counts the answers of w to b that count.
+// gave counts the answers of w to b that count, or will.
 func (k *books) gave(w crowd.WorkerID, b *batchBook) int {
 	n := 0
 	for _, r := range k.rows {
-		if r.Worker == w && r.Task.Batch() == b.spec.ID && r.answer != nil && r.answer.Counted {
+		if r.Worker == w && r.Task.Batch() == b.spec.ID && (r.kept != nil || r.answer != nil && r.answer.Counted) {
 			n++
 		}
 	}

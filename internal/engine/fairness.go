@@ -43,8 +43,9 @@ const mostEnded = 1000
 
 // share is what a batch has and had; nothing is wanted but what people hold.
 func (e *Engine) share(b *batch) BatchShare {
-	return BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: b.running, Held: b.held.until(e.elapsed, b.running),
-		Claim: sched.Claim{Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, Priority: b.spec.Priority, Wanted: b.running}}
+	inHand := b.inHand()
+	return BatchShare{Batch: b.spec.ID, Planned: b.planned, Running: inHand, Held: b.held.until(e.elapsed, inHand),
+		Claim: sched.Claim{Tenant: b.spec.Tenant, TenantWeight: b.tenant.Weight, Priority: b.spec.Priority, Wanted: inHand}}
 }
 
 // keepHeld keeps what people did for a batch that ends, for the next Shares.
@@ -65,7 +66,7 @@ func (e *Engine) Shares(now time.Time) (batches []BatchShare, tenants []TenantSh
 		if b.spec.Training {
 			continue
 		}
-		running[b.spec.Tenant] += b.running
+		running[b.spec.Tenant] += b.inHand()
 		x := e.share(b)
 		if e.hindrance(b) == crowd.Eligible {
 			x.Wanted += b.waiting()

@@ -63,6 +63,9 @@ func (e *Engine) newBatch(s Spec) *batch {
 	}
 	b.log.begin()
 	b.life.batch = b
+	if s.Grace > 0 {
+		b.grace = &grace{timer: timer{batch: b}}
+	}
 	return b
 }
 
@@ -206,6 +209,7 @@ func (e *Engine) move(now time.Time, id crowd.BatchID, to crowd.BatchState) erro
 
 // endEarly labels what has answers, and ends the batch.
 func (e *Engine) endEarly(now time.Time, b *batch) {
+	e.countAll(now, b)
 	for _, t := range b.openTasks() {
 		if t.counted > 0 && !t.removed {
 			d := b.decide(t)
@@ -220,8 +224,10 @@ func (e *Engine) endEarly(now time.Time, b *batch) {
 }
 
 // end takes a batch out of the pool: what is held is withdrawn, what is left of
-// the budget goes back to the tenant, and nothing more is planned.
+// the budget goes back to the tenant, and nothing more is planned. Provisional answers
+// count.
 func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
+	e.countAll(now, b)
 	for _, t := range b.openTasks() {
 		for _, a := range t.given {
 			if a.state == crowd.Assigned {

@@ -12,12 +12,14 @@ import (
 // Status is what there is to see of a running batch.
 type Status struct {
 	Progress
-	Running int // in somebody's hands
+	Running int // in somebody's hands, or answered provisionally
 	Waiting int // wanted and in nobody's hands
 	Reason  crowd.Reason
 	Stops   Stops
 	Crowd   Crowd
 	Here    int // people on duty who may do it, those at work among them
+	// Provisional counts, of Running, the answers that do not count yet.
+	Provisional int
 }
 
 // Stops are the emergency stops under which a batch is. Each is lifted by itself.
@@ -51,7 +53,7 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 		return Status{}, false
 	}
 	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest),
-		Stops: e.stopsOf(b), Here: e.here(b)}
+		Stops: e.stopsOf(b), Here: e.here(b), Provisional: b.grace.len()}
 	b.progress(&s.Progress)
 	return s, true
 }
@@ -97,7 +99,7 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 		return crowd.CrowdTooSmall
 	case outside && !free: // else it does not wait for a place
 		return crowd.PoolFull
-	case len(busy) > 0 && b.running == 0 && e.othersFirst(b, busy):
+	case len(busy) > 0 && b.inHand() == 0 && e.othersFirst(b, busy):
 		return crowd.OtherBatchFirst
 	case !here && e.lends(b):
 		return crowd.Lent

@@ -75,9 +75,10 @@ type AssignmentSnapshot struct {
 	State   crowd.AssignmentState
 	At      time.Time
 	Expires time.Time
-	// Of a submitted one:
+	// Of a submitted or provisional one:
 	AnsweredAt time.Time
 	Key        string
+	Body       string // of a provisional one only
 	Late       bool
 	Counted    bool
 	Paid       crowd.Money
@@ -215,6 +216,9 @@ func (e *Engine) restoreOpen(now time.Time, b *batch, s *BatchSnapshot) (map[cro
 		}
 	}
 	b.log.pass(s.Progress.Issued + 1)
+	if err := e.restoreProvisional(b, s.Assignments); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(answered, func(x, y *AssignmentSnapshot) int { return x.AnsweredAt.Compare(y.AnsweredAt) })
 	for _, a := range answered {
 		open[a.Task].count(b.log.get(a.ID.N()))

@@ -152,8 +152,16 @@ func (s *script) worker(id crowd.WorkerID, word []string) {
 	case "answers":
 		out, err := s.e.Submit(s.now, id, aid, `"`+word[2]+`"`, word[2])
 		s.check(err)
-		if out.Duplicate {
+		switch {
+		case !out.CountsAt.IsZero():
+			s.say("%s counts at %s%s", aid, s.clock(out.CountsAt), flags(", and had come already", out.Duplicate))
+		case out.Duplicate:
 			s.say("had come already: counted %t, late %t, paid %s", out.Counted, out.Late, out.Paid)
+		}
+	case "undoes":
+		h, answer, err := s.e.Undo(s.now, id, aid)
+		if s.check(err); err == nil {
+			s.say("%s again until %s, in place of %q", h.Assignment, s.clock(h.Expires), answer.Key)
 		}
 	case "returns":
 		s.check(s.e.Return(s.now, id, aid))
@@ -410,6 +418,8 @@ func (s *script) spec(word []string) engine.Spec {
 			x.Budget = parse(s, crowd.ParseMoney, value)
 		case "lease":
 			x.Lease = parse(s, time.ParseDuration, value)
+		case "grace":
+			x.Grace = parse(s, time.ParseDuration, value)
 		case "life":
 			x.EndsAt = s.now.Add(parse(s, time.ParseDuration, value))
 		case "needs":

@@ -38,6 +38,10 @@ type Spec struct {
 	// others, and by nobody else: see Retainer.Training.
 	Training bool
 
+	// Grace is how long a worker may take an answer back before it counts; 0: it counts at
+	// once. Not with Training. A late answer counts at once, or not at all.
+	Grace time.Duration
+
 	// PerWorker is the most answers that count of one person; 0: any number.
 	PerWorker int
 
@@ -67,6 +71,8 @@ const (
 	MaxPriority     = sched.MaxPriority
 	MinLease        = time.Second
 	MaxLease        = 31 * 24 * time.Hour
+	MinGrace        = time.Second
+	MaxGrace        = 24 * time.Hour
 	MaxRules        = 10      // requirements of one batch
 	MaxPerWorker    = 1 << 30 // answers of one person to one batch
 	MaxBatchAnswers = 1 << 31 // answers to one batch: assignments are numbered in 32 bits, and some come to nothing
@@ -94,6 +100,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return crowd.Fieldf("lease", "%s is not between %s and %s", s.Lease, MinLease, MaxLease)
 	case !s.EndsAt.IsZero() && !s.EndsAt.After(now):
 		return crowd.Fieldf("ends_at", "%s is in the past", s.EndsAt.UTC().Format(time.RFC3339))
+	}
+	if err := s.validGrace(); err != nil {
+		return err
 	}
 	if err := validReward(s.Reward); err != nil {
 		return err
@@ -135,6 +144,16 @@ func (s *Spec) Validate(now time.Time) error {
 		}
 	}
 	return s.validInvited()
+}
+
+func (s *Spec) validGrace() error {
+	switch {
+	case s.Grace != 0 && (s.Grace < MinGrace || s.Grace > MaxGrace):
+		return crowd.Fieldf("grace", "%s is not between %s and %s (0: answers count at once)", s.Grace, MinGrace, MaxGrace)
+	case s.Grace != 0 && s.Training:
+		return crowd.Fieldf("grace", "what is done in training counts at once: leave it out")
+	}
+	return nil
 }
 
 // validInvited checks who is invited to which task.

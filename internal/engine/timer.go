@@ -8,8 +8,8 @@ import (
 )
 
 // timer is something that is due at a time: the lease of the task that a
-// worker holds, or else their silence; the lifetime of a batch; or, of neither, the
-// pool's payday. Each worker, each batch and the pool has one.
+// worker holds, or else their silence; the lifetime of a batch, or the grace of its
+// answers; or, of neither, the pool's payday. Each worker, each batch and the pool has one.
 type timer struct {
 	at     time.Time
 	on     bool   // else stopped, though it may still be in the heap
@@ -28,6 +28,9 @@ func (t *timer) entry() heap.Entry {
 	}
 	if t.batch != nil {
 		e.Turn = uint64(t.batch.spec.ID)
+		if t.batch.grace.times(t) {
+			e.ID = -1
+		}
 	}
 	return e
 }

@@ -262,13 +262,18 @@ func (e *Engine) giveBack(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 
 // release ends an assignment without an answer; its task wants a worker again.
 func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentState) {
-	t, b := a.task, a.task.batch
 	a.state = state
 	if mayComeBack(state) {
 		a.worker.remember(a)
 	}
 	e.letGo(now, a)
 	e.changes.Ends = append(e.changes.Ends, End{Assignment: a.id(), State: state, At: now})
+	e.wantsAnother(now, a)
+}
+
+// wantsAnother says that a's task wants a worker again, since a has ended without an answer.
+func (e *Engine) wantsAnother(now time.Time, a *assignment) {
+	t, b := a.task, a.task.batch
 	if want := b.wanted(t); want < t.planned { // it had more people than its rule asks for since an edit
 		e.replan(now, t, want)
 	}
@@ -282,11 +287,22 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 // hold counts people who begin (1) to hold a, or cease to (-1), and what they were
 // promised for it.
 func (e *Engine) hold(a *assignment, n int) {
+	a.claim(n)
+	e.atWork(a.task.batch, n)
+}
+
+// claim counts what begins (1) to have a place among those that its task wants, or ceases
+// to (-1): what is held, and provisional answers.
+func (a *assignment) claim(n int) {
 	b := a.task.batch
-	e.busy += n
 	b.running += n
 	a.task.live += int32(n)
 	b.promised += crowd.Money(n) * a.reward()
+}
+
+// atWork counts people who begin (1) to work on a task of b, or cease to (-1).
+func (e *Engine) atWork(b *batch, n int) {
+	e.busy += n
 	if b.spec.Training {
 		e.learning += n
 		return
@@ -295,11 +311,15 @@ func (e *Engine) hold(a *assignment, n int) {
 	b.tenant.held.hold(e.elapsed, n)
 }
 
-// letGo takes the task out of the worker's hands. Who was to go off duty goes.
+// letGo takes the task out of the worker's hands.
 func (e *Engine) letGo(now time.Time, a *assignment) {
 	e.elapse(now)
 	e.hold(a, -1)
-	w := a.worker
+	e.idle(now, a.worker)
+}
+
+// idle says that w holds nothing any more. Who was to go off duty goes.
+func (e *Engine) idle(now time.Time, w *worker) {
 	w.holds, w.idle = nil, now
 	if why := w.departure(); why != "" {
 		e.goOff(now, w, why)
@@ -318,6 +338,8 @@ type Outcome struct {
 	Late      bool        `json:"late"`
 	Duplicate bool        `json:"duplicate"` // it had come before; the first one stands
 	Paid      crowd.Money `json:"paid_micros"`
+	// CountsAt is when a provisional answer comes to count; zero of others.
+	CountsAt time.Time `json:"counts_at,omitzero"`
 }
 
 // ErrForgotten says that the engine no longer knows an assignment that was
@@ -325,7 +347,8 @@ type Outcome struct {
 // knows what became of it.
 var ErrForgotten = &crowd.Error{Code: crowd.NotFound, Field: "assignment", Message: "no longer open"}
 
-// Submit commits an answer: it counts once, however often it is sent. A late
+// Submit commits an answer: it counts once, however often it is sent. Where the batch has
+// a grace, it is provisional until that is over. A late
 // one (after the lease ran out) counts only if the task still wants it and
 // nobody else was given it, nor they themselves again. body is the whole answer in canonical form, key
 // what is compared with other answers. The caller has checked that it fits the
@@ -340,7 +363,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	switch {
 	case a.worker.id != id:
 		return Outcome{}, errNotYours(aid)
-	case a.state.Answered():
+	case a.state.Answered() || a.state == crowd.Provisional:
 		again := a.outcome()
 		again.Duplicate = true
 		return again, nil
@@ -351,6 +374,9 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	if a.state == crowd.Assigned {
 		a.worker.seen = now
 		e.learn(now, a.worker, b)
+		if b.grace != nil {
+			return e.keepProvisional(now, a, Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key}), nil
+		}
 		e.letGo(now, a)
 		a.counted = true
 	} else {
@@ -360,7 +386,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	}
 	a.state, a.key = crowd.Submitted, key
 	if a.counted {
-		e.count(now, a)
+		e.count(now, a, now)
 	}
 	out := a.outcome()
 	e.changes.Answers = append(e.changes.Answers, Answer{
@@ -371,8 +397,8 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	return out, nil
 }
 
-// count counts and pays an answer.
-func (e *Engine) count(now time.Time, a *assignment) {
+// count counts and pays an answer, which came at a time.
+func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	t, b := a.task, a.task.batch
 	t.count(a)
 	b.completed++
@@ -382,7 +408,7 @@ func (e *Engine) count(now time.Time, a *assignment) {
 	if b.posterior != nil {
 		e.follow(b.posterior, t, a.worker.id, a.key)
 	}
-	took := min(span(a.at, now), b.spec.Lease)
+	took := min(span(a.at, at), b.spec.Lease)
 	b.worked += min(took, maxWorked-b.worked)
 	b.tenant.used += took
 	if !b.spec.Training {
@@ -400,8 +426,11 @@ func (e *Engine) count(now time.Time, a *assignment) {
 
 func (a *assignment) outcome() Outcome {
 	out := Outcome{Counted: a.counted, Late: a.late}
-	if a.counted {
+	switch {
+	case a.counted:
 		out.Paid = a.reward()
+	case a.state == crowd.Provisional:
+		out.CountsAt = a.task.batch.countsAt(a)
 	}
 	return out
 }

@@ -30,7 +30,7 @@ var weights = []struct {
 	n  int
 }{
 	{"ready", 300}, {"submit", 180}, {"delay", 100}, {"deliver", 160}, {"submit again", 20}, {"submit another's", 10},
-	{"submit forgotten", 15}, {"submit nonsense", 3}, {"report what ended", 2}, {"return", 20}, {"skip", 15}, {"report", 10}, {"give back again", 10}, {"heartbeat", 20},
+	{"submit forgotten", 15}, {"submit nonsense", 3}, {"report what ended", 2}, {"return", 20}, {"skip", 15}, {"report", 10}, {"give back again", 10}, {"undo", 40}, {"undo what stands", 10}, {"count now", 4}, {"heartbeat", 20},
 	{"leave", 10}, {"tick", 70}, {"launch", 40}, {"pause", 12}, {"resume", 25}, {"cancel", 4}, {"end", 4}, {"edit", 15},
 	{"revise", 25}, {"take out", 15}, {"add", 12}, {"judge", 10},
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
@@ -58,7 +58,7 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
@@ -207,6 +207,9 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	}
 	w.promise(&s, r)
 	w.bound(&s, r)
+	if r.IntN(3) == 0 && !s.Training {
+		s.Grace = time.Duration(1+r.IntN(150)) * time.Second
+	}
 	return s
 }
 
@@ -285,7 +288,8 @@ func (w *world) checkEvents() error {
 		case engine.ReadyToWork:
 			ok = ok && ev.Worker != 0 && ev.Task == 0
 		case engine.ReadyToAggregate:
-			ok = ok && was == 0 && ev.Worker != 0
+			kept := slices.ContainsFunc(w.ch.Answers, func(x engine.Answer) bool { return x.Kept }) // of which one command may count several
+			ok = ok && (was == 0 || kept) && ev.Worker != 0
 		case engine.TryToAggregate:
 			ok = ok && (was == engine.ReadyToAggregate || was == 0) // 0: a lease ended
 		case engine.UpdateTask:
@@ -339,6 +343,10 @@ func (w *world) checkAttempts() error {
 		if itself && (w.op == "tick" || w.op == "end") {
 			delete(tried, id)
 			continue // what was in hand was withdrawn, or let go of before
+		}
+		if kept := func(x engine.Answer) bool { return x.Kept && x.Assignment.Batch() == id.Batch() }; w.op == "tick" && w.k.ending[id.Batch()] && slices.ContainsFunc(w.ch.Answers, kept) {
+			delete(tried, id)
+			continue // some came to count in their time, others when the batch then ended
 		}
 		want := live == 0 && (len(t.answers) > 0 || t.removed) && (b.kept.State.Open() || b.kept.State == crowd.BatchDone || itself)
 		if tried[id] != want {
