@@ -42,12 +42,17 @@ func (a *audit) read(c *engine.Changes) error {
 			a.given[h.Task] = slices.DeleteFunc(a.given[h.Task], func(w crowd.WorkerID) bool { return w == h.Worker })
 		}
 	}
+	for _, n := range c.Provisional {
+		if err := a.putDown(n.Assignment); err != nil {
+			return err
+		}
+	}
 	for _, n := range c.Answers {
 		if a.answered[n.Assignment] {
 			return fmt.Errorf("the answer of %s was kept twice", n.Assignment)
 		}
 		a.answered[n.Assignment] = true
-		if !n.Late {
+		if !n.Late && !n.Kept {
 			if err := a.putDown(n.Assignment); err != nil {
 				return err
 			}
@@ -139,7 +144,7 @@ func (a *audit) compare(w *world) error {
 		if !ok {
 			return fmt.Errorf("the engine has forgotten %s", w.cast.Batches[i].ID)
 		}
-		if st.Running != int(b.running) || st.Planned != st.Completed+st.Running+st.Waiting {
+		if st.Running-st.Provisional != int(b.running) || st.Provisional != int(b.provisional) || st.Planned != st.Completed+st.Running+st.Waiting {
 			return fmt.Errorf("%s: planned %d is not completed %d + running %d + waiting %d", st.Batch, st.Planned, st.Completed, st.Running, st.Waiting)
 		}
 	}

@@ -306,8 +306,12 @@ func (w *world) answer(who int32) {
 		} else {
 			running--
 		}
-		if out.Counted {
+		switch {
+		case out.Counted:
 			w.out.Answers++
+			completed++
+		case !out.CountsAt.IsZero():
+			b.provisional++
 			completed++
 		}
 		w.update(p.batch, running, completed, b.planned)

@@ -140,6 +140,7 @@ type Batch struct {
 	Production bool
 	Reward     crowd.Money   // for each answer; 0 means 10,000 (0.01)
 	Lease      time.Duration // 0: as long as anybody takes
+	Grace      time.Duration // an answer counts so long after it was given; 0: at once
 	TaskTime   time.Duration // the requester's estimate; 0: the kind's mean
 	Lifetime   time.Duration // ended then with what there is; 0: never
 	Requires   map[string]int

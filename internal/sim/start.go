@@ -99,13 +99,15 @@ func (w *world) restoreBatch(s *Start, i int32) {
 	b := Batch{
 		Name: s.Batches[spec.ID].Name, ID: spec.ID, At: p.LaunchedAt.Sub(s.Now), Kind: s.Batches[spec.ID].Kind,
 		Tasks: int(spec.Tasks), Rule: spec.Rule, Priority: p.Priority, Production: spec.Production,
-		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime, PerWorker: spec.PerWorker, Enough: spec.Enough,
+		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime, PerWorker: spec.PerWorker, Enough: spec.Enough, Grace: spec.Grace,
 	}
 	if !p.Deadline.IsZero() {
 		b.Deadline = p.Deadline.Sub(p.LaunchedAt)
 	}
 	w.add(&b, spec.Lease, spec.Rule.Most() > 1, int32(p.Planned))
-	w.update(i, 0, int32(p.Completed), int32(p.Planned))
+	provisional := lists.Count(s.Snapshot.Batches[i].Assignments, func(a engine.AssignmentSnapshot) bool { return a.State == crowd.Provisional })
+	w.batches[i].provisional = int32(provisional)
+	w.update(i, 0, int32(p.Completed+provisional), int32(p.Planned))
 	out := &w.out.Batches[i]
 	out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
 }

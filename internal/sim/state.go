@@ -53,18 +53,19 @@ type world struct {
 
 // batchState is a batch while the run lasts.
 type batchState struct {
-	kind       int32
-	place      int32 // in world.open, -1 when it is not there
-	class      int32
-	endsItself bool // when it has enough, before its last task is done
-	perWorker  bool // a task wants several answers, so its figures are each worker's own
-	running    int32
-	completed  int32
-	planned    int32
-	lease      int64
-	id         crowd.BatchID
-	priority   float64
-	x          float64 // x_b: see books; of the figures above, while it is open and somebody works on it
+	kind        int32
+	place       int32 // in world.open, -1 when it is not there
+	class       int32
+	endsItself  bool // when it has enough, before its last task is done
+	perWorker   bool // a task wants several answers, so its figures are each worker's own
+	running     int32
+	completed   int32 // provisional answers among them
+	provisional int32 // that do not count yet
+	planned     int32
+	lease       int64
+	id          crowd.BatchID
+	priority    float64
+	x           float64 // x_b: see books; of the figures above, while it is open and somebody works on it
 }
 
 // workerState is a person.

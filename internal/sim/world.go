@@ -239,7 +239,7 @@ func (w *world) launch() {
 		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: cmp.Or(b.Rule, label.Count(1)).WithClasses(len(kind.Answers)),
 		Reward: cmp.Or(b.Reward, DefaultReward), Priority: cmp.Or(b.Priority, 1), Production: b.Production,
 		Lease: cmp.Or(b.Lease, defaultLease), TaskTime: b.TaskTime, SmallCrowdOK: true,
-		PerWorker: b.PerWorker, Enough: b.Enough,
+		PerWorker: b.PerWorker, Enough: b.Enough, Grace: b.Grace,
 	}
 	if spec.TaskTime == 0 {
 		spec.TaskTime = kind.meanTime()
@@ -308,6 +308,12 @@ func (w *world) read() {
 			}
 		}
 	}
+	for i := range w.changes.Answers {
+		if a := &w.changes.Answers[i]; a.Kept {
+			w.out.Answers++
+			w.batches[w.batch(a.Assignment.Batch())].provisional--
+		}
+	}
 	for i := range w.changes.Labels {
 		w.labelled(&w.changes.Labels[i])
 	}
@@ -348,7 +354,7 @@ func (w *world) labelled(l *engine.Label) {
 func (w *world) progress(p *engine.Progress) {
 	i := w.batch(p.Batch)
 	b, out := &w.batches[i], &w.out.Batches[i]
-	w.update(i, b.running, int32(p.Completed), int32(p.Planned))
+	w.update(i, b.running, int32(p.Completed)+b.provisional, int32(p.Planned))
 	w.spent += p.Spent - out.Spent
 	out.Planned, out.Answers, out.Labelled, out.Spent = p.Planned, p.Completed, p.Labelled, p.Spent
 	if p.State.Open() {

@@ -154,6 +154,8 @@ func wrongAssignment(b *engine.BatchSnapshot) string {
 			return "an assignment is of no worker"
 		case !slices.Contains(assignmentStates, a.State):
 			return "an assignment's state is unknown"
+		case a.State == crowd.Provisional && spec.Grace == 0:
+			return "an answer is provisional, and there is no grace"
 		case a.Counted && a.State != crowd.Submitted:
 			return "an answer counts that was not given"
 		}
@@ -162,7 +164,7 @@ func wrongAssignment(b *engine.BatchSnapshot) string {
 	return ""
 }
 
-var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, crowd.Returned, crowd.Skipped, crowd.Expired, crowd.Withdrawn, crowd.Reported}
+var assignmentStates = []crowd.AssignmentState{crowd.Assigned, crowd.Submitted, crowd.Returned, crowd.Skipped, crowd.Expired, crowd.Withdrawn, crowd.Reported, crowd.Provisional}
 
 // left is how many answers a batch still wants, those in somebody's hands among
 // them.

@@ -99,7 +99,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 		"tenant", &spec.Tenant, "state", &p.State, "stopped,omitempty", &p.Stopped, "tasks", &spec.Tasks, "redundancy", &spec.Rule,
 		"reward_micros", &spec.Reward, "budget_micros", &spec.Budget, "priority", &p.Priority, "deadline,omitempty", &p.Deadline,
 		"production,omitempty", &spec.Production, "training,omitempty", &spec.Training,
-		"lease_seconds", inSeconds(&spec.Lease), "task_time_seconds", inSeconds(&spec.TaskTime), "ends_at,omitempty", &spec.EndsAt,
+		"lease_seconds", inSeconds(&spec.Lease), "grace_seconds,omitempty", inSeconds(&spec.Grace), "task_time_seconds", inSeconds(&spec.TaskTime), "ends_at,omitempty", &spec.EndsAt,
 		"qualifications,omitempty", &spec.Requirements,
 		"enough,omitempty", &spec.Enough, "per_worker,omitempty", &spec.PerWorker, "not_by,omitempty", &spec.NotBy,
 		"invited,omitempty", jsonform.As(

@@ -38,7 +38,7 @@ func (r *reader) load(o *object) {
 func (r *reader) common(o *object, b *sim.Batch, elsewhere func(field string) bool) {
 	b.Tenant = r.index(o, "tenant", r.tenantNames, "tenants", elsewhere)
 	b.Kind = r.index(o, "kind", r.kindNames, "kinds", elsewhere)
-	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "estimate", "lifetime", "per_worker", "enough"} {
+	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "grace", "estimate", "lifetime", "per_worker", "enough"} {
 		r.set(o, b, f)
 	}
 	if least := cmp.Or(b.Reward, sim.DefaultReward); b.Enough != nil && b.Enough.Spent > 0 && b.Enough.Spent < least {
@@ -84,7 +84,7 @@ func (r *reader) set(o *object, b *sim.Batch, field string) {
 
 // wants says what a field of a batch is.
 var wants = map[string]string{
-	"at": yamlfile.WantDuration, "deadline": yamlfile.WantDuration, "lease": yamlfile.WantDuration, "estimate": yamlfile.WantDuration, "lifetime": yamlfile.WantDuration,
+	"at": yamlfile.WantDuration, "deadline": yamlfile.WantDuration, "lease": yamlfile.WantDuration, "grace": yamlfile.WantDuration, "estimate": yamlfile.WantDuration, "lifetime": yamlfile.WantDuration,
 	"tasks": yamlfile.WantCount, "priority": "a priority is a number of more than 0, like 5", "reward": yamlfile.WantMoney,
 	"production": "production is true or false", "per_worker": yamlfile.WantCount, "enough": "what is enough, like labels=500 or share=0.9,spent=20.00",
 }
@@ -130,6 +130,8 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 		least, to = 0, &b.At
 	case "lease":
 		least, most, to = engine.MinLease, engine.MaxLease, &b.Lease
+	case "grace":
+		least, most, to = engine.MinGrace, engine.MaxGrace, &b.Grace
 	case "estimate":
 		most, to = engine.MaxLease, &b.TaskTime
 	case "lifetime":
