@@ -26,7 +26,7 @@ type books struct {
 	rows     map[crowd.AssignmentID]*row
 	holding  map[crowd.WorkerID]*row
 	graces   map[crowd.AssignmentID]*row // answered provisionally
-	waiting  []crowd.WorkerID // longest wait first
+	waiting  []crowd.WorkerID            // longest wait first
 	accounts map[engine.Account]crowd.Money
 	seen     happenings
 	stays

@@ -12,20 +12,19 @@ import (
 // kind the order is that of happening; a store applies the kinds in the order
 // of the fields. All of it belongs in one transaction.
 type Changes struct {
-	Handouts  []Handout
-	Ends      []End
-	Answers   []Answer
-	Labels    []Label
-	Transfers []Transfer
-	Duties    []Duty
-	Revisions []Revision
-	Removals  []Removal
-	Progress  []Progress // the last state of each batch that changed
-	Gates     []GateChange
-	Reports   []Report
-
-	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
+	Handouts    []Handout
 	Undone      []Undone
+	Ends        []End
+	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
+	Answers     []Answer
+	Labels      []Label
+	Transfers   []Transfer
+	Duties      []Duty
+	Revisions   []Revision
+	Removals    []Removal
+	Progress    []Progress // the last state of each batch that changed
+	Gates       []GateChange
+	Reports     []Report
 
 	// Served lists what went to workers who were waiting, and somebody has to tell
 	// those workers: hand-outs, which are in Handouts too, and what they have taken back.
@@ -89,6 +88,7 @@ type Answer struct {
 }
 
 // Undone is a provisional answer that its worker has taken back: they hold the task again.
+// One that was given since the last Take is in none of the lists then.
 type Undone struct {
 	Assignment crowd.AssignmentID
 	Worker     crowd.WorkerID

@@ -198,7 +198,11 @@ func (e *Engine) takeBack(now time.Time, w *worker, a *assignment) Answer {
 	e.atWork(b, 1)
 	w.holds, w.last, w.paidTo = a, b.spec.ID, time.Time{}
 	e.timers.set(&w.lease, now.Add(b.spec.Lease))
-	e.changes.Undone = append(e.changes.Undone, Undone{Assignment: a.id(), Worker: w.id, At: now, Expires: w.lease.at})
+	if i := slices.IndexFunc(e.changes.Provisional, func(x Answer) bool { return x.Assignment == p.Assignment }); i >= 0 {
+		e.changes.Provisional = slices.Delete(e.changes.Provisional, i, i+1) // it was never told
+	} else {
+		e.changes.Undone = append(e.changes.Undone, Undone{Assignment: a.id(), Worker: w.id, At: now, Expires: w.lease.at})
+	}
 	e.touch(now, b, nil)
 	return p.Answer
 }

@@ -50,16 +50,16 @@ func (s *store) apply(ch *engine.Changes) {
 			ID: x.Assignment, Task: x.Task, Worker: x.Worker, State: crowd.Assigned, At: x.At, Expires: x.Expires,
 		}
 	}
+	for _, x := range ch.Undone {
+		r := s.rows[x.Assignment]
+		r.State, r.AnsweredAt, r.Key, r.Body, r.Expires = crowd.Assigned, time.Time{}, "", "", x.Expires
+	}
 	for _, x := range ch.Ends {
 		s.rows[x.Assignment].State = x.State
 	}
 	for _, x := range ch.Provisional {
 		r := s.rows[x.Assignment]
 		r.State, r.AnsweredAt, r.Key, r.Body = crowd.Provisional, x.At, x.Key, x.Body
-	}
-	for _, x := range ch.Undone {
-		r := s.rows[x.Assignment]
-		r.State, r.AnsweredAt, r.Key, r.Body, r.Expires = crowd.Assigned, time.Time{}, "", "", x.Expires
 	}
 	for _, x := range ch.Answers {
 		r := s.rows[x.Assignment]

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -79,9 +81,13 @@ func (s *Accounts) erase(ctx context.Context, e *store.Erasure) error {
 }
 
 // release suspends somebody for good, and takes them out of their pool: what they hold
-// goes to others.
+// goes to others, and what they might have taken back counts, so that its texts are among theirs.
 func (s *Accounts) release(ctx context.Context, id crowd.WorkerID) error {
 	if _, err := s.Change(ctx, id, func(u *store.User) error { u.Suspended = true; return nil }); err != nil {
+		return err
+	}
+	countNow := func(e *engine.Engine, now time.Time) { e.CountNow(now, id) }
+	if err := s.live.Each(func(r *live.Pool) error { return r.Do(ctx, countNow) }); err != nil {
 		return err
 	}
 	_, err := s.Change(ctx, id, func(u *store.User) error {

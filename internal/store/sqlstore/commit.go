@@ -19,7 +19,7 @@ const (
 	insertAssignment = `insert into assignments (id, task, worker, state, assigned_at, expires_at) values ($1, $2, $3, 'assigned', $4, $5)`
 	endAssignment    = `update assignments set state = $2, ended_at = $3 where id = $1 and state = 'assigned' and not exists (select 1 from answers where id = $1)`
 	insertAnswer     = `insert into answers (id, answered_at, late, counted, paid, prev_answer, answer_key, body)
-		select id, $3, $4, $5, $6, $7, $8, $9 from assignments where id = $1 and worker = $2 and state in ('assigned', 'expired', 'withdrawn')
+		select id, $3, $4, $5, $6, $7, $8, $9 from assignments where id = $1 and worker = $2 and state in ('assigned', 'provisional', 'expired', 'withdrawn')
 		on conflict (id) do nothing`
 	answeredAlready = `select case when a.worker = $2 then 1 else 0 end from assignments a join answers n on n.id = a.id where a.id = $1`
 	insertLabel     = `insert into labels (task, labelled_at, value, confidence, answers, tie, undecided) values ($1, $2, $3, $4, $5, $6, $7)`
@@ -63,7 +63,7 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.touch(c.Answers, c.Transfers); err != nil {
 			return err
 		}
-		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.ends, w.answers, w.labels} {
+		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.labels} {
 			if err := step(c); err != nil {
 				return err
 			}
@@ -167,6 +167,9 @@ func (w *writer) answers(c *engine.Changes) error {
 			err = w.again(a)
 		} else if err == nil {
 			acct.lastAnswer = int64(a.Assignment)
+			if a.Kept { // and its text is counted
+				return w.dropProvisional(a.Assignment)
+			}
 			var of place
 			of, err = w.place(a.Assignment.Batch())
 			w.grown(of.tenant, int64(len(a.Body)))

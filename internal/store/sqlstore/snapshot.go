@@ -141,6 +141,11 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	if err != nil {
 		return err
 	}
+	if b.Spec.Grace > 0 {
+		if err := addProvisional(ctx, q, into); err != nil {
+			return err
+		}
+	}
 	if into.Past, err = list(ctx, q, func(r row, p *engine.PastReward) error {
 		return r.Scan(&p.Last, &p.Reward)
 	}, `select last, reward from past_rewards where batch = $1 order by last`, b.Spec.ID); err != nil {

@@ -56,7 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "enough revised", "refused elsewhere", "refused enough",
+	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -103,6 +103,12 @@ func (s *site) commit(t *testing.T) {
 	s.engine.Take(&s.changes)
 	ok(t, s.Commit(s.ctx, &s.changes))
 	s.did["label"] += len(s.changes.Labels)
+	s.did["taken back"] += len(s.changes.Undone)
+	for _, a := range s.changes.Answers {
+		if a.Kept {
+			s.did["came to count"]++
+		}
+	}
 	for _, p := range s.changes.Progress {
 		s.did[string(p.State)]++
 		if p.HadEnough {
@@ -125,6 +131,7 @@ type seen struct {
 	Batch   map[crowd.BatchID]engine.Why
 	Worker  map[crowd.WorkerID]map[crowd.Reason]int
 	Counts  engine.Counts
+	Undo    map[crowd.WorkerID][]engine.Undoable
 	OnCall  onCall
 }
 
@@ -133,7 +140,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	ok(t, e.Check())
 	v := seen{
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
-		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Counts: e.Counts(), OnCall: s.lookOnCall(e),
+		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e),
 	}
 	if s.streaming() { // since when an open batch has something to do is not kept
 		v.OnCall.OldestWait = 0
@@ -155,6 +162,8 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	}
 	for _, id := range s.people {
 		v.Worker[id] = must(e.WhyWorker(id))(t)
+		v.Undo[id] = e.Undoable(id)
+		s.did["provisional compared"] += len(v.Undo[id])
 	}
 	return v
 }
@@ -238,6 +247,8 @@ func (s *site) launch(t *testing.T) {
 	if s.IntN(4) == 0 {
 		spec.Training = true
 		s.did["training batch"]++
+	} else if s.IntN(3) == 0 {
+		spec.Grace = time.Duration(1+s.IntN(4)) * time.Minute
 	}
 	list := make([]store.Task, 1+s.IntN(15))
 	for i := range list {
@@ -359,8 +370,14 @@ func (s *site) work(t *testing.T) {
 	case holds && n == 3:
 		err = s.engine.Skip(s.clock, w, h.Assignment)
 		s.did["skip"]++
-	case holds && n < 15:
+	case holds && n < 14:
 		s.submit(t, w, h.Assignment)
+	case n == 14 && len(s.engine.Undoable(w)) > 0:
+		if _, _, err = s.engine.Undo(s.clock, w, pick(s.Rand, s.engine.Undoable(w)).Assignment); err == nil {
+			s.did["undo"]++
+		} else if code := crowd.CodeOf(err); code == crowd.OffDuty || code == crowd.Conflict {
+			err = nil // nor would they get another task
+		}
 	default:
 		if _, _, err = s.engine.Ready(s.clock, w); crowd.CodeOf(err) == crowd.OffDuty {
 			err = s.engine.StartDuty(s.clock, w)
@@ -406,6 +423,8 @@ func (s *site) submit(t *testing.T, w crowd.WorkerID, id crowd.AssignmentID) {
 		s.did["again"]++
 	case out.Late:
 		s.did["late"]++
+	case !out.CountsAt.IsZero():
+		s.did["provisional"]++
 	default:
 		s.did["answer"]++
 	}

@@ -133,7 +133,7 @@ func (c *comparison) batch(ctx context.Context, b store.Batch) error {
 			task = &answered{}
 			tasks[a.Task] = task
 		}
-		task.live = task.live || a.State == crowd.Assigned
+		task.live = task.live || a.State == crowd.Assigned || a.State == crowd.Provisional
 		if !a.State.Answered() {
 			continue
 		}
@@ -158,7 +158,7 @@ func (c *comparison) batch(ctx context.Context, b store.Batch) error {
 
 // answered is what the store has of a task.
 type answered struct {
-	live    bool // somebody holds it
+	live    bool // somebody holds it, or may take their answer back
 	counted []store.Annotation
 }
 
