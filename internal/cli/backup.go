@@ -18,6 +18,7 @@ import (
 
 // dataFolder is a server's data folder.
 type dataFolder struct {
+	configFlag
 	Data string `type:"path" default:"throng-data" env:"THRONG_DATA" help:"The data folder."`
 }
 

@@ -32,6 +32,8 @@ type Context struct {
 	Stderr  io.Writer
 	Version string
 
+	settings *settings
+
 	signIn string // the command that makes the login which the running one uses
 }
 
@@ -39,8 +41,9 @@ type Context struct {
 type Root struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version and exit."`
 
-	Serve Serve `cmd:"" group:"server" help:"Run the server."`
-	Demo  Demo  `cmd:"" group:"server" help:"Run a server with an example to look at."`
+	Serve  Serve  `cmd:"" group:"server" help:"Run the server."`
+	Demo   Demo   `cmd:"" group:"server" help:"Run a server with an example to look at."`
+	Config Config `cmd:"" group:"server" help:"Show the settings of a server, and where each comes from."`
 
 	Login    Login    `cmd:"" group:"work" help:"Sign in to a server, and stay signed in."`
 	Logout   Logout   `cmd:"" group:"work" help:"Sign out of a server."`
@@ -115,11 +118,13 @@ func run(c *Context, args []string) error {
 	if err != nil {
 		return usage(err, args)
 	}
-	return parsed.Run(c)
+	return c.settings.explain(parsed.Run(c))
 }
 
 func newParser(root *Root, c *Context) (*kong.Kong, error) {
-	return kong.New(root,
+	c.settings = &settings{c: c, origins: make(map[string]string)}
+	k, err := kong.New(root,
+		c.settings.options(),
 		kong.Name("throng"),
 		kong.Description(about),
 		kong.PostBuild(addHelp),
@@ -142,6 +147,10 @@ func newParser(root *Root, c *Context) (*kong.Kong, error) {
 			{Key: "calls", Title: "How people are called:"},
 		}),
 	)
+	if err != nil {
+		return nil, err
+	}
+	return k, takeVariables(k)
 }
 
 // verb is the last word of the chosen command, such as "pause": what differs

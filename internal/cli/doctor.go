@@ -31,11 +31,12 @@ import (
 
 // Doctor is "throng doctor".
 type Doctor struct {
+	configFlag
 	Data string `type:"path" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder of a server that is stopped; default throng-data."`
 	databaseFlag
 	Server string `placeholder:"URL" help:"Check a running server instead."`
 	MailTo string `placeholder:"ADDRESS" help:"Send a test mail instead."`
-	Mail   string `placeholder:"URL" help:"The mail server, as for throng serve." env:"THRONG_MAIL"`
+	Mail   string `placeholder:"URL" help:"The mail server, as for throng serve." env:"THRONG_MAIL" secret:""`
 	Output
 }
 

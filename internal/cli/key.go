@@ -26,7 +26,7 @@ type Key struct {
 
 // keyFlag is where a server finds its keys.
 type keyFlag struct {
-	KeyFile string `placeholder:"FILE" env:"THRONG_KEY_FILE" help:"File of the keys that seal the secrets in the database, the one that seals first; without it, one is made in the data folder."`
+	KeyFile string `type:"path" placeholder:"FILE" env:"THRONG_KEY_FILE" help:"File of the keys that seal the secrets in the database, the one that seals first; without it, one is made in the data folder."`
 }
 
 // Where keys are found that no flag names: in the environment, and where a service
@@ -35,6 +35,19 @@ const (
 	keysVariable        = "THRONG_KEYS"
 	credentialsVariable = "CREDENTIALS_DIRECTORY"
 )
+
+// credential returns the file of keys that a service manager has put there, or "".
+func credential() string {
+	dir := os.Getenv(credentialsVariable)
+	if dir == "" {
+		return ""
+	}
+	file := filepath.Join(dir, server.KeyFile)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return file
+}
 
 // keys returns the keys given, or nil.
 func (k *keyFlag) keys() (*keyring.Ring, error) {
@@ -48,11 +61,8 @@ func (k *keyFlag) keys() (*keyring.Ring, error) {
 		}
 		return r, nil
 	}
-	if dir := os.Getenv(credentialsVariable); dir != "" {
-		r, err := server.ReadKeys(filepath.Join(dir, server.KeyFile))
-		if !errors.Is(err, fs.ErrNotExist) {
-			return r, err
-		}
+	if file := credential(); file != "" {
+		return server.ReadKeys(file)
 	}
 	return nil, nil
 }
@@ -91,6 +101,7 @@ func (x *KeyNew) Run(c *Context) error {
 
 // keyData is a stopped server's data folder and the keys for it.
 type keyData struct {
+	configFlag
 	Data string `type:"path" default:"throng-data" env:"THRONG_DATA" help:"The data folder of a server that is stopped."`
 	databaseFlag
 	keyFlag

@@ -13,8 +13,8 @@ import (
 
 // Move is "throng move".
 type Move struct {
-	From string `required:"" placeholder:"DB" help:"Where everything is: sqlite:FOLDER, the data folder of a server that is stopped, or postgres://user@host/name." env:"THRONG_MOVE_FROM"`
-	To   string `required:"" placeholder:"DB" help:"A database of one of these kinds, in which there is nothing yet." env:"THRONG_MOVE_TO"`
+	From string `required:"" placeholder:"DB" help:"Where everything is: sqlite:FOLDER, the data folder of a server that is stopped, or postgres://user@host/name." env:"THRONG_MOVE_FROM" secret:""`
+	To   string `required:"" placeholder:"DB" help:"A database of one of these kinds, in which there is nothing yet." env:"THRONG_MOVE_TO" secret:""`
 	Output
 }
 

@@ -15,6 +15,13 @@ import (
 
 // Serve is "throng serve".
 type Serve struct {
+	serverFlags
+	Output
+}
+
+// serverFlags are the settings of a server. Each has a variable, and a line in docs/throng.yaml.
+type serverFlags struct {
+	configFlag
 	Data string `help:"Folder of the database, and of what else the server keeps; made if it is not there." default:"throng-data" env:"THRONG_DATA" type:"path"`
 	databaseFlag
 	Listen     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"THRONG_LISTEN"`
@@ -22,11 +29,11 @@ type Serve struct {
 	MaxPages   int64  `help:"Let the file of the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
 
 	PublicURL   string `name:"public-url" placeholder:"URL" help:"Where people reach the server; the links that they are given begin with it." env:"THRONG_PUBLIC_URL"`
-	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better given in the environment, as it holds a password." env:"THRONG_MAIL"`
+	Mail        string `placeholder:"URL" help:"Mail server through which people are called; better not on the command line, as it holds a password." env:"THRONG_MAIL" secret:""`
 	PushSubject string `placeholder:"URL" help:"Call people by web push, too; push services turn to this address (mailto:you@example.org) with complaints." env:"THRONG_PUSH_SUBJECT"`
 
-	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"Encrypt connections with this certificate, in PEM; read again when it changes." env:"THRONG_TLS_CERT"`
-	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"The private key of --tls-cert." env:"THRONG_TLS_KEY"`
+	TLSCert        string   `name:"tls-cert" type:"path" placeholder:"FILE" help:"Encrypt connections with this certificate, in PEM; read again when it changes." env:"THRONG_TLS_CERT"`
+	TLSKey         string   `name:"tls-key" type:"path" placeholder:"FILE" help:"The private key of --tls-cert." env:"THRONG_TLS_KEY"`
 	ACME           []string `name:"acme" placeholder:"NAME" help:"Encrypt connections with a certificate for this name of the server, which is got and renewed by ACME (Let's Encrypt, whose terms are accepted by that); may be given often." env:"THRONG_ACME"`
 	ACMEDirectory  string   `name:"acme-directory" placeholder:"URL" help:"Another authority for --acme." env:"THRONG_ACME_DIRECTORY"`
 	ACMEEmail      string   `name:"acme-email" placeholder:"ADDRESS" help:"Where that authority writes if something is wrong." env:"THRONG_ACME_EMAIL"`
@@ -54,8 +61,7 @@ type Serve struct {
 
 	MetricsListen string `placeholder:"ADDRESS" help:"Serve /metrics without a token on this address, too, such as 127.0.0.1:9090." env:"THRONG_METRICS_LISTEN"`
 
-	Verbose bool `help:"Log every request." short:"v"`
-	Output
+	Verbose bool `help:"Log every request." short:"v" env:"THRONG_VERBOSE"`
 }
 
 // gcPercent lets the heap grow to five times what is live before it is cleaned.

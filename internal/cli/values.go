@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -95,6 +96,18 @@ type span struct{ time.Duration }
 func (d *span) UnmarshalText(text []byte) (err error) {
 	d.Duration, err = duration(string(text))
 	return err
+}
+
+// text is a span as it is given, with days; "" for none.
+func (d span) text() string {
+	const day = 24 * time.Hour
+	switch {
+	case d.Duration == 0:
+		return ""
+	case d.Duration%day == 0:
+		return fmt.Sprintf("%dd", d.Duration/day)
+	}
+	return d.String()
 }
 
 // redundancy is how many answers a task gets: 3, 2of3, or 99%of10.
