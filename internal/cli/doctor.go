@@ -330,7 +330,7 @@ func (x *Doctor) online(c *Context, d *diagnosis) error {
 	d.check("health", nil, "answers in %s (median of %d)", took[probes/2].Round(10*time.Microsecond), probes)
 	d.Facts["latency"] = took[probes/2].String()
 	_, err = get(ctx, url+"/readyz")
-	d.check("readiness", err, "every pool takes commands")
+	d.check("readiness", err, "the store can be written, every pool takes commands")
 	var document struct {
 		Info struct {
 			Title   string `json:"title"`

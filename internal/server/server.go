@@ -242,16 +242,8 @@ func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 	scim.Mount(mux, scim.Config{App: s, Log: cfg.Log, TrustProxy: cfg.TrustProxy})
 	mux.Handle("/", pages)
 	mux.Handle("GET /metrics", e.figures.Guarded())
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-		defer cancel()
-		if err := s.Ready(ctx); err != nil {
-			http.Error(w, httpkit.Public(err).Error(), http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = w.Write([]byte("ready\n"))
-	})
+	mux.HandleFunc("GET /healthz", healthy)
+	mux.HandleFunc("GET /readyz", ready(s.Ready))
 	onPanic := func(w http.ResponseWriter, _ *http.Request, _ error) {
 		http.Error(w, "something went wrong on our side; it has been logged", http.StatusInternalServerError)
 	}

@@ -53,6 +53,7 @@ type Store interface {
 	Quotas
 	PersonalData
 	Retention
+	Health
 	Close() error
 }
 

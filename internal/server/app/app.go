@@ -87,6 +87,7 @@ type App struct {
 	PublicURL string
 
 	live       *live.Pools
+	readiness  *readiness
 	onCall     *recruit.OnCall
 	repeats    *repeats.Repeats
 	lists      *limits.Slots // answers that may be megabytes
@@ -167,6 +168,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a := &App{onCall: recruit.NewOnCall(cfg.Store, streams), lists: limits.ListSlots(quotas), bodies: limits.BodySlots(quotas), quotas: quotas, PublicURL: strings.TrimRight(cfg.PublicURL, "/")}
 	a.repeats = repeats.New(cfg.Store, cfg.Now, cfg.Log)
 	a.live = live.New(live.Config{Store: cfg.Store, Now: cfg.Now, Log: cfg.Log, Changed: a.changed, Restored: a.onCall.Present})
+	a.readiness = &readiness{live: a.live, write: cfg.Store.Probe, clock: cfg.Now, log: cfg.Log, probes: make(map[string]*probe)}
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
 	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Outbox: a.Outbox})
@@ -234,9 +236,6 @@ func (a *App) changed(c *engine.Changes) {
 	}
 }
 
-// Ready reports, as an error, whether a pool takes no commands.
-func (a *App) Ready(ctx context.Context) error { return a.live.Ready(ctx) }
-
 // StartList waits until there is room for one more answer to p that may be megabytes, and
 // is in memory until end is called.
 func (a *App) StartList(ctx context.Context, p *access.Principal) (end func(), err error) {
@@ -256,6 +255,7 @@ func (a *App) ServeOnce(w http.ResponseWriter, r *http.Request, q repeats.Reques
 
 // StopWaiting ends long polls and watching, so that a server can close.
 func (a *App) StopWaiting() {
+	a.readiness.stop()
 	a.Batches.StopWaiting()
 	a.onCall.StopWaiting()
 	a.Runs.StopWaiting()
@@ -271,4 +271,5 @@ func (a *App) Close() {
 	a.Runs.Close()
 	a.Control.Close(context.Background())
 	a.live.Close()
+	a.readiness.running.Wait()
 }

@@ -126,3 +126,7 @@ func drain[T any](rows iter.Seq2[T, error], err error) error {
 	}
 	return nil
 }
+
+func (f *failingStore) Probe(ctx context.Context) error {
+	return f.err(ctx, "Probe", func() error { return f.Store.Probe(ctx) })
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
@@ -254,8 +255,9 @@ func TestACommitFails(t *testing.T) {
 			f.set(nil)
 			_, err = w.Work.Next(w.ctx, w.workers[2], 0)
 			refused(t, err, crowd.Unavailable) // for a second
-			if err := w.Ready(w.ctx); err == nil {
-				t.Error("it says that it is ready")
+			var not app.NotReady
+			if err := w.Ready(w.ctx); !errors.As(err, &not) || len(not) != 1 || not[0].What != "pool main" || crowd.CodeOf(not[0].Err) != crowd.Unavailable {
+				t.Errorf("it is not ready because of %v", err)
 			}
 			w.clock.advance(time.Second)
 			ok(t, w.Ready(w.ctx))

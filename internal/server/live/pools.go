@@ -175,11 +175,6 @@ func (l *Pools) Each(f func(p *Pool) error) error {
 	return errors.Join(errs...)
 }
 
-// Ready reports, as an error, the pools that take no commands.
-func (l *Pools) Ready(ctx context.Context) error {
-	return l.Each(func(p *Pool) error { return p.Do(ctx, func(*engine.Engine, time.Time) {}) })
-}
-
 // StopWaiting ends all waiting for tasks, now and to come.
 func (l *Pools) StopWaiting() {
 	l.mu.RLock()

@@ -95,7 +95,7 @@ var methods = map[string]func(*testing.T, *world){
 	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,
 	"PutUserAsked": testPutUserAsked, "AskedAddress": testAskedAddress, "LinkAddress": testLinkAddress, "ConfirmAddress": testConfirmAddress,
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
-	"FinishTry": testFinishTry, "Close": testClose,
+	"FinishTry": testFinishTry, "Close": testClose, "Probe": testProbe,
 	"Request PutRequest DropRequests": testRequests, "TakenOver": testTakenOver,
 	"AuditEntries": testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
 	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "UsageOfAll": testUsageOfAll, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
