@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -281,6 +282,7 @@ func addAction[In any](a *api, o op, handle func(ctx context.Context, p *access.
 
 // register registers an operation.
 func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *access.Principal, in *In) (*Out, error)) {
+	allResolved(o, reflect.TypeFor[In]())
 	huma.Register(a.huma, a.operation(o, reflect.TypeFor[Out]()), func(ctx context.Context, in *In) (*Out, error) {
 		p, _ := ctx.Value(contextKey{}).(*access.Principal)
 		if o.long {
@@ -296,6 +298,24 @@ func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *acc
 		}
 		return out, nil
 	})
+}
+
+// allResolved panics if only one of the parts of an operation's input would be resolved: Go
+// gives a struct the method of the part that is the least deep, which hides those of others.
+func allResolved(o op, in reflect.Type) {
+	resolver := reflect.TypeFor[huma.Resolver]()
+	if in.Name() != "" || in.Kind() != reflect.Struct || !reflect.PointerTo(in).Implements(resolver) {
+		return // it has a method of its own, or none hides another
+	}
+	parts := 0
+	for i := range in.NumField() {
+		if reflect.PointerTo(in.Field(i).Type).Implements(resolver) {
+			parts++
+		}
+	}
+	if parts > 1 {
+		panic(fmt.Sprintf("%s %s: the parameters of one part of its input hide those of another: give each part a Resolve of its own", o.method, o.path))
+	}
 }
 
 // operation describes an operation with a response of this type.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -33,6 +35,9 @@ type RolePath struct {
 	Role string `path:"role" example:"checker"`
 	OfTenant
 }
+
+// Resolve implements huma.Resolver: of OfTenant, also next to the path of a person.
+func (x *RolePath) Resolve(c huma.Context) []error { return x.OfTenant.Resolve(c) }
 
 func (x *RolePath) held() store.HeldRole { return store.HeldRole{Role: x.Role, Tenant: x.tenant} }
 
