@@ -230,7 +230,8 @@ type Token struct {
 type Tokens interface {
 	CreateToken(ctx context.Context, t Token) (int64, error)
 	TokenByHash(ctx context.Context, hash string) (Token, error)
-	// ListTokens returns a user's tokens in order of id.
+	// ListTokens returns a user's tokens in order of id. Those that they made for providers
+	// of accounts are not theirs.
 	ListTokens(ctx context.Context, user crowd.WorkerID) ([]Token, error)
 	// ProgramTokens returns tokens for programs, newest first, with ids below before (0:
 	// all), at most limit; of a user, or of everybody if that is 0.

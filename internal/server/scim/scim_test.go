@@ -184,6 +184,43 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
+// TestTokensOfProvidersStay good when who made them changes their password, is suspended and is
+// erased: a directory must not fall silent.
+func TestTokensOfProvidersStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made, link, err := w.app.Accounts.CreateUser(t.Context(), w.admin, accounts.NewUser{Name: "maker", Admin: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const password, other = "correct horse battery", "another horse battery"
+	session := must(w.app.Accounts.Setup(t.Context(), link, password))(t)
+	maker := must(w.app.Accounts.Authenticate(t.Context(), session, anywhere))(t)
+	_, secret, err := w.app.Provisioning.CreateToken(t.Context(), maker, accounts.NewProviderToken{Provider: "corp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		what string
+		do   func() error
+	}{
+		{"a new password", func() error { return w.app.Accounts.ChangePassword(t.Context(), maker, password, other) }},
+		{"signing out everywhere", func() error { return w.app.Accounts.EndSessions(t.Context(), maker) }},
+		{"suspension", func() error {
+			_, err := w.app.Accounts.ChangeUser(t.Context(), w.admin, made.ID, func(u *store.User) error { u.Suspended = true; return nil })
+			return err
+		}},
+		{"erasure", func() error {
+			return w.app.Accounts.Erase(t.Context(), w.admin, made.ID, accounts.ErasureOrder{Confirm: "maker", FreeText: accounts.KeepText, Settled: true})
+		}},
+	} {
+		if err := x.do(); err != nil {
+			t.Fatalf("%s: %v", x.what, err)
+		}
+		w.send("GET", "/Users", "", "Authorization: Bearer "+secret).want(200)
+	}
+}
+
 // TestTokensOfProviders are good for their provider's people and groups, and for nothing
 // else.
 func TestTokensOfProviders(t *testing.T) {

@@ -50,7 +50,7 @@ var personal = []personalTable{
 	{name: "provisioned_members", about: `member in (select id from provisioned_users where user_id = $1)`, columns: `group_id`,
 		erase: []string{`delete from provisioned_members where member in (select id from provisioned_users where user_id = $1)`}},
 	gone("provisioned_users", ofUser),
-	gone("tokens", ofUser, "hash"),
+	gone("tokens", ofUser+` and kind <> 'provider'`, "hash"), // a provider's is nobody's: their number says who made it
 	gone("identities", ofUser),
 	gone("factors", ofUser, "secret", "sealed_with", "counter"),
 	gone("recovery_codes", ofUser, "hash"),

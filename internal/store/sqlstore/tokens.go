@@ -57,7 +57,7 @@ func (s *Store) TokenByHash(ctx context.Context, hash string) (store.Token, erro
 
 // ListTokens implements store.Tokens.
 func (s *Store) ListTokens(ctx context.Context, user crowd.WorkerID) ([]store.Token, error) {
-	return listed(ctx, s, tokens, `where t.user_id = $1 order by t.id`, user)
+	return listed(ctx, s, tokens, `where t.user_id = $1 and t.kind <> $2 order by t.id`, user, store.ProviderToken)
 }
 
 // ProgramTokens implements store.Tokens.
