@@ -208,6 +208,14 @@ func (e *Engine) assignment(id crowd.AssignmentID) *assignment {
 	return nil
 }
 
+// ReplaceKey gives an answer another key, since what it said is to be deleted: a label that is
+// made later is not made of it. An assignment that the engine has forgotten is no error.
+func (e *Engine) ReplaceKey(id crowd.AssignmentID, key string) {
+	if a := e.assignment(id); a != nil {
+		a.key = key
+	}
+}
+
 // held returns the assignment if the worker holds it now.
 func (e *Engine) held(id crowd.WorkerID, aid crowd.AssignmentID) (*assignment, error) {
 	a := e.assignment(aid)

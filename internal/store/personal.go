@@ -72,7 +72,8 @@ type PersonalData interface {
 	// WrittenTexts yields all answers of a person, the newest first, and then what else
 	// they wrote or names them.
 	WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[WrittenText, error]
-	// ReplaceTexts replaces texts: all of the call's, or none.
+	// ReplaceTexts replaces texts: all of the call's, or none. A label of a task that is
+	// the answer, and nobody else's that counted, is replaced by its new key.
 	ReplaceTexts(ctx context.Context, list []NewText) error
 	// BeginErasure keeps that a person is to be erased. If it was begun before and is not
 	// done, what was asked for then holds.

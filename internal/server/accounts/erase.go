@@ -120,6 +120,9 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 			if t.compiled != nil {
 				n.Text, n.Key = t.compiled.WithoutText(x.Text)
 			}
+			if err := s.replaceKey(ctx, t.pool, crowd.AssignmentID(n.ID), n.Key); err != nil {
+				return err
+			}
 		}
 		list = append(list, n)
 	}
@@ -129,6 +132,16 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 		}
 	}
 	return nil
+}
+
+// replaceKey tells the pool of a batch, if it runs, what an answer says from now on. It is
+// told before the store, which replaces the labels that were made until then.
+func (s *Accounts) replaceKey(ctx context.Context, in crowd.PoolID, id crowd.AssignmentID, key string) error {
+	r, err := s.live.Get(in)
+	if err != nil {
+		return err
+	}
+	return r.Do(ctx, func(e *engine.Engine, _ time.Time) { e.ReplaceKey(id, key) })
 }
 
 // eraseRows takes away what the store has, once nobody can change the person any more.

@@ -164,6 +164,7 @@ type templates struct {
 
 type known struct {
 	tenant   crowd.TenantID
+	pool     crowd.PoolID
 	compiled *task.Compiled // nil: it cannot be read, and the whole answer is a text
 }
 
@@ -175,7 +176,7 @@ func (t *templates) of(ctx context.Context, id crowd.BatchID) (known, error) {
 	if err != nil {
 		return known{}, err
 	}
-	k := known{tenant: b.Spec.Tenant}
+	k := known{tenant: b.Spec.Tenant, pool: b.Pool}
 	k.compiled, _ = input.Compile(b.Template) // kept by a version that took it, perhaps
 	t.known[id] = k
 	return k, nil

@@ -296,6 +296,9 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
 				return none
 			}
 			if x.Kind == store.WrittenAnswer {
+				if err := replaceLabel(ctx, tx, x); err != nil {
+					return err
+				}
 				if err := chargeReplaced(ctx, tx, none, x); err != nil {
 					return err
 				}
@@ -306,6 +309,35 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
 		}
 		return nil
 	})
+}
+
+// replaceLabel replaces the label of a task that is nobody's answer but the one that is
+// replaced.
+func replaceLabel(ctx context.Context, tx transaction, x store.NewText) error {
+	type made struct {
+		task, answers int64
+		label         string
+		tenant        crowd.TenantID
+	}
+	l, there, err := one(ctx, tx, func(r row, l *made) error { return r.Scan(&l.task, &l.answers, &l.label, &l.tenant) },
+		`select l.task, l.answers, l.value, b.tenant from answers n join assignments a on a.id = n.id join labels l on l.task = a.task
+			join batches b on b.id = a.task >> 32 where n.id = $1 and n.answer_key = l.value and l.value <> $2`, x.ID, x.Key)
+	if err != nil || !there {
+		return err
+	}
+	if l.answers > 1 {
+		begin, end := span(crowd.AssignmentID(x.ID).Batch())
+		_, others, err := one(ctx, tx, number[int64], `select a.id from assignments a join answers n on n.id = a.id
+			where a.id >= $1 and a.id <= $2 and a.id <> $3 and a.task = $4 and n.counted and n.answer_key = $5 limit 1`, begin, end, x.ID, l.task, l.label)
+		if err != nil || others {
+			return err
+		}
+	}
+	if _, err := tx.exec(ctx, `update labels set value = $2 where task = $1`, l.task, x.Key); err != nil {
+		return err
+	}
+	_, err = grow(ctx, tx, l.tenant, store.StoredBytes, int64(len(x.Key)-len(l.label)))
+	return err
 }
 
 // chargeReplaced counts what an answer is longer or shorter by than the text that takes its

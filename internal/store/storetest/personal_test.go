@@ -114,7 +114,10 @@ func testTexts(t *testing.T, w *world) {
 	rest := []string{fmt.Sprintf("note %d %s for WORKER1, thanks true", note, w.mine), fmt.Sprintf("invitation %d n0 Come false", list[0].ID)}
 	same(t, "texts", got(), append([]string{fmt.Sprintf("answer %d n0 %s false", three, body(3)), fmt.Sprintf("answer %d n0 %s false", one, body(1))}, rest...))
 
+	labelOf := func() string { return must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t)[0].Label.Value }
+	same(t, "label", labelOf(), "key1")
 	refused(t, w.ReplaceTexts(w.ctx, []store.NewText{{Kind: store.WrittenAnswer, ID: int64(one)}, {Kind: store.WrittenNote, ID: 999}}), crowd.NotFound)
+	same(t, "label, after what was refused", labelOf(), "key1")
 	refused(t, w.ReplaceTexts(w.ctx, []store.NewText{{Kind: "other", ID: 1}}), crowd.NotFound)
 	same(t, "after what was refused", len(got()), 4)
 	ok(t, w.ReplaceTexts(w.ctx, []store.NewText{
@@ -124,6 +127,8 @@ func testTexts(t *testing.T, w *world) {
 	same(t, "replaced", got(), []string{fmt.Sprintf("answer %d n0 {} false", three), fmt.Sprintf("invitation %d n0 changed false", list[0].ID)})
 	a := must(w.Assignment(w.ctx, three))(t)
 	same(t, "key", a.Key, "k")
+	same(t, "label that was an answer", labelOf(), "")
+	ok(t, w.CheckUsage(w.ctx))
 	ok(t, w.CheckLedger(w.ctx))
 	_, err := collect(w.WrittenTexts(w.ctx, 99))
 	refused(t, err, crowd.NotFound)
