@@ -43,6 +43,7 @@ type BatchCreate struct {
 	EndsAt        moment        `group:"terms" placeholder:"TIME" help:"When to end it with what there is."`
 	Production    bool          `group:"terms" help:"Let deadline-aware policies push it towards its finish."`
 	Lease         span          `group:"terms" placeholder:"DURATION" help:"How long a worker may hold a task; default 30m."`
+	Grace         span          `group:"terms" placeholder:"DURATION" help:"How long workers may take an answer back before it counts, from 1s to 24h; default: it counts at once."`
 	TaskTime      span          `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
 	Qualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"What a worker must hold; may be given often."`
 
@@ -126,6 +127,7 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 		Name: x.Name, Template: wire.Template(shown), Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
 		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
 		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(), Training: x.Training, PerWorker: x.PerWorker,
+		GraceSeconds: int64(x.Grace.Seconds()),
 	}}
 	if x.Enough != nil {
 		d.Enough = &x.Enough.Enough

@@ -239,7 +239,7 @@ func (w *working) show() {
 		say(&b, "%s\n", h.View.Question)
 	}
 	if h.View.Framed() {
-		say(&b, "This task needs a browser: %s/work (here: s skip, p TEXT report, r return, q quit)\n", w.URL)
+		say(&b, "This task needs a browser: %s/work (here: s skip, u undo, p TEXT report, r return, q quit)\n", w.URL)
 	}
 	say(w.out, "%s", clean(b.String()))
 }
@@ -289,6 +289,8 @@ func refused(err error) problem { return problem{Code: codeOf(err), Message: mes
 
 func outcomeText(o wire.Outcome) string {
 	switch {
+	case !o.CountsAt.IsZero():
+		return "kept: it counts at " + o.CountsAt.Local().Format(time.TimeOnly) + ", until then u takes it back"
 	case o.Duplicate:
 		return "you have answered this task already; your first answer is kept"
 	case !o.Counted && o.Late:
@@ -337,7 +339,7 @@ func (w *working) refuseAll() error {
 		if _, err := w.prompt(&task.Control{}); err != nil {
 			return err
 		}
-		say(w.out, "only s, p TEXT, r and q here\n")
+		say(w.out, "only s, u, p TEXT, r and q here\n")
 	}
 }
 
@@ -354,7 +356,7 @@ func (w *working) askJSON() (json.RawMessage, error) {
 		if json.Valid([]byte(text)) {
 			return json.RawMessage(text), nil
 		}
-		w.event("refused", problem{Code: crowd.Invalid, Message: "the line is neither JSON nor s, p TEXT, r or q"}, "")
+		w.event("refused", problem{Code: crowd.Invalid, Message: "the line is neither JSON nor s, u, p TEXT, r or q"}, "")
 	}
 }
 
@@ -409,8 +411,8 @@ func (w *working) prompt(control *task.Control) (string, error) {
 	return text, err
 }
 
-// command carries s, p TEXT, r and q out, and returns nil for anything else. In free
-// text they are written /s, /p TEXT, /r and /q, and so where an option is called so.
+// command carries s, u, p TEXT, r and q out, and returns nil for anything else. In free
+// text they are written /s, /u, /p TEXT, /r and /q, and so where an option is called so.
 func (w *working) command(text string, control *task.Control) error {
 	bare, slashed := strings.CutPrefix(text, "/")
 	if !slashed && control != nil {
@@ -439,6 +441,8 @@ func (w *working) command(text string, control *task.Control) error {
 			w.show()
 		}
 		return errSkipped
+	case "u":
+		return w.undo()
 	case "r", "q":
 		return errQuit
 	}

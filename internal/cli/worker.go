@@ -16,6 +16,7 @@ import (
 // Worker is "throng worker".
 type Worker struct {
 	Run     WorkerRun     `cmd:"" help:"Do tasks in the terminal."`
+	Undo    WorkerUndo    `cmd:"" help:"Take back an answer before it counts."`
 	Reports WorkerReports `cmd:"" help:"Show what you said is wrong with tasks, and what was answered."`
 	Add     WorkerAdd     `cmd:"" help:"Add a worker; prints the one-time link."`
 	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`

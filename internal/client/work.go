@@ -32,6 +32,18 @@ func (c *Client) Skip(ctx context.Context, id crowd.AssignmentID, wait time.Dura
 	return out.Work, err
 }
 
+// Undo takes back an answer that does not count yet, and returns its task, with what was
+// answered.
+func (c *Client) Undo(ctx context.Context, id crowd.AssignmentID) (wire.Undone, error) {
+	return post[wire.Undone](ctx, c, path("work", id, "undo"), nil)
+}
+
+// Undoable returns the answers that the worker may take back, the latest first.
+func (c *Client) Undoable(ctx context.Context) ([]wire.Undoable, error) {
+	out, err := get[wire.UndoableList](ctx, c, "/v1/work/undoable")
+	return out.Answers, err
+}
+
 // Report says that something is wrong with a task, and gives it back. It returns another
 // one, or nil.
 func (c *Client) Report(ctx context.Context, id crowd.AssignmentID, text string, next bool, wait time.Duration) (*wire.Work, error) {

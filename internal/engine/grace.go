@@ -137,10 +137,8 @@ func (e *Engine) Undo(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID) 
 	case a.state == crowd.Assigned:
 		a.worker.seen = now
 		return a.handout(), Answer{}, nil
-	case a.state != crowd.Provisional:
+	case a.state != crowd.Provisional || w == nil:
 		return Handout{}, Answer{}, NoUndo(aid, a.state)
-	case w == nil:
-		return Handout{}, Answer{}, crowd.Errorf(crowd.Conflict, "you have left the pool of %s: its answer can no longer be taken back", aid)
 	case w.suspended:
 		return Handout{}, Answer{}, crowd.Errorf(crowd.Forbidden, "%s", crowd.WorkerSuspended.Text())
 	case !w.on && e.retainer.Called:
@@ -162,12 +160,16 @@ func (e *Engine) Undo(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID) 
 	return a.handout(), answer, nil
 }
 
-// NoUndo is the error of taking back an answer to an assignment that is in a state.
+// NoUndo is the error of taking back what can not be: the answer to an assignment that is in
+// another state, or in a pool that its worker has left.
 func NoUndo(aid crowd.AssignmentID, state crowd.AssignmentState) error {
 	if state.Answered() {
 		return crowd.Errorf(crowd.Conflict, "the answer to %s counts, or came late: it can no longer be taken back", aid)
 	}
-	return crowd.Errorf(crowd.Conflict, "%s was %s: there is no answer to take back", aid, state)
+	if state == crowd.Provisional {
+		return crowd.Errorf(crowd.Conflict, "you have left the pool of %s: its answer can no longer be taken back", aid)
+	}
+	return crowd.Errorf(crowd.Conflict, "%s is %s: there is no answer to take back", aid, state)
 }
 
 // putDown has w wait no longer, and takes what they hold out of their hands as if they

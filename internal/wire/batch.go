@@ -43,6 +43,7 @@ type BatchTerms struct {
 	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
 	EndsAt          time.Time       `json:"ends_at,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come" doc:"ended then with what there is"`
 	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
+	GraceSeconds    int64           `json:"grace_seconds,omitempty" minimum:"0" maximum:"86400" doc:"how long a worker may take an answer back, after which it counts; default 0: it counts at once"`
 	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
 	Training        bool            `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
@@ -74,7 +75,8 @@ type Batch struct {
 	Stopped      bool          `json:"stopped" doc:"emergency stop"`
 	Planned      int           `json:"planned" doc:"answers wanted: T_b, those of a step that wait for money among them"`
 	Completed    int           `json:"completed" doc:"answers that count: C_b"`
-	Running      *int          `json:"running,omitempty" doc:"in somebody's hands: R_b; left out of lists"`
+	Running      *int          `json:"running,omitempty" doc:"in somebody's hands, or provisional; left out of lists"`
+	Provisional  int           `json:"provisional,omitempty" doc:"of running, answers that do not count yet, as their workers may take them back"`
 	Waiting      *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
 	Labelled     int           `json:"labelled" doc:"tasks with a label"`
 	Removed      int           `json:"removed,omitempty" doc:"of the tasks, those that were taken out: they get no label"`

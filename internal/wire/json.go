@@ -20,6 +20,9 @@ func (s Submitted) AppendJSON(out []byte) []byte {
 	out = strconv.AppendBool(out, s.Outcome.Duplicate)
 	out = append(out, `,"paid_micros":`...)
 	out = strconv.AppendInt(out, int64(s.Outcome.PaidMicros), 10)
+	if at := s.Outcome.CountsAt; !at.IsZero() {
+		out = append(at.AppendFormat(append(out, `,"counts_at":"`...), time.RFC3339Nano), '"')
+	}
 	out = append(out, '}')
 	if s.Work != nil {
 		out = s.Work.appendJSON(append(out, `,"work":`...))
@@ -37,6 +40,9 @@ func (w *Work) appendJSON(out []byte) []byte {
 	out = strconv.AppendInt(append(out, `,"reward_micros":`...), int64(w.RewardMicros), 10)
 	out = w.Values.appendJSON(append(out, `,"values":`...))
 	out = w.View.AppendJSON(append(out, `,"view":`...))
+	if w.Reply != "" {
+		out = task.AppendString(append(out, `,"reply":`...), w.Reply)
+	}
 	if w.HTML != "" {
 		out = task.AppendString(append(out, `,"html":`...), w.HTML)
 	}

@@ -69,6 +69,27 @@ type Outcome struct {
 	Late       bool        `json:"late" doc:"it came after the lease had run out, or the batch had ended; such an answer is paid only if it counts"`
 	Duplicate  bool        `json:"duplicate"`
 	PaidMicros crowd.Money `json:"paid_micros"`
+	CountsAt   time.Time   `json:"counts_at,omitzero" doc:"when the answer comes to count and is paid, of a batch with a grace; until then you may take it back"`
+}
+
+// Undone is a task whose answer was taken back.
+type Undone struct {
+	Work   *Work           `json:"work" doc:"you hold it again"`
+	Answer json.RawMessage `json:"answer,omitempty" doc:"what you had answered; left out: it was taken back before"`
+}
+
+// UndoableList lists the answers that a worker may take back.
+type UndoableList struct {
+	Answers []Undoable `json:"answers" doc:"the latest first"`
+}
+
+// Undoable is an answer that its worker may take back.
+type Undoable struct {
+	Assignment  crowd.AssignmentID `json:"assignment"`
+	Task        crowd.TaskID       `json:"task"`
+	Name        string             `json:"name" doc:"of the batch"`
+	SubmittedAt time.Time          `json:"submitted_at"`
+	CountsAt    time.Time          `json:"counts_at" doc:"it cannot be taken back from then on"`
 }
 
 // Lease is when the lease of a task ends.

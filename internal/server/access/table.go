@@ -120,6 +120,8 @@ var (
 	WorkReport     = changes("Work.Report", Anywhere, CanWork)
 	WorkReports    = reads("Work.Reports", Tenant, CanReadResults)
 	WorkOwnReports = reads("Work.OwnReports", Anywhere, CanWork)
+	WorkUndo       = changes("Work.Undo", Anywhere, CanWork)
+	WorkUndoable   = reads("Work.Undoable", Anywhere, CanWork)
 	WorkReply      = changes("Work.Reply", Tenant, CanReview)
 	WorkHeartbeat  = changes("Work.Heartbeat", Anywhere, CanWork)
 	WorkCurrent    = reads("Work.Current", Anywhere, CanWork)

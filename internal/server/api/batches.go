@@ -30,6 +30,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
 		TaskTime: ofSeconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training, PerWorker: b.PerWorker, Enough: (*engine.Enough)(b.Enough),
+		Grace: time.Duration(b.GraceSeconds) * time.Second,
 	}
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy
@@ -48,10 +49,10 @@ func toBatch(v batches.BatchView) wire.Batch {
 			Name: v.Name, Pool: v.Pool, Redundancy: &s.Rule,
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
-			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough),
+			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second),
 		},
 		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
-		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Labelled: p.Labelled, Removed: p.Removed,
+		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Provisional: v.Undo, Labelled: p.Labelled, Removed: p.Removed,
 		SpentMicros: p.Spent, Spare: v.Spare, Reserved: max(v.Added, 0), Released: max(-v.Added, 0), CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 		NotBy: s.NotBy, TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),
 		AnswersDeletedAt: v.AnswersDeletedAt, FilesDeletedAt: v.FilesDeletedAt,

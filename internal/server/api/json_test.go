@@ -21,6 +21,9 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 			Counted: rapid.Bool().Draw(t, "counted"), Late: rapid.Bool().Draw(t, "late"),
 			Duplicate: rapid.Bool().Draw(t, "duplicate"), PaidMicros: crowd.Money(rapid.Int64().Draw(t, "paid")),
 		}}
+		if rapid.Bool().Draw(t, "provisional") {
+			b.Outcome.CountsAt = time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "counts at")).UTC()
+		}
 		if rapid.Bool().Draw(t, "work") {
 			text := rapid.String()
 			cells := rapid.SliceOfN(text, 2, 2).Draw(t, "cells")
@@ -29,7 +32,7 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 				Name: text.Draw(t, "name"), ExpiresAt: time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "expires")).UTC(),
 				LeaseSeconds: rapid.Int64().Draw(t, "lease"), RewardMicros: crowd.Money(rapid.Int64().Draw(t, "reward")),
 				Values: wire.Values{Values: task.Values{Columns: []string{"a", text.Draw(t, "column")}, Cells: cells}},
-				View:   task.View{Kind: task.ChooseOne, Question: text.Draw(t, "question")}, HTML: text.Draw(t, "html"),
+				View:   task.View{Kind: task.ChooseOne, Question: text.Draw(t, "question")}, HTML: text.Draw(t, "html"), Reply: text.Draw(t, "reply"),
 			}
 		}
 		var want bytes.Buffer

@@ -75,7 +75,7 @@ func (a *api) work() {
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: oneAssignment, lean: true,
-		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted."},
+		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted. To a batch with a grace, it counts when that is over, which counts_at tells: until then you may take it back."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
@@ -88,7 +88,7 @@ func (a *api) work() {
 			if err != nil {
 				return out, err
 			}
-			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, PaidMicros: outcome.Paid}
+			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, PaidMicros: outcome.Paid, CountsAt: outcome.CountsAt}
 			out.Work, err = toWork(w)
 			return out, err
 		})
@@ -112,6 +112,24 @@ func (a *api) work() {
 				return out, err
 			}
 			return a.next(ctx, p, w, nil)
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/undo", summary: "Take back an answer that does not count yet, and hold its task again", tag: tag, access: access.WorkUndo, unkeyed: oneAssignment,
+		text: "You have a whole lease to answer anew, under the same assignment. A task that you hold meanwhile goes back, as by returning it. Said again, it gives the task."},
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (out wire.Undone, err error) {
+			w, answer, err := a.app.Work.Undo(ctx, p, in.id)
+			if err != nil {
+				return out, err
+			}
+			out.Answer = answer
+			out.Work, err = toWork(w)
+			return out, err
+		})
+	add(a, op{method: http.MethodGet, path: "/v1/work/undoable", summary: "Your answers that do not count yet, which you may take back", tag: tag, access: access.WorkUndoable},
+		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.UndoableList, error) {
+			list, err := a.app.Work.Undoable(ctx, p)
+			return wire.UndoableList{Answers: lists.Map(list, func(u work.Undoable) wire.Undoable {
+				return wire.Undoable{Assignment: u.Assignment, Task: u.Task, Name: u.Name, SubmittedAt: u.At, CountsAt: u.CountsAt}
+			})}, err
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, unkeyed: oneAssignment},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {

@@ -169,6 +169,11 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Work.Report": func(s *scene, p *access.Principal) error {
 		return second(s.Work.Report(s.ctx, p, s.held, "no picture", false, 0))
 	},
+	"Work.Undo": func(s *scene, p *access.Principal) error {
+		_, _, err := s.Work.Undo(s.ctx, p, s.held)
+		return err
+	},
+	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
 	"Work.Reports": tryReports, "Work.Reply": tryReply,
 	"Work.OwnReports": func(s *scene, p *access.Principal) error { return second(s.Work.OwnReports(s.ctx, p, 1)) },
 	"Work.Return":     func(s *scene, p *access.Principal) error { return s.Work.Return(s.ctx, p, s.held) },

@@ -103,6 +103,7 @@ type NewBatch struct {
 	TaskTime     time.Duration
 	EndsAt       time.Time
 	Requirements []engine.Requirement // as written: see engine.OwnRequirements
+	Grace        time.Duration        // an answer may be taken back so long, and then counts; 0: it counts at once
 	PerWorker    int                  // the most answers of one person; 0: any number
 	Enough       *engine.Enough       // ends it by itself; nil: its last task does
 	Training     bool                 // its tasks are for newcomers of the pool, before they get others
@@ -144,7 +145,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
 			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Training: n.Training,
-			PerWorker: n.PerWorker, Enough: n.Enough,
+			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}
@@ -363,8 +364,9 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 // BatchView is a batch as it stands.
 type BatchView struct {
 	store.Batch
-	Running int             // assignments in somebody's hands
+	Running int             // assignments in somebody's hands, or answered provisionally
 	Waiting int             // wanted, in nobody's hands
+	Undo    int             // of Running, answers that may be taken back yet
 	Reason  crowd.Reason    // why what waits is not taken; Eligible if not launched
 	Stops   engine.Stops    // that it is under
 	Gate    engine.GateView // its pool's
@@ -435,7 +437,7 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 func (v *BatchView) read(e *engine.Engine) bool {
 	st, ok := e.Status(v.Spec.ID)
 	if ok {
-		v.Progress, v.Running, v.Waiting, v.Reason, v.Stops, v.Gate, v.Crowd, v.Here = st.Progress, st.Running, st.Waiting, st.Reason, st.Stops, e.Gate(), st.Crowd, st.Here
+		v.Progress, v.Running, v.Waiting, v.Undo, v.Reason, v.Stops, v.Gate, v.Crowd, v.Here = st.Progress, st.Running, st.Waiting, st.Provisional, st.Reason, st.Stops, e.Gate(), st.Crowd, st.Here
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
 		v.Waiting += v.untold() * v.Spec.Rule.Fewest()
 	}

@@ -261,7 +261,7 @@ func (s *Batches) forecastOfStep(pool crowd.PoolID, id crowd.BatchID, st *engine
 	if st.Progress.Open && st.Progress.Wanted() == st.Progress.Labelled {
 		return f // nothing is left to do
 	}
-	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd, Here: st.Here}
+	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Undo: st.Provisional, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd, Here: st.Here}
 	b.Spec.ID = id
 	x := s.forecast(&b)
 	f.Why, f.Nobody = x.Text, x.Status == ForecastNobody && !x.lately
