@@ -373,10 +373,7 @@ func (k *books) answer(x engine.Answer) error {
 	default:
 		k.person(r.Worker).seen = k.now
 		k.letGo(r)
-		if n := k.person(r.Worker).training; n > 0 && b.spec.Training {
-			k.train(r.Worker, n-1)
-			k.seen["learnt"]++
-		}
+		k.learn(r)
 	}
 	r.state, r.answer = crowd.Submitted, &x
 	t.kept[r.Worker] = true

@@ -200,6 +200,9 @@ func (e *Engine) takeBack(now time.Time, w *worker, a *assignment) Answer {
 	e.atWork(b, 1)
 	w.holds, w.last, w.paidTo = a, b.spec.ID, time.Time{}
 	e.timers.set(&w.lease, now.Add(b.spec.Lease))
+	if b.spec.Training && w.training < MaxTraining { // it had counted among those that they learnt from
+		e.setTraining(now, w, w.training+1)
+	}
 	if i := slices.IndexFunc(e.changes.Provisional, func(x Answer) bool { return x.Assignment == p.Assignment }); i >= 0 {
 		e.changes.Provisional = slices.Delete(e.changes.Provisional, i, i+1) // it was never told
 	} else {

@@ -39,6 +39,14 @@ func (k *books) provisionalOf(b *batchBook) (n int) {
 
 func (k *books) inHand(b *batchBook) int { return b.running - k.provisionalOf(b) }
 
+// learn counts an answer that was given in time among those that its worker has learnt from.
+func (k *books) learn(r *row) {
+	if n := k.person(r.Worker).training; n > 0 && k.batches[r.Task.Batch()].spec.Training {
+		k.train(r.Worker, n-1)
+		k.seen["learnt"]++
+	}
+}
+
 // unclaim gives up the place of an assignment among those that its task wants.
 func (k *books) unclaim(r *row) {
 	b, t, _ := k.task(r.Task)
@@ -67,6 +75,7 @@ func (k *books) provisional(ch *engine.Changes) error {
 		delete(k.holding, r.Worker)
 		k.worked(r.Worker)
 		k.person(r.Worker).seen = k.now
+		k.learn(r)
 		_, t, _ := k.task(r.Task)
 		t.kept[r.Worker] = true
 		k.seen["undo: answered provisionally"]++
@@ -111,6 +120,10 @@ func (k *books) undone(x engine.Undone) error {
 		if so {
 			k.seen["undo: "+what]++
 		}
+	}
+	if n := k.person(x.Worker).training; b.spec.Training && n < engine.MaxTraining {
+		k.train(x.Worker, n+1)
+		k.seen["undo: what they learnt from"]++
 	}
 	k.seen["undo"]++
 	return nil

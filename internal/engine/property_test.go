@@ -84,7 +84,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"reported: a task with answers", "reported: held by others, too", "reported: a second time", "reported: a task taken out", "reported: labelled by others", "reported: taken out later", "reported: in a batch that is done", "reported: in a batch that is ended", "reported: in a batch that is cancelled", "reported: in a batch that is paused",
 		"undo", "undo: answered provisionally", "undo: an answer came to count", "undo: counted before its time", "undo: submitted again meanwhile",
 		"undo: a task with answers", "undo: a task taken out", "undo: of a paused batch", "undo: a stopped batch", "undo: a bounded batch", "undo: a batch with enough", "undo: after an edit", "undo: by invitation", "undo: with an SLA",
-		"undo: comes on duty", "undo: restored with provisional answers", "undo: put down another one", "undo: waited", "undo refused: left the pool", "undo refused: suspended", "undo refused: off duty", "undo refused: forgotten",
+		"undo: comes on duty", "undo: what they learnt from", "undo: restored with provisional answers", "undo: put down another one", "undo: waited", "undo refused: left the pool", "undo refused: suspended", "undo refused: off duty", "undo refused: forgotten",
 		"undo refused: submitted", "undo refused: returned", "undo refused: skipped", "undo refused: expired", "revised: provisional, as promised before",
 		"report refused: submitted", "report refused: returned", "report refused: skipped", "report refused: expired", "report refused: ended with its task",
 	)

@@ -39,7 +39,7 @@ type Spec struct {
 	Training bool
 
 	// Grace is how long a worker may take an answer back before it counts; 0: it counts at
-	// once. Not with Training. A late answer counts at once, or not at all.
+	// once. A late answer counts at once, or not at all.
 	Grace time.Duration
 
 	// PerWorker is the most answers that count of one person; 0: any number.
@@ -147,11 +147,8 @@ func (s *Spec) Validate(now time.Time) error {
 }
 
 func (s *Spec) validGrace() error {
-	switch {
-	case s.Grace != 0 && (s.Grace < MinGrace || s.Grace > MaxGrace):
+	if s.Grace != 0 && (s.Grace < MinGrace || s.Grace > MaxGrace) {
 		return crowd.Fieldf("grace", "%s is not between %s and %s (0: answers count at once)", s.Grace, MinGrace, MaxGrace)
-	case s.Grace != 0 && s.Training:
-		return crowd.Fieldf("grace", "what is done in training counts at once: leave it out")
 	}
 	return nil
 }

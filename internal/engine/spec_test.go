@@ -66,7 +66,6 @@ func TestInvalidSpecs(t *testing.T) {
 		"a grace of no time":           {func(s *engine.Spec) { s.Grace = engine.MinGrace - 1 }, "grace"},
 		"a grace for ever":             {func(s *engine.Spec) { s.Grace = engine.MaxGrace + 1 }, "grace"},
 		"a grace before now":           {func(s *engine.Spec) { s.Grace = -time.Second }, "grace"},
-		"a grace to learn with":        {func(s *engine.Spec) { s.Grace, s.Training = time.Minute, true }, "grace"},
 		"tasks of no time":             {func(s *engine.Spec) { s.TaskTime = 0 }, "task_time"},
 		"tasks for ever":               {func(s *engine.Spec) { s.TaskTime = math.MaxInt64 }, "task_time"},
 		"a lifetime that has passed":   {func(s *engine.Spec) { s.EndsAt = start }, "ends_at"},

@@ -207,7 +207,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	}
 	w.promise(&s, r)
 	w.bound(&s, r)
-	if r.IntN(3) == 0 && !s.Training {
+	if r.IntN(3) == 0 {
 		s.Grace = time.Duration(1+r.IntN(150)) * time.Second
 	}
 	return s

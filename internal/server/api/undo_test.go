@@ -80,7 +80,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestGraceTerms: a grace is no longer than a day, and for no training.
+// TestGraceTerms: a grace is no longer than a day.
 func TestGraceTerms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,9 +88,5 @@ func TestGraceTerms(t *testing.T) {
 	def.GraceSeconds = 86401
 	if _, err := w.ann.CreateBatch(w.ctx, def); crowd.CodeOf(err) != crowd.Invalid {
 		t.Errorf("more than a day: %v", err)
-	}
-	def.GraceSeconds, def.Training = 60, true
-	if _, err := w.ann.CreateBatch(w.ctx, def); crowd.CodeOf(err) != crowd.Invalid {
-		t.Errorf("of a training: %v", err)
 	}
 }

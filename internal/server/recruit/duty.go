@@ -34,6 +34,7 @@ type DutyView struct {
 	Call   *store.Call     // with a place for them, asked or not
 	// Unliked says why the pool does not call them: it calls only those who like it better.
 	Unliked string
+	Undo    []engine.Undoable // answers that they may take back, the latest first
 }
 
 // Seen identifies the view. What changes without an event, such as what was earned,
@@ -84,6 +85,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 	if err := r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		v.Gate = e.Gate()
 		v.OnCall, _ = e.OnCall(now, p.User.ID)
+		v.Undo = e.Undoable(p.User.ID)
 	}); err != nil {
 		return v, err
 	}

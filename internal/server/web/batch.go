@@ -59,6 +59,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	b.span("lease", &n.Lease, time.Minute)
 	b.span("task_time", &n.TaskTime, time.Second)
 	b.redundancy(&n.Redundancy)
+	b.spanIfAny("grace", &n.Grace, time.Second)
 	b.limit("per_worker", &n.PerWorker)
 	b.enoughOf(&n.Enough)
 	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {

@@ -118,6 +118,14 @@ func (b binding) span(name string, v *time.Duration, unit time.Duration) {
 		func(d time.Duration) string { return format.Number(float64(d) / float64(unit)) })
 }
 
+// spanIfAny is a span, of which 0 is left empty.
+func (b binding) spanIfAny(name string, v *time.Duration, unit time.Duration) {
+	bound(b, name, v, func(name string) time.Duration { return b.scale(name, unit) },
+		func(d time.Duration) string {
+			return unlessZero(d, func(d time.Duration) string { return format.Number(float64(d) / float64(unit)) })
+		})
+}
+
 // textForm is a text form such as ct-p(kp=0.5), in two fields: its name and its
 // options. What is usual is kept as "", as in a pool that nobody has set up.
 func (b binding) textForm(name, usual string, v *string) {

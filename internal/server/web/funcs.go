@@ -42,6 +42,7 @@ func funcs(a assets) template.FuncMap {
 		"field":    newField,
 		"filled":   filledWith,
 		"add":      func(a, b int) int { return a + b },
+		"minus":    func(a, b int) int { return a - b },
 		"checked":  func(url string) template.URL { return template.URL(url) }, // only for Cell.URL, which package task has checked
 		"rule":     ruleText,
 		"seconds":  func(d time.Duration) int64 { return int64(d / time.Second) },

@@ -129,6 +129,8 @@ var adminTabs = []adminTab{
 // notices are the texts of ?did=…, which a redirect after an action carries.
 var notices = map[string]string{
 	"answered":   "Your answer is in.",
+	"undoable":   "Your answer is in. It counts in a while; until then you may take it back.",
+	"stands":     "That answer can no longer be taken back.",
 	"late":       "Your answer came after the time was up, or after the batch had ended. It is kept, but does not count and is not paid.",
 	"kept":       "Your answer is kept, but the task no longer needed one.",
 	"again":      "You have answered this task already; your first answer is kept.",

@@ -124,6 +124,7 @@ func routes() []route {
 		{pattern: "POST /work/next", access: access.WorkNext, handle: (*request).waitForWork},
 		{pattern: "POST /work/submit", access: access.WorkSubmit, handle: (*request).submit},
 		{pattern: "POST /work/skip", access: access.WorkSkip, handle: (*request).skip},
+		{pattern: "POST /work/undo", access: access.WorkUndo, handle: (*request).undo},
 		{pattern: "POST /work/report", access: access.WorkReport, handle: (*request).report},
 		{pattern: "GET /work/reports", access: access.WorkOwnReports, handle: (*request).ownReports},
 		{pattern: "POST /work/return", access: access.WorkNext, handle: (*request).giveBack},

@@ -289,6 +289,8 @@ func outcome(out engine.Outcome) string {
 	switch {
 	case out.Duplicate:
 		return "again"
+	case !out.CountsAt.IsZero():
+		return "undoable"
 	case out.Late && !out.Counted:
 		return "late"
 	case !out.Counted:
@@ -356,7 +358,8 @@ func isGone(err error) bool {
 // rest is where a worker is who has given a task back: nothing is handed to
 // them until they ask.
 func (rq *request) rest() error {
-	return rq.render("rest", page{Title: "Taking a break", Section: "work", Data: map[string]any{"Earned": rq.earned()}})
+	duty := ask(rq, rq.App.Duty.Get)
+	return rq.render("rest", page{Title: "Taking a break", Section: "work", Data: map[string]any{"Earned": rq.earned(), "Undo": duty.Undo}})
 }
 
 // heartbeat says that the worker is still at it.

@@ -247,7 +247,8 @@ func (s *site) launch(t *testing.T) {
 	if s.IntN(4) == 0 {
 		spec.Training = true
 		s.did["training batch"]++
-	} else if s.IntN(3) == 0 {
+	}
+	if s.IntN(3) == 0 {
 		spec.Grace = time.Duration(1+s.IntN(4)) * time.Minute
 	}
 	list := make([]store.Task, 1+s.IntN(15))
