@@ -59,7 +59,7 @@ type serverFlags struct {
 
 	AllowService []string `sep:"none" placeholder:"PATTERN" help:"Let service steps of workflows call this private place: HOST, HOST:PORT, an address or a network; may be given often." env:"THRONG_ALLOW_SERVICE"`
 
-	MetricsListen string `placeholder:"ADDRESS" help:"Serve /metrics without a token on this address, too, such as 127.0.0.1:9090." env:"THRONG_METRICS_LISTEN"`
+	MetricsListen string `placeholder:"ADDRESS" help:"Serve /metrics without a token on this address, too, such as 127.0.0.1:9090, with profiles of the process and its health." env:"THRONG_METRICS_LISTEN"`
 
 	Verbose bool `help:"Log every request." short:"v" env:"THRONG_VERBOSE"`
 }

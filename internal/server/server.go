@@ -36,8 +36,8 @@ type Config struct {
 	Data     string // folder of the database; made if it is not there
 	Database string // the address of a PostgreSQL database, or "": a file in the folder
 	Listen   string // host:port; port 0 takes a free one
-	// MetricsListen is another address, where /metrics is served without a token;
-	// empty: none.
+	// MetricsListen is another address, where /metrics is served without a token, and
+	// profiles of the process are; empty: none.
 	MetricsListen string
 	MaxPages      int64         // bounds the database, in pages of 4 KiB; 0: the disk does
 	Keys          *keyring.Ring // seal the secrets that are kept; nil: those of the data folder, where one is made
@@ -104,6 +104,18 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	keys, err := keysOf(cfg)
 	if err != nil {
 		return nil, err
+	}
+	beside := &side{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closeBeside())
+		}
+	}()
+	if cfg.MetricsListen != "" {
+		if s.MetricsURL, err = s.serveBeside("metrics", cfg.MetricsListen, beside.handler(), cfg.Log); err != nil {
+			return nil, err
+		}
+		s.MetricsURL += "/metrics"
 	}
 	if s.store, err = (Place{cfg.Data, cfg.Database}).Open(ctx, cfg.MaxPages, keys, cfg.Log); err != nil {
 		return nil, err
@@ -172,17 +184,10 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		IdleTimeout:       5 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
-	if cfg.MetricsListen != "" {
-		mux := http.NewServeMux()
-		mux.Handle("GET /metrics", figures.Open())
-		s.MetricsURL, err = s.serveBeside("metrics", cfg.MetricsListen, mux, cfg.Log)
-		s.MetricsURL += "/metrics"
-	}
-	if err == nil && cfg.TLS.Redirect != "" {
+	if cfg.TLS.Redirect != "" {
 		_, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg.PublicURL, listener.Addr().(*net.TCPAddr).Port)), cfg.Log)
 	}
 	if err != nil {
-		s.closeBeside()
 		_ = listener.Close() // the first error is the one to tell
 		s.App.Close()
 		return nil, err
@@ -192,6 +197,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		s.URL = "https://" + listener.Addr().String()
 		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
 	}
+	beside.open(s.App, figures)
 	go func() { s.served <- serve(listener) }()
 	return s, nil
 }
@@ -293,7 +299,7 @@ func (s *Server) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
-	err = errors.Join(err, s.closeBeside())
 	s.App.Close()
+	err = errors.Join(err, s.closeBeside()) // which has said that the server stops
 	return errors.Join(err, s.store.Close())
 }
