@@ -115,9 +115,16 @@ func (s *Serve) Run(c *Context) error {
 	if err := s.announce(ctx, c, srv); err != nil {
 		return cmp.Or(err, srv.Close())
 	}
+	inform := func(state string) {
+		if err := tellManager(state); err != nil {
+			log.Warn("the service manager does not hear", "err", err)
+		}
+	}
+	inform(isReady)
 	err = srv.Wait(ctx)
 	stop() // a second Ctrl-C ends at once
 	log.Info("closing")
+	inform(isStopping)
 	return cmp.Or(err, srv.Close())
 }
 
