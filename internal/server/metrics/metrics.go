@@ -39,8 +39,18 @@ func New(s *app.App, log *slog.Logger, trustProxy bool) *Metrics {
 		Name: "throng_http_request_seconds", Help: "Time of a request by method and status; long polls and streams take theirs on purpose.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 	}, []string{"method", "status"})
-	m.registry.MustRegister(m.requests, newPools(s), newServices(s), newQuotas(s), collectors.NewGoCollector(liveHeap), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	ready := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "throng_ready", Help: "1 while /readyz says so."}, m.ready)
+	m.registry.MustRegister(m.requests, ready, newPools(s), newServices(s), newQuotas(s), collectors.NewGoCollector(liveHeap), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// readyTimeout is how long the server is given to show that it is ready.
+const readyTimeout = 2 * time.Second
+
+func (m *Metrics) ready() float64 {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	return truth(m.app.Ready(ctx) == nil)
 }
 
 // scrapeTimeout bounds a scrape.

@@ -174,6 +174,7 @@ func TestTheScrapeIsTheState(t *testing.T) {
 		if m.Lambda == 0 || m.Mu == 0 || m.CStar == pool.Unknown {
 			t.Errorf("nothing was seen: %+v", m)
 		}
+		checkMonitoring(t, w)
 		for range 60 { // more than are read at a time
 			settings.Advise = !settings.Advise
 			must(w.Pools.Change(w.ctx, w.admin, 1, func(now *store.Pool) error { now.Control = settings; return nil }))(t)
