@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/audit"
@@ -160,4 +161,28 @@ func TestTokensOfEverybody(t *testing.T) {
 	equal(t, there, false)
 	c.told(t, "Accounts.RevokeToken")
 	c.boss.get("/admin/tokens?before=x").want(200, "bossy")
+}
+
+// TestRolesAreShown on the page of all people, also those that are held for a tenant or were
+// made; and who only looks after a tenant's people begins there.
+func TestRolesAreShown(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	for name, role := range map[string]string{"vic": "n1/viewer", "oli": "n1/operator", "fin": "finance"} {
+		b := c.as(t, c.boss, name, func(f *sheet) { f.set("roles", role) })
+		if name == "oli" {
+			b.get("/").at("/tenants/n1/roles").want(200, "People and roles of")
+		}
+		if name == "fin" {
+			b.get("/tenants/n1").want(200, "In the account").without("<p> ·", "<p>·")
+		}
+	}
+	page := c.boss.get("/admin/people").want(200)
+	for name, want := range map[string]string{"vic": "viewer of ", "oli": "operator of ", "fin": "finance"} {
+		_, row, found := strings.Cut(page.Text, ">"+name+"<")
+		row, _, _ = strings.Cut(row, "</tr>")
+		if !found || !strings.Contains(row, `<span class="chip role">`+want) {
+			t.Errorf("the row of %s has no %s: %s", name, want, row)
+		}
+	}
 }

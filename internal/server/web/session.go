@@ -39,6 +39,8 @@ func (rq *request) home() error {
 		to = "/admin"
 	case allowed(access.BatchesList, rq.p):
 		to = "/batches"
+	case len(rq.p.TenantsWith(access.CanReadPeople)) > 0:
+		to = "/tenants/" + rq.p.TenantsWith(access.CanReadPeople)[0].String() + "/roles"
 	default: // who was invited, and has a test before them
 		to = "/qualify"
 	}
