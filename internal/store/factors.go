@@ -57,8 +57,6 @@ type Factors interface {
 	// DeleteFactor takes a factor of a user away; with the last confirmed one, the
 	// recovery codes.
 	DeleteFactor(ctx context.Context, user crowd.WorkerID, id int64) error
-	// DeleteFactors takes all of a user's factors and recovery codes away.
-	DeleteFactors(ctx context.Context, user crowd.WorkerID) error
 	// PutRecoveryCodes replaces the hashes of a user's recovery codes.
 	PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashes []string) error
 	// UseRecoveryCode takes a code of a user away; NotFound if it is not there. Of two

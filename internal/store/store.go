@@ -224,11 +224,38 @@ type Token struct {
 	FactorElsewhere bool
 
 	Provider string // of a ProviderToken: whose people and groups it keeps
+
+	Basis Basis `audit:"-"` // of a new one, which is not kept without it; itself it is not kept
+}
+
+// Basis is what a change rests on: what is not so any more when it is made refuses it.
+type Basis struct {
+	Password string // the hash that the person has; "": any
+	Factor   int64  // a confirmed second factor of theirs; 0: none
+	Token    int64  // with which it is asked, of somebody who is not suspended; 0: none
+}
+
+// ErrLapsed is the error about a basis that is there no more.
+var ErrLapsed = crowd.Errorf(crowd.Unauthenticated, "what you came with has ended meanwhile: sign in again")
+
+// Ending is what ends, at once, of what lets people act as somebody.
+type Ending struct {
+	User     crowd.WorkerID
+	Basis    Basis
+	Kinds    []TokenKind // their tokens of these kinds end
+	But      int64       // but for this one; 0: none
+	Factors  bool        // their second factors and recovery codes end, too
+	Password string      // not "": the hash of their new password
+	Begin    *Token      // what begins with it; nil: nothing
 }
 
 // Tokens keeps tokens.
 type Tokens interface {
+	// CreateToken keeps t under a new id, which it returns. It is ErrLapsed without its basis,
+	// and for a session of somebody who is suspended or was erased.
 	CreateToken(ctx context.Context, t Token) (int64, error)
+	// EndAccess does what e says, all or nothing. It is ErrLapsed without its basis.
+	EndAccess(ctx context.Context, e Ending) error
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 	// ListTokens returns a user's tokens in order of id. Those that they made for providers
 	// of accounts are not theirs.

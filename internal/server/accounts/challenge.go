@@ -61,14 +61,17 @@ func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, els
 			}
 		}
 	}
-	return s.newSession(ctx, u, elsewhere)
+	t := s.sessionOf(ctx, u)
+	t.FactorElsewhere, t.Basis.Factor = elsewhere, c.shown
+	return s.newSession(ctx, &t)
 }
 
-func (s *Accounts) newSession(ctx context.Context, u *store.User, elsewhere bool) (string, error) {
+// newSession keeps a session and returns its secret.
+func (s *Accounts) newSession(ctx context.Context, t *store.Token) (string, error) {
 	if err := s.store.DeleteExpiredTokens(store.Preparing(ctx), s.clock.Time()); err != nil {
 		return "", err
 	}
-	return s.session(ctx, u.ID, elsewhere)
+	return s.issue(ctx, t, sessionPrefix)
 }
 
 // recoveredSession is newSession of who shows a recovery code with this hash, which is used
@@ -77,7 +80,7 @@ func (s *Accounts) recoveredSession(ctx context.Context, u *store.User, hash str
 	if err := s.store.DeleteExpiredTokens(store.Preparing(ctx), s.clock.Time()); err != nil {
 		return "", err
 	}
-	t := s.sessionOf(ctx, u.ID, false)
+	t := s.sessionOf(ctx, u)
 	secret := s.newSecret(&t, sessionPrefix)
 	if err := s.store.UseRecoveryCode(ctx, u.ID, hash, &t); err != nil {
 		return "", err
@@ -213,7 +216,7 @@ func (s *Accounts) useCode(ctx context.Context, u *store.User, c *Credentials, h
 		if step == 0 {
 			continue
 		}
-		f.Counter, f.UsedAt = step, now
+		f.Counter, f.UsedAt, c.shown = step, now, f.ID
 		return orWrong(s.store.UseFactor(ctx, f), crowd.Conflict)
 	}
 	hash := auth.HashRecoveryCode(code)

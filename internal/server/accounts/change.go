@@ -78,10 +78,8 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
 	store.Tell(ctx, "user", *before, *u)
 	if before.Suspended && !u.Suspended {
-		for _, kind := range []store.TokenKind{store.SessionToken, store.APIToken} {
-			if err := s.deleteTokens(ctx, u.ID, kind); err != nil {
-				return err
-			}
+		if err := s.store.EndAccess(store.Preparing(ctx), store.Ending{User: u.ID, Kinds: []store.TokenKind{store.SessionToken, store.APIToken}}); err != nil {
+			return err
 		}
 	}
 	var a *store.Asking

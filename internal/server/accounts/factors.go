@@ -342,13 +342,6 @@ func (s *Accounts) ResetFactors(ctx context.Context, p *access.Principal, id cro
 	if err := s.mayAct(ctx, p, &u); err != nil {
 		return err
 	}
-	defer s.sessions.clear()
 	ctx, _ = s.acting(ctx, p, access.AccountsResetFactors, id)
-	if err := s.deleteTokens(ctx, id, store.SessionToken); err != nil { // first: an error leaves nobody in without a factor
-		return err
-	}
-	if err := s.store.DeleteFactors(ctx, id); err != nil {
-		return err
-	}
-	return s.leave(ctx, &access.Principal{User: u})
+	return s.endAccess(ctx, &access.Principal{User: u}, store.Ending{Kinds: []store.TokenKind{store.SessionToken}, Factors: true})
 }

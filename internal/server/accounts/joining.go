@@ -205,7 +205,8 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if u, err = s.accept(ctx, i, u); err != nil {
 		return "", err
 	}
-	return s.accounts.session(ctx, u.ID, false)
+	t := s.accounts.sessionOf(ctx, &u)
+	return s.accounts.issue(ctx, &t, sessionPrefix)
 }
 
 // Accept accepts an invitation with the account that p has. What they say of the

@@ -271,6 +271,7 @@ func (s *Accounts) checkPasskey(ctx context.Context, c *Credentials, held []stor
 		if i < 0 {
 			return errPasskey
 		}
+		c.shown = held[i].ID
 		return s.usePasskey(ctx, held[i], shown, &c.Passkey, false)
 	})
 }
@@ -370,7 +371,9 @@ func (part *passkeyCases) SignInWithPasskey(ctx context.Context, c Credentials) 
 		case u.PasswordHash == "":
 			return errNotAlone
 		}
-		session, err = s.newSession(ctx, &u, false)
+		t := s.sessionOf(ctx, &u)
+		t.Basis.Factor = f.ID
+		session, err = s.newSession(ctx, &t)
 		return err
 	})
 	return session, err

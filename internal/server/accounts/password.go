@@ -34,20 +34,9 @@ func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old,
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
-	defer s.sessions.clear()
-	now, err := s.store.User(ctx, u.ID)
-	if err != nil {
-		return err
-	}
-	if now.PasswordHash != u.PasswordHash { // it was changed meanwhile
-		return wrongPassword("old")
-	}
-	now.PasswordHash = hash
 	ctx, _ = s.acting(ctx, p, access.AccountsChangePassword, u.ID)
-	if err := s.store.UpdateUser(ctx, now); err != nil {
-		return err
-	}
-	return s.end(ctx, p, func(t *store.Token) bool { return t.ID != p.Token.ID })
+	return s.endAccess(ctx, p, store.Ending{Basis: store.Basis{Password: u.PasswordHash, Token: p.Token.ID}, Password: hash,
+		Kinds: []store.TokenKind{store.SessionToken, store.APIToken, store.SetupToken}, But: p.Token.ID})
 }
 
 // byPassword returns p as they are now, if the password is theirs, which counts as a guess. An
@@ -74,19 +63,13 @@ func wrongPassword(field string) error {
 	return crowd.Fieldf(field, "is not the password that you have")
 }
 
-// end takes away those of p's tokens that which picks. Requests that wait end too.
-func (s *Accounts) end(ctx context.Context, p *access.Principal, which func(*store.Token) bool) error {
-	list, err := s.store.ListTokens(ctx, p.User.ID)
-	if err != nil {
+// endAccess ends what e says of p's. Requests that wait end too.
+func (s *Accounts) endAccess(ctx context.Context, p *access.Principal, e store.Ending) error {
+	s.sessions.clear()
+	defer s.sessions.clear() // what was read meanwhile may have ended
+	e.User = p.User.ID
+	if err := s.store.EndAccess(ctx, e); err != nil {
 		return err
-	}
-	defer s.sessions.clear()
-	for i := range list {
-		if which(&list[i]) {
-			if err := s.store.DeleteToken(ctx, p.User.ID, list[i].ID); err != nil && crowd.CodeOf(err) != crowd.NotFound {
-				return err
-			}
-		}
 	}
 	return s.leave(ctx, p)
 }
@@ -115,7 +98,10 @@ func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64
 	}
 	ctx, act := p.Acting(ctx, access.AccountsEndSession, store.AuditEntry{At: s.clock.Time(), Kind: "session", Object: strconv.FormatInt(id, 10)})
 	act.Before = list[slices.IndexFunc(list, func(t store.Token) bool { return t.ID == id })]
-	return s.end(ctx, p, func(t *store.Token) bool { return t.ID == id })
+	if err := s.store.DeleteToken(ctx, p.User.ID, id); err != nil {
+		return err
+	}
+	return s.leave(ctx, p)
 }
 
 // EndSessions signs p out everywhere, here too. Tokens for programs stay.
@@ -124,5 +110,5 @@ func (s *Accounts) EndSessions(ctx context.Context, p *access.Principal) error {
 		return nil // they are not for such a token to see
 	}
 	ctx, _ = s.acting(ctx, p, access.AccountsEndSessions, p.User.ID)
-	return s.end(ctx, p, func(t *store.Token) bool { return t.Kind == store.SessionToken })
+	return s.endAccess(ctx, p, store.Ending{Kinds: []store.TokenKind{store.SessionToken}})
 }

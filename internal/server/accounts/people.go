@@ -127,27 +127,29 @@ func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
 	case u.PasswordHash != "" || !u.Admin:
 		return "", nil
 	}
-	return s.setupLink(ctx, u)
+	return s.setupLink(ctx, u, 0)
 }
 
 // firstPassword is the name of a one-time link for a user who had no password when it was
 // made. It is told by the link, so that a try that failed half-way changes nothing of it.
 const firstPassword = "set the first password"
 
-// setupLink makes a one-time link for a user and takes away older ones.
+// setupLink makes a one-time link for a user in place of older ones, for who came with a
+// token.
 //
-// It goes on when ctx is done: whoever hangs up leaves nobody without a link. The
-// old link goes first, so that no two are good at a time.
-func (s *Accounts) setupLink(ctx context.Context, u store.User) (string, error) {
-	ctx = context.WithoutCancel(ctx)
-	if err := s.deleteTokens(ctx, u.ID, store.SetupToken); err != nil {
-		return "", err
-	}
+// It goes on when ctx is done: whoever hangs up leaves nobody without a link.
+func (s *Accounts) setupLink(ctx context.Context, u store.User, with int64) (string, error) {
 	name := firstPassword
 	if u.PasswordHash != "" {
 		name = "set a password"
 	}
-	return s.issue(ctx, &store.Token{Kind: store.SetupToken, User: u.ID, Name: name, ExpiresAt: s.clock.Time().Add(setupLife)}, "setup")
+	t := store.Token{Kind: store.SetupToken, User: u.ID, Name: name, ExpiresAt: s.clock.Time().Add(setupLife)}
+	secret := s.newSecret(&t, "setup")
+	e := store.Ending{User: u.ID, Basis: store.Basis{Token: with}, Kinds: []store.TokenKind{store.SetupToken}, Begin: &t}
+	if err := s.store.EndAccess(context.WithoutCancel(ctx), e); err != nil {
+		return "", err
+	}
+	return secret, nil
 }
 
 var errLink = crowd.Errorf(crowd.NotFound, "this link has been used or is too old; ask for a new one")
@@ -189,7 +191,6 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
-	defer s.sessions.clear()
 	t, u, err := s.setupToken(ctx, secret) // as it is now: another call may have used it up
 	if err != nil {
 		return "", err
@@ -197,28 +198,26 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	// A new password is set where the old one may be known to others, and so what was
 	// made with it: tokens for programs, too. Those that an admin made before the
 	// first one stay.
-	kinds := []store.TokenKind{store.SessionToken, store.APIToken}
-	if t.Name == firstPassword {
-		kinds = kinds[:1]
+	e := store.Ending{Basis: store.Basis{Token: t.ID}, Password: hash, Kinds: []store.TokenKind{store.SessionToken, store.SetupToken}}
+	if t.Name != firstPassword {
+		e.Kinds = append(e.Kinds, store.APIToken)
+	}
+	u.PasswordHash = hash
+	held, err := s.held(ctx, u.ID)
+	if err != nil {
+		return "", err
+	}
+	var wanted error
+	if len(held) > 0 {
+		if wanted = s.challenge(ctx, &u, held); !errors.As(wanted, new(*FactorWanted)) {
+			return "", wanted
+		}
+	} else {
+		begun := s.sessionOf(ctx, &u)
+		session, e.Begin = s.newSecret(&begun, sessionPrefix), &begun
 	}
 	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsSetup, u.ID)
-	u.PasswordHash = hash
-	if err := s.store.UpdateUser(ctx, u); err != nil {
-		return "", err
-	}
-	for _, kind := range kinds {
-		if err := s.deleteTokens(ctx, u.ID, kind); err != nil {
-			return "", err
-		}
-	}
-	if err := s.leave(ctx, &access.Principal{User: u}); err != nil {
-		return "", err
-	}
-	session, wanted := s.enter(ctx, &u, &Credentials{}, false)
-	if wanted != nil && !errors.As(wanted, new(*FactorWanted)) {
-		return "", wanted
-	}
-	if err := s.store.DeleteToken(ctx, u.ID, t.ID); err != nil { // last: after an error the link is good for another try
+	if err := s.endAccess(ctx, &access.Principal{User: u}, e); err != nil {
 		return "", err
 	}
 	return session, wanted
@@ -286,7 +285,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	if err := s.tellPool(u, true); err != nil {
 		return store.User{}, "", err
 	}
-	link, err := s.setupLink(ctx, u)
+	link, err := s.setupLink(ctx, u, p.Token.ID)
 	return u, link, err
 }
 
@@ -461,7 +460,7 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 		return "", err
 	}
 	ctx, _ = s.acting(ctx, p, access.AccountsNewSetupLink, id)
-	return s.setupLink(ctx, u)
+	return s.setupLink(ctx, u, p.Token.ID)
 }
 
 // User returns a person: oneself, or anybody for an admin.

@@ -111,7 +111,7 @@ func (s *Provisioning) CreateToken(ctx context.Context, p *access.Principal, n N
 	if err != nil {
 		return store.Token{}, "", err
 	}
-	t := store.Token{Kind: store.ProviderToken, User: p.User.ID, Provider: of.Name, Name: cmp.Or(strings.TrimSpace(n.Name), of.Name)}
+	t := store.Token{Kind: store.ProviderToken, User: p.User.ID, Provider: of.Name, Name: cmp.Or(strings.TrimSpace(n.Name), of.Name), Basis: store.Basis{Token: p.Token.ID}}
 	if err := format.ValidLine("name", t.Name, 100); err != nil {
 		return t, "", err
 	}

@@ -127,18 +127,14 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 	return x, nil
 }
 
-// session begins a session, of who has shown a second factor elsewhere or not.
-func (s *Accounts) session(ctx context.Context, id crowd.WorkerID, elsewhere bool) (string, error) {
-	t := s.sessionOf(ctx, id, elsewhere)
-	return s.issue(ctx, &t, sessionPrefix)
-}
-
 // sessionPrefix begins the secrets of sessions.
 const sessionPrefix = "ses"
 
-func (s *Accounts) sessionOf(ctx context.Context, id crowd.WorkerID, elsewhere bool) store.Token {
+// sessionOf is a new session of u, as they were when they were let in: it is not kept if
+// they have another password by then.
+func (s *Accounts) sessionOf(ctx context.Context, u *store.User) store.Token {
 	from := access.SenderOf(ctx)
-	t := store.Token{Kind: store.SessionToken, User: id, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife), FactorElsewhere: elsewhere}
+	t := store.Token{Kind: store.SessionToken, User: u.ID, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife), Basis: store.Basis{Password: u.PasswordHash}}
 	if from.Address.IsValid() {
 		t.Address = from.Address.Unmap().String()
 	}

@@ -58,6 +58,7 @@ type Credentials struct {
 	Device   string     // of the browser, as Device has returned it; "": none
 	Passkey  Passkey    // in place of a code
 
+	shown   int64                   // the second factor that was shown; 0: none that is kept
 	recover func(hash string) error // uses a recovery code up, with what it is shown for; nil: alone
 }
 

@@ -42,7 +42,7 @@ const maxNetworks = 50
 // do no more than the token with which p came, and lives no longer than that one
 // unless it is a browser's session.
 func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewToken) (store.Token, string, error) {
-	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant}
+	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant, Basis: store.Basis{Token: p.Token.ID}}
 	if t.User != p.User.ID {
 		if err := p.May(access.AccountsCreateTokenForOthers); err != nil {
 			return t, "", err
@@ -274,20 +274,4 @@ func (s *Accounts) newSecret(t *store.Token, prefix string) string {
 	secret := auth.NewSecret(prefix)
 	t.Hash, t.CreatedAt = auth.HashSecret(secret), s.clock.Time()
 	return secret
-}
-
-// deleteTokens takes a user's tokens of one kind away.
-func (s *Accounts) deleteTokens(ctx context.Context, id crowd.WorkerID, kind store.TokenKind) error {
-	tokens, err := s.store.ListTokens(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, t := range tokens {
-		if t.Kind == kind {
-			if err := s.store.DeleteToken(ctx, id, t.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -48,10 +48,6 @@ func (f *failingStore) DeleteFactor(ctx context.Context, user crowd.WorkerID, id
 	return f.err(ctx, "DeleteFactor", func() error { return f.Store.DeleteFactor(ctx, user, id) })
 }
 
-func (f *failingStore) DeleteFactors(ctx context.Context, user crowd.WorkerID) error {
-	return f.err(ctx, "DeleteFactors", func() error { return f.Store.DeleteFactors(ctx, user) })
-}
-
 func (f *failingStore) PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashes []string) error {
 	return f.err(ctx, "PutRecoveryCodes", func() error { return f.Store.PutRecoveryCodes(ctx, user, hashes) })
 }

@@ -172,6 +172,10 @@ func (f *failingStore) CreateToken(ctx context.Context, t store.Token) (int64, e
 	return fail1(f, ctx, "CreateToken", func() (int64, error) { return f.Store.CreateToken(ctx, t) })
 }
 
+func (f *failingStore) EndAccess(ctx context.Context, e store.Ending) error {
+	return f.err(ctx, "EndAccess", func() error { return f.Store.EndAccess(ctx, e) })
+}
+
 func (f *failingStore) TokenByHash(ctx context.Context, hash string) (store.Token, error) {
 	return fail1(f, ctx, "TokenByHash", func() (store.Token, error) { return f.Store.TokenByHash(ctx, hash) })
 }

@@ -385,8 +385,8 @@ func (h *hangUp) CreateUser(ctx context.Context, u store.User) (crowd.WorkerID, 
 	return id, err
 }
 
-func (h *hangUp) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error {
-	err := h.Store.DeleteToken(ctx, user, id)
+func (h *hangUp) EndAccess(ctx context.Context, e store.Ending) error {
+	err := h.Store.EndAccess(ctx, e)
 	h.cancel()
 	return err
 }

@@ -362,9 +362,8 @@ var excused = map[string]excuse{
 	"Runs.Start/Run":         {why: "it is started; its first step is taken up a moment later, or how it stands could not be read", unheard: true, again: crowd.Conflict},
 	"Runs.Start/Nodes":       {why: "it is started; its first step is taken up a moment later", unheard: true, again: crowd.Conflict},
 
-	"Accounts.CreateUser/ListTokens":  {why: "the person is there, and gets a link by NewSetupLink", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
-	"Accounts.CreateUser/CreateToken": {why: "the person is there, and gets a link by NewSetupLink", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
-	"Invitations.Join/CreateToken":    {why: "the account is there, and its password is good to sign in", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
+	"Accounts.CreateUser/EndAccess": {why: "the person is there, and gets a link by NewSetupLink", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
+	"Invitations.Join/CreateToken":  {why: "the account is there, and its password is good to sign in", again: crowd.Conflict, differs: []string{"tokens", "counters"}},
 
 	"Transfers.Move/AddActions": {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
 	"Pools.Grant/AddActions":    {why: "it is done, and the log of the pool lacks it", differs: []string{"pool_actions", "counters"}},
@@ -383,8 +382,6 @@ var excused = map[string]excuse{
 	"Control.Step/PutNotices":    {why: "somebody is asked a step later, and is coming from then on", differs: []string{"pool_samples"}},
 
 	"Control.Step/AddSamples": {why: "the next step takes the sample, of what came of this one", differs: []string{"pool_samples", "pool_states"}},
-
-	"Accounts.Setup/DeleteToken": {why: "the password is set and the link is good for another try, whose session is another one", differs: []string{"tokens", "counters"}},
 }
 
 // inBackground are the use cases after which a run goes on by itself, with

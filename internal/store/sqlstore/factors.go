@@ -140,15 +140,13 @@ func (s *Store) DeleteFactor(ctx context.Context, user crowd.WorkerID, id int64)
 	})
 }
 
-// DeleteFactors implements store.Factors.
-func (s *Store) DeleteFactors(ctx context.Context, user crowd.WorkerID) error {
-	return s.change(ctx, "delete factors", func(ctx context.Context, tx transaction) error {
-		_, err := tx.exec(ctx, `delete from factors where user_id = $1`, user)
-		if err == nil {
-			_, err = tx.exec(ctx, `delete from recovery_codes where user_id = $1`, user)
-		}
-		return err
-	})
+// deleteFactors takes all of a person's factors and recovery codes away.
+func deleteFactors(ctx context.Context, tx transaction, user crowd.WorkerID) error {
+	_, err := tx.exec(ctx, `delete from factors where user_id = $1`, user)
+	if err == nil {
+		_, err = tx.exec(ctx, `delete from recovery_codes where user_id = $1`, user)
+	}
+	return err
 }
 
 // PutRecoveryCodes implements store.Factors.

@@ -22,7 +22,7 @@ func (s *Store) CreateToken(ctx context.Context, t store.Token) (int64, error) {
 }
 
 func (s *Store) addToken(ctx context.Context, tx transaction, t *store.Token) error {
-	if err := there(ctx, tx, t.User); err != nil {
+	if err := s.stands(ctx, tx, t.User, t.Basis, t.Kind == store.SessionToken); err != nil {
 		return err
 	}
 	err := addNew(ctx, tx, tokens, t, "token", &t.ID)
@@ -30,6 +30,76 @@ func (s *Store) addToken(ctx context.Context, tx transaction, t *store.Token) er
 		return s.taken(err, "hash", "this token exists already")
 	}
 	return s.chargeToken(ctx, tx, t)
+}
+
+// stands locks a person, so that nothing of theirs ends before the transaction does, and
+// refuses a basis that has ended. Who enters must not be suspended.
+func (s *Store) stands(ctx context.Context, tx transaction, id crowd.WorkerID, b store.Basis, enters bool) error {
+	owner := id // of the token
+	if b.Token != 0 {
+		var err error
+		if owner, err = first(ctx, tx, store.ErrLapsed, number[crowd.WorkerID], `select user_id from tokens where id = $1`, b.Token); err != nil {
+			return err
+		}
+	}
+	locked, err := list(ctx, tx, func(r row, u *store.User) error {
+		return r.Scan(&u.ID, &u.PasswordHash, &u.Suspended, instant{&u.ErasedAt})
+	},
+		`select id, password_hash, suspended, erased_at from users where id in ($1, $2) order by id`+s.dialect.RowLock, id, owner)
+	if err != nil {
+		return err
+	}
+	at := func(id crowd.WorkerID) int {
+		return slices.IndexFunc(locked, func(u store.User) bool { return u.ID == id })
+	}
+	i := at(id)
+	switch {
+	case i < 0, !enters && !locked[i].ErasedAt.IsZero():
+		return noUser(id)
+	case enters && locked[i].Suspended, b.Password != "" && b.Password != locked[i].PasswordHash:
+		return store.ErrLapsed
+	}
+	if b.Token != 0 {
+		if j := at(owner); j < 0 || locked[j].Suspended {
+			return store.ErrLapsed
+		}
+		if _, err := first(ctx, tx, store.ErrLapsed, number[int64], `select id from tokens where id = $1`, b.Token); err != nil { // as it is now that nobody can end it
+			return err
+		}
+	}
+	if b.Factor == 0 {
+		return nil
+	}
+	_, err = first(ctx, tx, store.ErrLapsed, number[int64], `select id from factors where id = $1 and user_id = $2 and confirmed_at <> 0`, b.Factor, id)
+	return err
+}
+
+// EndAccess implements store.Tokens.
+func (s *Store) EndAccess(ctx context.Context, e store.Ending) error {
+	return s.change(ctx, "end access", func(ctx context.Context, tx transaction) error {
+		if err := s.stands(ctx, tx, e.User, e.Basis, false); err != nil {
+			return err
+		}
+		if e.Password != "" {
+			if _, err := tx.exec(ctx, `update users set password_hash = $1 where id = $2`, e.Password, e.User); err != nil {
+				return err
+			}
+		}
+		for _, kind := range e.Kinds {
+			if _, err := tx.exec(ctx, `delete from tokens where user_id = $1 and kind = $2 and id <> $3`, e.User, kind, e.But); err != nil {
+				return err
+			}
+		}
+		if e.Factors {
+			if err := deleteFactors(ctx, tx, e.User); err != nil {
+				return err
+			}
+		}
+		if e.Begin == nil {
+			return nil
+		}
+		return s.addToken(ctx, tx, e.Begin)
+	})
 }
 
 // chargeToken refuses a new token for programs that passes the quota of its tenant, or,

@@ -53,8 +53,8 @@ func testFactors(t *testing.T, w *world) {
 	same(t, "codes without a factor", must(w.RecoveryCodes(w.ctx, ann))(t), 0)
 
 	must(w.CreateFactor(w.ctx, key, []string{"c"}))(t)
-	ok(t, w.DeleteFactors(w.ctx, ann))
-	ok(t, w.DeleteFactors(w.ctx, ann))
+	ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Factors: true}))
+	ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Factors: true}))
 	same(t, "after all are deleted", must(w.Factors(w.ctx, ann))(t), nil)
 	same(t, "codes after that", must(w.RecoveryCodes(w.ctx, ann))(t), 0)
 	_, err := w.CreateFactor(w.ctx, store.Factor{User: 999, Kind: store.TOTP, CreatedAt: w.now}, nil)
@@ -123,7 +123,7 @@ func testPasskeys(t *testing.T, w *world) {
 	ok(t, w.UsePasskey(w.ctx, key, "h1", expires.Add(time.Minute))) // it has expired: its caller knows
 	key.Counter, key.User = 7, bob
 	refused(t, w.UsePasskey(w.ctx, key, "h3", expires.Add(time.Minute)), crowd.Conflict)
-	ok(t, w.DeleteFactors(w.ctx, ann))
+	ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Factors: true}))
 	_, err = w.FactorByCredential(w.ctx, "c1")
 	refused(t, err, crowd.NotFound)
 }

@@ -15,7 +15,9 @@ func (w *world) known(t *testing.T) crowd.WorkerID {
 	t.Helper()
 	id := must(w.CreateUser(w.ctx, w.ada()))(t)
 	w.workers = append(w.workers, id)
-	must(w.CreateToken(w.ctx, w.token("hash", len(w.workers)-1)))(t)
+	link := w.token("hash", len(w.workers)-1)
+	link.Kind = store.SetupToken // she is suspended, and has no session
+	must(w.CreateToken(w.ctx, link))(t)
 	must(w.CreateToken(w.ctx, w.token("another's", 0)))(t)
 	w.invite(t, w.invitation("ADA@example.org"), w.invitation("bob@example.org"))
 	w.send(t, w.message(len(w.workers)-1, 0, 1), w.message(0, 0, 1))
@@ -77,7 +79,7 @@ func testErasure(t *testing.T, w *world) {
 
 	// Nothing new is kept about them.
 	_, err = w.CreateToken(w.ctx, w.token("new", len(w.workers)-1))
-	refused(t, err, crowd.NotFound)
+	refused(t, err, crowd.Unauthenticated)
 	refused(t, w.PutNotices(w.ctx, nil, []store.Message{w.message(len(w.workers)-1, 0, 1)}), crowd.NotFound)
 	_, err = w.PutSubscription(w.ctx, w.subscription(len(w.workers)-1, "x"))
 	refused(t, err, crowd.NotFound)

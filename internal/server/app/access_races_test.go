@@ -1,0 +1,133 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// overtaken is a store in which something else happens just before a token is kept, once.
+type overtaken struct {
+	store.Store
+	by func()
+}
+
+func (o *overtaken) CreateToken(ctx context.Context, t store.Token) (int64, error) {
+	if f := o.by; f != nil {
+		o.by = nil
+		f()
+	}
+	return o.Store.CreateToken(ctx, t)
+}
+
+// overtakable is a world where ann has a password, and what overtakes her.
+func overtakable(t *testing.T) (*world, *overtaken) {
+	t.Helper()
+	w, o := withPassword(t), &overtaken{}
+	w.wrap = func(s store.Store) store.Store { o.Store = s; return o }
+	w.reopen()
+	return w, o
+}
+
+// changeAnn makes a change of ann by an administrator.
+func (w *world) changeAnn(change func(*store.User)) {
+	w.t.Helper()
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { change(u); return nil }))(w.t)
+}
+
+// TestWhatOvertakesASignIn leaves no session of it: the password that was right is so no more,
+// or its owner may not come in.
+func TestWhatOvertakesASignIn(t *testing.T) {
+	for name, by := range map[string]func(w *world, here *access.Principal){
+		"a change of the password": func(w *world, here *access.Principal) {
+			ok(w.t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword))
+		},
+		"a one-time link": func(w *world, _ *access.Principal) {
+			must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(w.t), nextPassword))(w.t)
+		},
+		"a suspension": func(w *world, _ *access.Principal) { w.changeAnn(func(u *store.User) { u.Suspended = true }) },
+		"an erasure": func(w *world, _ *access.Principal) {
+			ok(w.t, w.Accounts.Erase(w.ctx, w.admin, w.ann.User.ID, accounts.ErasureOrder{Confirm: "ann", FreeText: accounts.DeleteText}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, o := overtakable(t)
+			here := w.signedIn("", "", goodPassword)
+			o.by = func() { by(w, here) }
+			from := access.Sender{Address: netip.MustParseAddr("198.51.100.77"), Program: "Wobbegong"}
+			secret, err := w.Accounts.SignIn(access.WithSender(w.ctx, from), accounts.Credentials{Name: "ann", Password: goodPassword, From: from.Address})
+			refused(t, err, crowd.Unauthenticated)
+			if secret != "" || o.by != nil {
+				t.Errorf("a session %q; overtaken: %v", secret, o.by == nil)
+			}
+			for _, x := range must(w.store.ListTokens(w.ctx, w.ann.User.ID))(t) {
+				if x.Address == from.Address.String() {
+					t.Errorf("kept: %+v", x)
+				}
+			}
+			entries := must(json.Marshal(must(w.store.AuditEntries(w.ctx, store.AuditFilter{Limit: 1000}))(t)))(t)
+			if strings.Contains(string(entries), from.Address.String()) {
+				t.Errorf("the audit log tells of it: %s", entries)
+			}
+		})
+	}
+}
+
+// TestWhatOvertakesANewToken leaves no token that was made with a session that has ended.
+func TestWhatOvertakesANewToken(t *testing.T) {
+	for name, by := range map[string]func(w *world, here, there *access.Principal){
+		"a change of the password": func(w *world, here, _ *access.Principal) {
+			ok(w.t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword))
+		},
+		"the end of all sessions": func(w *world, here, _ *access.Principal) { ok(w.t, w.Accounts.EndSessions(w.ctx, here)) },
+		"the end of the session": func(w *world, here, there *access.Principal) {
+			ok(w.t, w.Accounts.EndSession(w.ctx, here, there.Token.ID))
+		},
+		"a reset of factors": func(w *world, _, _ *access.Principal) {
+			ok(w.t, w.Accounts.ResetFactors(w.ctx, w.admin, w.ann.User.ID))
+		},
+		"a suspension": func(w *world, _, _ *access.Principal) { w.changeAnn(func(u *store.User) { u.Suspended = true }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, o := overtakable(t)
+			here, there := w.signedIn("", "", goodPassword), w.signedIn("", "stolen", goodPassword)
+			o.by = func() { by(w, here, there) }
+			_, secret, err := w.Accounts.CreateToken(w.ctx, there, accounts.NewToken{Name: "left behind"})
+			refused(t, err, crowd.Unauthenticated)
+			if secret != "" || o.by != nil {
+				t.Errorf("a token %q; overtaken: %v", secret, o.by == nil)
+			}
+			for _, x := range must(w.store.ListTokens(w.ctx, w.ann.User.ID))(t) {
+				if x.Name == "left behind" {
+					t.Errorf("kept: %+v", x)
+				}
+			}
+		})
+	}
+}
+
+// TestTokensInheritScopes of the token with which they are made.
+func TestTokensInheritScopes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	scoped, _ := w.made(w.ann, accounts.NewToken{Name: "reader", Scopes: []string{"batches.read"}}, "192.0.2.1")
+	child, _ := w.made(scoped, accounts.NewToken{Name: "child"}, "192.0.2.1")
+	if got := child.Token.Scopes; len(got) != 1 || got[0] != "batches.read" {
+		t.Errorf("the child may %q", got)
+	}
+	if _, err := w.Batches.Create(w.ctx, child, w.definition()); crowd.CodeOf(err) != crowd.Forbidden {
+		t.Errorf("the child makes a batch: %v", err)
+	}
+	must(w.Batches.Get(w.ctx, child, w.draft(1)))(t)
+	_, _, err := w.Accounts.CreateToken(w.ctx, scoped, accounts.NewToken{Name: "wider", Scopes: []string{"batches.read", "batches.change"}})
+	if err == nil {
+		t.Error("a scoped token makes a wider one")
+	}
+}

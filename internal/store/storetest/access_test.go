@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// holding keeps a token of a kind of a worker's, and returns it.
+func (w *world) holding(t *testing.T, hash string, worker int, kind store.TokenKind) store.Token {
+	t.Helper()
+	x := w.token(hash, worker)
+	x.Kind, x.Tenant = kind, 0
+	if kind == store.ProviderToken {
+		x.Provider = "corp"
+	}
+	x.ID = must(w.CreateToken(w.ctx, x))(t)
+	return x
+}
+
+// password gives a worker a password of which this is the hash.
+func (w *world) password(t *testing.T, worker int, hash string) {
+	t.Helper()
+	ok(t, w.EndAccess(w.ctx, store.Ending{User: w.workers[worker], Password: hash}))
+	same(t, "password", must(w.User(w.ctx, w.workers[worker]))(t).PasswordHash, hash)
+}
+
+// testEndAccess: what is named ends, with the password set and the new token there, or
+// nothing does.
+func testEndAccess(t *testing.T, w *world) {
+	ann := w.workers[0]
+	w.password(t, 0, "first")
+	here, there := w.holding(t, "here", 0, store.SessionToken), w.holding(t, "there", 0, store.SessionToken)
+	program, link := w.holding(t, "program", 0, store.APIToken), w.holding(t, "link", 0, store.SetupToken)
+	provider, others := w.holding(t, "provider", 0, store.ProviderToken), w.holding(t, "others", 1, store.SessionToken)
+	factor := store.Factor{User: ann, Kind: store.TOTP, CreatedAt: w.now}
+	factor.ID = must(w.CreateFactor(w.ctx, factor, []string{"code"}))(t)
+	all := []store.TokenKind{store.SessionToken, store.APIToken, store.SetupToken}
+
+	fresh := w.token("fresh", 0)
+	for _, bad := range []store.Ending{
+		{User: ann, Basis: store.Basis{Password: "another"}, Kinds: all, Password: "second", Factors: true},
+		{User: ann, Basis: store.Basis{Token: 999}, Kinds: all, Password: "second", Factors: true},
+		{User: ann, Basis: store.Basis{Factor: factor.ID}, Kinds: all, Password: "second", Factors: true}, // not confirmed
+	} {
+		refused(t, w.EndAccess(w.ctx, bad), crowd.Unauthenticated)
+	}
+	taken := w.token("others", 0)
+	refused(t, w.EndAccess(w.ctx, store.Ending{User: ann, Kinds: all, Password: "second", Factors: true, Begin: &taken}), crowd.Conflict)
+	refused(t, w.EndAccess(w.ctx, store.Ending{User: 999, Kinds: all}), crowd.NotFound)
+	same(t, "after what was refused", must(w.ListTokens(w.ctx, ann))(t), []store.Token{here, there, program, link})
+	same(t, "the password then", must(w.User(w.ctx, ann))(t).PasswordHash, "first")
+	same(t, "the factors then", len(must(w.Factors(w.ctx, ann))(t)), 1)
+
+	ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Kinds: []store.TokenKind{store.APIToken}}))
+	same(t, "without programs", must(w.ListTokens(w.ctx, ann))(t), []store.Token{here, there, link})
+	ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Basis: store.Basis{Password: "first", Token: here.ID}, Kinds: all, But: here.ID, Password: "second", Factors: true, Begin: &fresh}))
+	same(t, "what is left", must(w.ListTokens(w.ctx, ann))(t), []store.Token{here, fresh})
+	same(t, "the new password", must(w.User(w.ctx, ann))(t).PasswordHash, "second")
+	same(t, "factors", must(w.Factors(w.ctx, ann))(t), nil)
+	same(t, "recovery codes", must(w.RecoveryCodes(w.ctx, ann))(t), 0)
+	same(t, "of the provider", must(w.ProviderTokens(w.ctx, "corp"))(t), []store.Token{provider})
+	same(t, "of others", must(w.ListTokens(w.ctx, w.workers[1]))(t), []store.Token{others})
+}
+
+// testBasis: a token is not kept once what it rests on has ended.
+func testBasis(t *testing.T, w *world) {
+	ann, bob := w.workers[0], w.workers[1]
+	w.password(t, 0, "first")
+	with, boss := w.holding(t, "with", 0, store.SessionToken), w.holding(t, "boss", 1, store.APIToken)
+	factor := store.Factor{User: ann, Kind: store.TOTP, CreatedAt: w.now}
+	factor.ID = must(w.CreateFactor(w.ctx, factor, nil))(t)
+	factor.ConfirmedAt = w.now
+	ok(t, w.ConfirmFactor(w.ctx, factor, nil))
+	n := 0
+	try := func(kind store.TokenKind, b store.Basis) error {
+		n++
+		x := w.token(fmt.Sprint("try ", n), 0)
+		x.Kind, x.Basis, x.Tenant = kind, b, 0
+		_, err := w.CreateToken(w.ctx, x)
+		return err
+	}
+	suspend := func(id crowd.WorkerID, is bool) {
+		t.Helper()
+		u := must(w.User(w.ctx, id))(t)
+		u.Suspended = is
+		ok(t, w.UpdateUser(w.ctx, u))
+	}
+	session, program := store.SessionToken, store.APIToken
+	ok(t, try(session, store.Basis{Password: "first", Factor: factor.ID}))
+	ok(t, try(program, store.Basis{Token: with.ID}))
+	ok(t, try(program, store.Basis{Token: boss.ID}))
+
+	w.password(t, 0, "second")
+	refused(t, try(session, store.Basis{Password: "first"}), crowd.Unauthenticated)
+	ok(t, try(session, store.Basis{Password: "second"}))
+	suspend(bob, true)
+	refused(t, try(program, store.Basis{Token: boss.ID}), crowd.Unauthenticated)
+	suspend(bob, false)
+	suspend(ann, true)
+	refused(t, try(session, store.Basis{}), crowd.Unauthenticated)
+	refused(t, try(program, store.Basis{Token: with.ID}), crowd.Unauthenticated)
+	ok(t, try(program, store.Basis{Token: boss.ID})) // by somebody else
+	suspend(ann, false)
+	ok(t, w.DeleteToken(w.ctx, ann, with.ID))
+	refused(t, try(program, store.Basis{Token: with.ID}), crowd.Unauthenticated)
+	ok(t, w.DeleteFactor(w.ctx, ann, factor.ID))
+	refused(t, try(session, store.Basis{Factor: factor.ID}), crowd.Unauthenticated)
+	must(w.BeginErasure(w.ctx, store.Erasure{Person: ann}))(t)
+	ok(t, w.Erase(w.ctx, ann, w.now))
+	refused(t, try(session, store.Basis{}), crowd.Unauthenticated)
+	refused(t, try(program, store.Basis{}), crowd.NotFound)
+	same(t, "of who was erased", must(w.ListTokens(w.ctx, ann))(t), nil)
+}
+
+// testBasisAtOnce changes a password while many sign in with the old one, and tokens are made
+// with a session that ends: none of these is left.
+func testBasisAtOnce(t *testing.T, w *world) {
+	ann := w.workers[0]
+	w.password(t, 0, "first")
+	with := w.holding(t, "with", 0, store.SessionToken)
+	var callers sync.WaitGroup
+	for i := range 6 {
+		callers.Go(func() {
+			for n := range 10 {
+				x := w.token(fmt.Sprint(i, " ", n), 0)
+				x.Tenant, x.Basis = 0, store.Basis{Password: "first"}
+				if i%2 == 0 {
+					x.Kind, x.Basis = store.APIToken, store.Basis{Token: with.ID}
+				}
+				if _, err := w.CreateToken(w.ctx, x); err != nil && crowd.CodeOf(err) != crowd.Unauthenticated {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	callers.Go(func() {
+		ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Basis: store.Basis{Password: "first"}, Password: "second", Kinds: []store.TokenKind{store.SessionToken, store.APIToken}}))
+	})
+	callers.Wait()
+	same(t, "left", must(w.ListTokens(w.ctx, ann))(t), nil)
+}
