@@ -111,6 +111,7 @@ type User struct {
 	FullName       string
 	Email          string
 	EmailVerified  bool   // is known to be theirs: else it reserves nothing, and gets no mail of calls
+	EmailBy        string // the provider on whose word it is, by its name or issuer; "": the server knows it
 	PasswordHash   string `audit:"-"` // empty: cannot sign in with a password
 	Admin          bool
 	Pool           crowd.PoolID // 0: not a worker
@@ -133,6 +134,13 @@ type User struct {
 
 	SuspendedBy string    // the provider of accounts that has suspended them; "": an administrator, or nobody
 	ErasedAt    time.Time // what was kept about them was taken away; zero: they are there
+}
+
+// Identity is an account at a provider of OpenID Connect.
+type Identity struct {
+	Issuer, Subject string // by which the provider names it
+	ExternalID      string // under which the provider provisions its person; "": not told
+	CreatedAt       time.Time
 }
 
 // StaffOf returns the tenants for which u holds any role, ascending.
@@ -172,11 +180,15 @@ type People interface {
 	UpdateUser(ctx context.Context, u User) error
 	User(ctx context.Context, id crowd.WorkerID) (User, error)
 	UserByName(ctx context.Context, name string) (User, error)
-	// PutIdentity makes an account at a provider of OpenID Connect, which names it by
-	// subject, u's; a user without id is kept under a new one. An account that is
-	// somebody's is a Conflict.
-	PutIdentity(ctx context.Context, issuer, subject string, u User, at time.Time) (crowd.WorkerID, error)
+	// PutIdentity makes an account at a provider of OpenID Connect u's; a user without id is
+	// kept under a new one. An account that is somebody's is a Conflict.
+	PutIdentity(ctx context.Context, i Identity, u User) (crowd.WorkerID, error)
+	// SetExternalID keeps the external id that a provider tells of an account.
+	SetExternalID(ctx context.Context, issuer, subject, externalID string) error
 	UserByIdentity(ctx context.Context, issuer, subject string) (User, error)
+	// UsersByExternalID returns the users with an account at a provider of which it has told
+	// an external id, in order of id.
+	UsersByExternalID(ctx context.Context, issuer, externalID string) ([]User, error)
 	// HasIdentity reports whether a user has an account at a provider.
 	HasIdentity(ctx context.Context, issuer string, user crowd.WorkerID) (bool, error)
 	// ListUsers returns up to limit users with ids above after, in order of

@@ -32,7 +32,27 @@ var (
 )
 
 // SetEmail enters an address that administrators vouch for.
-func SetEmail(u *store.User, address string) { u.Email, u.EmailVerified = address, true }
+func SetEmail(u *store.User, address string) {
+	u.Email = address
+	SetVerified(u, true)
+}
+
+// SetVerified has administrators say whether somebody's address is known to be theirs.
+func SetVerified(u *store.User, verified bool) { u.EmailVerified, u.EmailBy = verified, "" }
+
+// settleAddress keeps what is known of an address to one that there is.
+func settleAddress(u *store.User) {
+	if u.EmailVerified = u.EmailVerified && u.Email != ""; !u.EmailVerified {
+		u.EmailBy = ""
+	}
+}
+
+// byAdministrator has an administrator vouch for an address that they enter.
+func byAdministrator(before, u *store.User) {
+	if u.Email != before.Email {
+		u.EmailBy = ""
+	}
+}
 
 // ownName checks the name of somebody for whom no administrator vouches: one that is an
 // address would keep its owner from it.
@@ -135,7 +155,7 @@ func (part *addressCases) ask(ctx context.Context, p *access.Principal, o access
 	switch {
 	case address == "":
 		return errNoAddress
-	case u.EmailVerified && strings.EqualFold(u.Email, address):
+	case u.EmailVerified && u.EmailBy == "" && strings.EqualFold(u.Email, address):
 		return errTheirs
 	case asked.Address == address && asked.Mail.State == store.MessageQueued && now.Before(asked.ExpiresAt):
 		return nil
@@ -243,7 +263,7 @@ func (part *addressCases) ConfirmAddress(ctx context.Context, p *access.Principa
 		}
 	}
 	u, now := before, s.clock.Time()
-	u.Email, u.EmailVerified = a.Address, true
+	u.Email, u.EmailVerified, u.EmailBy = a.Address, true, ""
 	var letter *store.Message
 	if before.EmailVerified && !strings.EqualFold(before.Email, u.Email) && part.outbox.CanMail() {
 		letter = &store.Message{Worker: u.ID, Channel: store.Mail, Target: before.Email, Subject: "Your account has another address", State: store.MessageQueued, CreatedAt: now, NextAt: now, UselessAt: now.Add(AddressLinkLife),

@@ -230,7 +230,9 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 		return u, crowd.Errorf(crowd.Conflict, "you work in another pool, %s, and can be in one only; ask an administrator to move you first", at.Name)
 	}
 	u.Serves = serving(&u, &i)
-	u.EmailVerified = u.EmailVerified || how == mailed && strings.EqualFold(u.Email, i.Address)
+	if how == mailed && strings.EqualFold(u.Email, i.Address) {
+		u.EmailVerified, u.EmailBy = true, ""
+	}
 	if len(prefers) > 0 {
 		said := u.Prefers
 		u.Prefers = maps.Clone(prefers)

@@ -306,7 +306,7 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 			return crowd.Fieldf("email", "%q is not an address", u.Email)
 		}
 	}
-	u.EmailVerified = u.EmailVerified && u.Email != ""
+	settleAddress(u)
 	if u.Pool != 0 {
 		if _, err := s.live.Get(u.Pool); err != nil {
 			return crowd.Fieldf("pool", "no such pool")
@@ -379,6 +379,7 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 		if err := change(u); err != nil {
 			return err
 		}
+		byAdministrator(&before, u)
 		if id == p.User.ID && (before.Admin && !u.Admin || u.Suspended) {
 			return errOneself
 		}

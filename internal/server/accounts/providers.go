@@ -140,27 +140,24 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 	if u, err = s.store.UserByIdentity(ctx, who.Issuer, who.Subject); crowd.CodeOf(err) != crowd.NotFound { // since
 		return u, err
 	}
-	now := s.clock.Time()
 	if u, err = s.linked(ctx, p, who); err != nil || u.ID != 0 {
 		return u, err
 	}
-	if p.LinkEmail && who.Email != "" {
-		same, err := s.store.UsersByEmail(ctx, who.Email)
-		if err != nil {
+	if p.LinkEmail {
+		same, err := s.byAddress(ctx, p, who.Email)
+		switch {
+		case err != nil:
 			return u, err
-		}
-		if len(same) == 1 {
-			for _, act := range store.ActsOf(ctx) {
-				act.Actor, act.Object = same[0].ID, same[0].ID.String()
-			}
-			_, err = s.store.PutIdentity(ctx, who.Issuer, who.Subject, same[0], now)
-			return same[0], err
+		case len(same) > 1:
+			return u, crowd.Errorf(crowd.Conflict, "%d people here have the address %s, so that nobody can say which of them you are: ask an administrator", len(same), who.Email)
+		case len(same) == 1:
+			return same[0], s.putIdentity(ctx, who, same[0])
 		}
 	}
 	if g := p.Groups.Of(who.Groups); g.Nothing() {
 		return u, errNoGroup
 	}
-	u = store.User{Name: "", FullName: who.FullName, Email: who.Email, EmailVerified: who.Email != "", CreatedAt: now}
+	u = store.User{Name: "", FullName: who.FullName, Email: who.Email, EmailVerified: who.Email != "", EmailBy: p.Name, CreatedAt: s.clock.Time()}
 	if format.ValidLine("full_name", u.FullName, 200) != nil {
 		u.FullName = ""
 	}
@@ -171,8 +168,37 @@ func (s *Accounts) personOf(ctx context.Context, p *oidc.Provider, who *oidc.Ide
 		return u, err
 	}
 	store.Tell(ctx, "user", nil, u)
-	u.ID, err = s.store.PutIdentity(ctx, who.Issuer, who.Subject, u, now)
+	u.ID, err = s.store.PutIdentity(ctx, s.identity(who), u)
 	return u, err
+}
+
+func (s *Accounts) identity(who *oidc.Identity) store.Identity {
+	return store.Identity{Issuer: who.Issuer, Subject: who.Subject, ExternalID: who.ExternalID, CreatedAt: s.clock.Time()}
+}
+
+// putIdentity makes the account of who signs in that of somebody who is here.
+func (s *Accounts) putIdentity(ctx context.Context, who *oidc.Identity, u store.User) error {
+	for _, act := range store.ActsOf(ctx) {
+		act.Actor, act.Object = u.ID, u.ID.String()
+	}
+	_, err := s.store.PutIdentity(ctx, s.identity(who), u)
+	return err
+}
+
+// byAddress returns the people whose address it is by the word of the server or of a provider
+// itself. What another provider says of addresses makes nobody somebody else here.
+func (s *Accounts) byAddress(ctx context.Context, p *oidc.Provider, address string) ([]store.User, error) {
+	if address == "" {
+		return nil, nil
+	}
+	all, err := s.store.UsersByEmail(ctx, address)
+	return slices.DeleteFunc(all, func(u store.User) bool {
+		others := u.EmailBy != "" && u.EmailBy != p.Name && u.EmailBy != p.Issuer
+		if others {
+			s.log.Info("an address links nobody: another provider says whose it is", "provider", p.Name, "person", u.ID.String(), "other", u.EmailBy)
+		}
+		return others
+	}), err
 }
 
 // errNotProvisioned is told to who comes by a provider that says who may come in, and has not
@@ -198,11 +224,7 @@ func (s *Accounts) linked(ctx context.Context, p *oidc.Provider, who *oidc.Ident
 	if u, err = s.store.User(ctx, r.User); err != nil {
 		return u, err
 	}
-	for _, act := range store.ActsOf(ctx) {
-		act.Actor, act.Object = u.ID, u.ID.String()
-	}
-	_, err = s.store.PutIdentity(ctx, who.Issuer, who.Subject, u, s.clock.Time())
-	return u, err
+	return u, s.putIdentity(ctx, who, u)
 }
 
 // provisionedAs returns what a provider has provisioned for who signs in, or nobody.
@@ -213,10 +235,7 @@ func (s *Accounts) provisionedAs(ctx context.Context, p *oidc.Provider, who *oid
 			return append(list, none)[0], err
 		}
 	}
-	if who.Email == "" {
-		return none, nil
-	}
-	same, err := s.store.UsersByEmail(ctx, who.Email)
+	same, err := s.byAddress(ctx, p, who.Email)
 	if err != nil {
 		return none, err
 	}

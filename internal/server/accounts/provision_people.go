@@ -288,9 +288,13 @@ func profile(u *store.User, r *store.Provisioned) {
 	if _, err := mail.ParseAddress(r.UserName); email == "" && err == nil {
 		email = r.UserName
 	}
-	if email != "" { // who keeps people here vouches for their addresses
-		u.Email, u.EmailVerified = email, true
+	if email == "" {
+		return
 	}
+	if !u.EmailVerified || !strings.EqualFold(u.Email, email) { // who keeps people here vouches for their addresses
+		u.EmailVerified, u.EmailBy = true, r.Provider
+	}
+	u.Email = email
 }
 
 // about is the audit entry of a change of x.

@@ -66,7 +66,9 @@ func (a *api) people() {
 				if b.Email != nil {
 					accounts.SetEmail(u, *b.Email)
 				}
-				input.Set(&u.EmailVerified, b.EmailVerified)
+				if b.EmailVerified != nil {
+					accounts.SetVerified(u, *b.EmailVerified)
+				}
 				input.Set(&u.Admin, b.Admin)
 				input.Set(&u.Tenants, b.Tenants)
 				if b.Roles != nil {

@@ -55,7 +55,7 @@ func (w *world) she() *access.Principal {
 	must(w.Accounts.SignIn(from, accounts.Credentials{Name: herName, Password: goodPassword, From: netip.MustParseAddr(herHost)}))(t)
 	now := w.clock.now().UTC().Truncate(time.Microsecond)
 	u := must(w.store.User(w.ctx, id))(t)
-	must(w.store.PutIdentity(w.ctx, "https://idp.example", "her-subject", u, now))(t)
+	must(w.store.PutIdentity(w.ctx, store.Identity{Issuer: "https://idp.example", Subject: "her-subject", CreatedAt: now}, u))(t)
 	must(w.store.PutUserAsked(w.ctx, u, store.Asking{AskedAddress: store.AskedAddress{Address: herAddress, AskedAt: now, ExpiresAt: now}, Letter: store.Message{Channel: store.Mail, Target: herAddress, State: store.MessageDropped, CreatedAt: now, NextAt: now}}))(t)
 	must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: id, Endpoint: "https://push.example/her-push-endpoint", CreatedAt: now}))(t)
 	w.queue(store.Message{Worker: id, Channel: store.Mail, Target: herAddress, Subject: herName, Body: herFullName, State: store.MessageSent, CreatedAt: now, NextAt: now, SentAt: now, UselessAt: now})

@@ -12,8 +12,8 @@ func (f *failingStore) UserNames(ctx context.Context, ids []crowd.WorkerID) (map
 	return fail1(f, ctx, "UserNames", func() (map[crowd.WorkerID]string, error) { return f.Store.UserNames(ctx, ids) })
 }
 
-func (f *failingStore) PutIdentity(ctx context.Context, issuer, subject string, u store.User, at time.Time) (crowd.WorkerID, error) {
-	return fail1(f, ctx, "PutIdentity", func() (crowd.WorkerID, error) { return f.Store.PutIdentity(ctx, issuer, subject, u, at) })
+func (f *failingStore) PutIdentity(ctx context.Context, i store.Identity, u store.User) (crowd.WorkerID, error) {
+	return fail1(f, ctx, "PutIdentity", func() (crowd.WorkerID, error) { return f.Store.PutIdentity(ctx, i, u) })
 }
 
 func (f *failingStore) UserByIdentity(ctx context.Context, issuer, subject string) (store.User, error) {

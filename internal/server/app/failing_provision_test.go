@@ -54,3 +54,11 @@ func (f *failingStore) GroupsOf(ctx context.Context, people []int64) (map[int64]
 func (f *failingStore) ProviderTokens(ctx context.Context, provider string) ([]store.Token, error) {
 	return fail1(f, ctx, "ProviderTokens", func() ([]store.Token, error) { return f.Store.ProviderTokens(ctx, provider) })
 }
+
+func (f *failingStore) SetExternalID(ctx context.Context, issuer, subject, externalID string) error {
+	return f.err(ctx, "SetExternalID", func() error { return f.Store.SetExternalID(ctx, issuer, subject, externalID) })
+}
+
+func (f *failingStore) UsersByExternalID(ctx context.Context, issuer, externalID string) ([]store.User, error) {
+	return fail1(f, ctx, "UsersByExternalID", func() ([]store.User, error) { return f.Store.UsersByExternalID(ctx, issuer, externalID) })
+}

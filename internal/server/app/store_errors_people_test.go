@@ -57,7 +57,7 @@ func (w *world) thePeople(t *testing.T) (st peopleStage) {
 	g.Name, g.Members = "others", nil
 	st.othersGroup = must(w.Provisioning.AddGroup(w.ctx, st.corp, g))(t).ID
 	st.came = store.User{Name: "came", CreatedAt: w.clock.now()}
-	st.came.ID = must(w.store.PutIdentity(w.ctx, "https://corp.example", "x-came", st.came, w.clock.now()))(t)
+	st.came.ID = must(w.store.PutIdentity(w.ctx, store.Identity{Issuer: "https://corp.example", Subject: "x-came", CreatedAt: w.clock.now()}, st.came))(t)
 	return st
 }
 

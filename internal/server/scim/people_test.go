@@ -83,7 +83,7 @@ func TestNoTakeover(t *testing.T) {
 	local := store.User{Name: "rita", Email: "rita@example.org", PasswordHash: "x"}
 	local.ID = must(w.store.CreateUser(t.Context(), local))(t)
 	comes := store.User{Name: "otto"}
-	comes.ID = must(w.store.PutIdentity(t.Context(), "https://corp.example", "sub-1", comes, time.Now()))(t)
+	comes.ID = must(w.store.PutIdentity(t.Context(), store.Identity{Issuer: "https://corp.example", Subject: "sub-1", CreatedAt: time.Now()}, comes))(t)
 	body := `{"userName":"rita","externalId":"x","emails":[{"value":"rita@example.org"}],"active":false}`
 	if u := w.person(w.send("POST", "/Users", body).want(201).get("id")); u.ID == local.ID || u.Name != "rita-2" {
 		t.Errorf("they are %+v", u)

@@ -70,6 +70,16 @@ func version(t *testing.T, n int) (path string) {
 	return path
 }
 
+// before is version for the migrations before the one whose number is given.
+func before(t *testing.T, number string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "sqlstore", "migrations", "*.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version(t, slices.IndexFunc(files, func(f string) bool { return strings.HasPrefix(filepath.Base(f), number) }))
+}
+
 // TestOldDatabase opens a database of before there were calls, and goes on with
 // it.
 func TestOldDatabase(t *testing.T) {
@@ -262,6 +272,40 @@ func TestDatabaseBeforeWhoAnswered(t *testing.T) {
 		b, err := s.Batch(ctx, 1, id)
 		if err != nil || b.Spec.TellsWho != tells {
 			t.Errorf("%s tells who answered: %t, %v", id, b.Spec.TellsWho, err)
+		}
+	}
+}
+
+// TestDatabaseBeforeWhoVouches: addresses that providers have given count as theirs alone, and
+// those that were entered here, or verified by mail, as the server's.
+func TestDatabaseBeforeWhoVouches(t *testing.T) {
+	ctx := t.Context()
+	path := before(t, "00054")
+	db, err := sql.Open("sqlite", writeDSN(path, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"local", "linked", "came", "added", "renamed", "silent"} {
+		if _, err := db.ExecContext(ctx, `insert into users (id, name, name_key, full_name, email, email_verified, password_hash, admin, pool, suspended, created_at, qualifications)
+			values ($1, $2, $2, '', $2 || '@Example.org', $2 <> 'silent', '', false, 0, false, $3, '')`, i+11, name, 100*(i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.ExecContext(ctx, `insert into identities (issuer, subject, user_id, created_at) values
+			('https://corp.example', 'linked', 12, 999), ('https://corp.example', 'came', 13, 300), ('https://other.example', 'came', 13, 400), ('https://corp.example', 'silent', 16, 600);
+		insert into provisioned_users (id, provider, user_id, external_id, user_name, name_key, profile, created_at, changed_at, deleted_at) values
+			(1, 'corp', 14, '', 'added', 'added', '{"emails":[{"value":"added@example.org","primary":true}]}', 400, 400, 0),
+			(2, 'corp', 15, '', 'renamed', 'renamed', '{"emails":[{"value":"was-renamed@example.org"}]}', 400, 400, 0)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path, Options{})
+	defer s.Close()
+	for name, want := range map[string]string{"local": "", "linked": "", "came": "https://corp.example", "added": "corp", "renamed": "", "silent": ""} {
+		if u, err := s.UserByName(ctx, name); err != nil || u.EmailBy != want {
+			t.Errorf("the address of %s is by the word of %q, not %q: %v", name, u.EmailBy, want, err)
 		}
 	}
 }

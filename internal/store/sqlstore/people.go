@@ -11,10 +11,10 @@ import (
 )
 
 var (
-	users = newTable("users", "u", `id, name, name_key, full_name, email, email_verified, password_hash, admin, pool, suspended, created_at,
+	users = newTable("users", "u", `id, name, name_key, full_name, email, email_verified, email_by, password_hash, admin, pool, suspended, created_at,
 		qualifications, granted, serves, prefers, away, no_mail, moves_to, home, moved_at, suspended_by, erased_at`, func(u *store.User) []any {
 		return []any{
-			&u.ID, &u.Name, computed{nameKey(u.Name)}, &u.FullName, &u.Email, &u.EmailVerified, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended, instant{&u.CreatedAt},
+			&u.ID, &u.Name, computed{nameKey(u.Name)}, &u.FullName, &u.Email, &u.EmailVerified, &u.EmailBy, &u.PasswordHash, &u.Admin, &u.Pool, &u.Suspended, instant{&u.CreatedAt},
 			encoded{&u.Qualifications}, encoded{&u.Granted}, encoded{&u.Serves}, encoded{&u.Prefers}, &u.Away, &u.NoMail, &u.MovesTo, &u.Home, instant{&u.MovedAt}, &u.SuspendedBy, instant{&u.ErasedAt},
 		}
 	})

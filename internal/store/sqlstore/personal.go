@@ -68,7 +68,7 @@ var personal = []personalTable{
 	{name: "pool_actions", about: `(worker = $1 or acted_by = $1)`, columns: `pool, acted_at, kind, why`,
 		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1 and cast($2 as text) is not null`}},
 	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
-		`update users set name = '(erased u' || cast($1 as bigint) || ')', name_key = '(erased u' || cast($1 as bigint) || ')', full_name = '', email = '', email_verified = false, password_hash = '', admin = false, pool = 0,
+		`update users set name = '(erased u' || cast($1 as bigint) || ')', name_key = '(erased u' || cast($1 as bigint) || ')', full_name = '', email = '', email_verified = false, email_by = '', password_hash = '', admin = false, pool = 0,
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
 	{name: "reports", about: ofWorker, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from reports x join batches b on b.id = x.assignment >> 32 where x.worker = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,

@@ -51,7 +51,7 @@ func testTenants(t *testing.T, w *world) {
 // ada is a user with everything.
 func (w *world) ada() store.User {
 	return store.User{
-		Name: "Ada@Example.org", FullName: "Ada <L>", Email: "ada@example.org", EmailVerified: true, PasswordHash: "$argon2$", Admin: true, Pool: w.pool, Suspended: true,
+		Name: "Ada@Example.org", FullName: "Ada <L>", Email: "ada@example.org", EmailVerified: true, EmailBy: "corp", PasswordHash: "$argon2$", Admin: true, Pool: w.pool, Suspended: true,
 		CreatedAt: w.now, Tenants: []crowd.TenantID{w.mine, w.other}, Roles: []store.HeldRole{{Role: "viewer"}, {Role: "checker", Tenant: w.other}}, Qualifications: map[string]int{"birds": 90, "": 0}, Granted: []engine.Grant{{Tenant: w.other, Name: "<fish>", Score: 70}}, BlockedBy: []crowd.TenantID{w.mine}, Serves: []crowd.TenantID{w.mine, w.other},
 		Prefers: map[crowd.PoolID]float64{w.pool: 0.1, w.pool + 1: 0}, Away: true, NoMail: true, MovesTo: w.pool + 7, Home: w.pool + 3, MovedAt: w.now, SuspendedBy: "corp",
 	}

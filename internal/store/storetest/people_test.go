@@ -98,19 +98,36 @@ func testDeleteExpiredTokens(t *testing.T, w *world) {
 func testIdentities(t *testing.T, w *world) {
 	now := w.now
 	made := store.User{Name: "otto", CreatedAt: now}
-	made.ID = must(w.PutIdentity(w.ctx, "https://a.example", "1", made, now))(t)
+	a := store.Identity{Issuer: "https://a.example", Subject: "1", CreatedAt: now}
+	made.ID = must(w.PutIdentity(w.ctx, a, made))(t)
 	same(t, "made", must(w.UserByIdentity(w.ctx, "https://a.example", "1"))(t), made)
-	must(w.PutIdentity(w.ctx, "https://b.example", "1", made, now))(t) // another account of theirs
+	must(w.PutIdentity(w.ctx, store.Identity{Issuer: "https://b.example", Subject: "1", ExternalID: "x", CreatedAt: now}, made))(t) // another account of theirs
 	same(t, "the other account", must(w.UserByIdentity(w.ctx, "https://b.example", "1"))(t), made)
 	same(t, "has one", must(w.HasIdentity(w.ctx, "https://b.example", made.ID))(t), true)
 	same(t, "has none there", must(w.HasIdentity(w.ctx, "https://c.example", made.ID))(t), false)
 	same(t, "has none", must(w.HasIdentity(w.ctx, "https://b.example", w.workers[0]))(t), false)
 	_, err := w.UserByIdentity(w.ctx, "https://a.example", "2")
 	refused(t, err, crowd.NotFound)
-	_, err = w.PutIdentity(w.ctx, "https://a.example", "1", store.User{Name: "ottilie", CreatedAt: now}, now)
+	_, err = w.PutIdentity(w.ctx, a, store.User{Name: "ottilie", CreatedAt: now})
 	refused(t, err, crowd.Conflict)
 	_, err = w.UserByName(w.ctx, "ottilie") // nothing of it was kept
 	refused(t, err, crowd.NotFound)
+
+	under := func(issuer, id string, want ...store.User) {
+		t.Helper()
+		same(t, "under "+id, must(w.UsersByExternalID(w.ctx, issuer, id))(t), want)
+	}
+	under("https://b.example", "x", made)
+	under("https://a.example", "x")
+	under("https://a.example", "") // not told is nobody's
+	ok(t, w.SetExternalID(w.ctx, a.Issuer, a.Subject, "y"))
+	under("https://a.example", "y", made)
+	ok(t, w.SetExternalID(w.ctx, a.Issuer, a.Subject, "z"))
+	under("https://a.example", "y")
+	other := store.User{Name: "ottilie", CreatedAt: now}
+	other.ID = must(w.PutIdentity(w.ctx, store.Identity{Issuer: a.Issuer, Subject: "2", ExternalID: "z", CreatedAt: now}, other))(t)
+	under("https://a.example", "z", made, other)
+	refused(t, w.SetExternalID(w.ctx, a.Issuer, "3", "z"), crowd.NotFound)
 }
 
 // testUserNames reads more names than one query has.

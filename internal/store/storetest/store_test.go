@@ -79,7 +79,7 @@ var methods = map[string]func(*testing.T, *world){
 	"CreateService UpdateService DeleteService Service ListServices UseService": testServices,
 	"Commit": testCommit, "Snapshot": testSnapshot, "Activity": testActivity,
 	"UserByName": testUserByName, "UserNames": testUserNames, "PoolUsers": testPoolUsers, "PoolDuties": testPoolDuties,
-	"PutIdentity UserByIdentity HasIdentity": testIdentities, "CreateRole UpdateRole DeleteRole RoleHolders ListRoles": testRoles,
+	"PutIdentity UserByIdentity SetExternalID UsersByExternalID HasIdentity": testIdentities, "CreateRole UpdateRole DeleteRole RoleHolders ListRoles": testRoles,
 	"CreateFactor ConfirmFactor Factors UseFactor DeleteFactor": testFactors, "PutRecoveryCodes UseRecoveryCode RecoveryCodes": testRecoveryCodes,
 	"FactorByCredential UsePasskey": testPasskeys,
 	"TokenByHash":                   testTokenByHash, "UseTokens": testUseTokens, "DeleteExpiredTokens": testDeleteExpiredTokens,
