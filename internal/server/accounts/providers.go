@@ -257,43 +257,70 @@ func (s *Accounts) provisionedAs(ctx context.Context, p *oidc.Provider, who *oid
 	return found[0], nil
 }
 
-// joined has one person be who has signed in by a provider before and whom it has
-// provisioned since under an external id that is not their subject, as one who was made
-// for that and whom nobody has ever signed in as. So what the provider says of them later
-// is about the person whom they are.
+// joined keeps the external id that a provider tells of who has signed in by it before, and
+// has one person be them and whom it has provisioned since under this id, as one who was made
+// for that and whom nobody has ever signed in as. So what the provider says of them later,
+// or has said meanwhile, is about the person whom they are.
 func (s *Accounts) joined(ctx context.Context, p *oidc.Provider, who *oidc.Identity, u *store.User) error {
 	if p.KnownBySubject() || who.ExternalID == "" {
 		return nil
 	}
 	s.writes.Lock()
 	defer s.writes.Unlock()
+	if err := s.store.SetExternalID(ctx, who.Issuer, who.Subject, who.ExternalID); err != nil {
+		return err
+	}
 	list, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: p.Name, ExternalID: who.ExternalID, Limit: 1})
 	if err != nil || len(list) == 0 || list[0].User == u.ID {
 		return err
 	}
-	r := list[0]
-	made, err := s.store.User(ctx, r.User)
+	made, err := s.unused(ctx, p, list[0].User)
 	if err != nil {
 		return err
 	}
-	used, err := s.store.HasIdentity(ctx, who.Issuer, made.ID)
-	switch {
-	case err != nil:
-		return err
-	case used || made.PasswordHash != "":
-		return crowd.Errorf(crowd.Conflict, "%s says that you are two people here: ask an administrator", p.Button)
-	case made.Suspended:
-		return errSuspended
-	}
-	r.User = u.ID
 	for _, act := range store.ActsOf(ctx) {
 		act.Actor, act.Object = u.ID, u.ID.String()
 	}
+	// Their suspension comes first: what fails is tried again at the next sign-in.
+	ctx, _ = s.acting(store.WithActs(ctx), &access.Principal{User: *u}, access.AccountsJoined, u.ID)
+	if _, err := s.Change(ctx, u.ID, func(u *store.User) error {
+		if u.Suspended || !made.Suspended {
+			return errSame
+		}
+		if err := s.mayLose(ctx, u); err != nil {
+			return err
+		}
+		u.Suspended, u.SuspendedBy = true, made.SuspendedBy
+		return nil
+	}); unlessSame(err) != nil {
+		return err
+	}
+	r := list[0]
+	r.User = u.ID
 	if err := s.store.UpdateProvisioned(ctx, r); err != nil {
 		return err
 	}
-	ctx, _ = s.acting(store.WithActs(ctx), &access.Principal{User: *u}, access.AccountsJoined, made.ID)
-	_, err = s.change(ctx, made.ID, true, func(made *store.User) error {
+	return s.retire(ctx, p, &access.Principal{User: *u}, made.ID)
+}
+
+// unused returns a person who was made as a provider added somebody, if nobody has ever come
+// in as them.
+func (s *Accounts) unused(ctx context.Context, p *oidc.Provider, id crowd.WorkerID) (store.User, error) {
+	made, err := s.store.User(ctx, id)
+	if err != nil {
+		return made, err
+	}
+	used, err := s.store.HasIdentity(ctx, p.Issuer, id)
+	if err == nil && (used || made.PasswordHash != "") {
+		err = &crowd.Error{Code: crowd.Conflict, Field: "externalId", Message: p.Button + " says that you are two people here: ask an administrator"}
+	}
+	return made, err
+}
+
+// retire ends the person in whose place a provider's account is somebody else now.
+func (s *Accounts) retire(ctx context.Context, p *oidc.Provider, by *access.Principal, made crowd.WorkerID) error {
+	ctx, _ = s.acting(store.WithActs(ctx), by, access.AccountsJoined, made)
+	_, err := s.change(ctx, made, true, func(made *store.User) error {
 		made.Suspended, made.SuspendedBy, made.Admin, made.Pool, made.Tenants, made.Roles = true, p.Name, false, 0, nil, nil
 		return nil
 	})

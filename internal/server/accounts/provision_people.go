@@ -165,16 +165,44 @@ func (s *Provisioning) known(ctx context.Context, of *oidc.Provider, x *Provisio
 	if x.ExternalID == "" {
 		return u, nil
 	}
-	if of.KnownBySubject() {
-		if u, err = s.store.UserByIdentity(ctx, of.Issuer, x.ExternalID); crowd.CodeOf(err) != crowd.NotFound {
-			return u, err
-		}
+	if u, err = s.signedIn(ctx, of, x.ExternalID); err != nil || u.ID != 0 {
+		return u, err
 	}
 	was, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: of.Name, Name: x.UserName, ExternalID: x.ExternalID, Deleted: true, Limit: 1})
 	if err != nil || len(was) == 0 {
 		return store.User{}, err
 	}
 	return s.store.User(ctx, was[0].User)
+}
+
+// signedIn returns the person who has signed in by a provider which tells an external id of
+// them, or nobody.
+func (s *Provisioning) signedIn(ctx context.Context, of *oidc.Provider, externalID string) (u store.User, err error) {
+	if of.KnownBySubject() {
+		if u, err = s.store.UserByIdentity(ctx, of.Issuer, externalID); crowd.CodeOf(err) == crowd.NotFound {
+			err = nil
+		}
+		return u, err
+	}
+	list, err := s.store.UsersByExternalID(ctx, of.Issuer, externalID)
+	if err == nil && len(list) > 1 {
+		err = &crowd.Error{Code: crowd.Conflict, Field: "externalId", Message: fmt.Sprintf("%d people here have signed in with %q: ask an administrator there", len(list), externalID)}
+	}
+	if err != nil || len(list) == 0 {
+		return u, err
+	}
+	return list[0], nil
+}
+
+// moved returns whom x is about after a change of its external id: the person who has signed
+// in with that, if nobody has come in as the one who was made for x.
+func (s *Provisioning) moved(ctx context.Context, of *oidc.Provider, x *ProvisionedPerson) (crowd.WorkerID, error) {
+	u, err := s.signedIn(ctx, of, x.ExternalID)
+	if err != nil || u.ID == 0 || u.ID == x.User {
+		return x.User, err
+	}
+	_, err = s.accounts.unused(ctx, of, x.User)
+	return u.ID, err
 }
 
 // Change changes somebody as they are when nobody else changes them. Who is not active any
@@ -202,13 +230,26 @@ func (s *Provisioning) Change(ctx context.Context, p *access.Principal, id int64
 		return x, err
 	}
 	x.ChangedAt = s.accounts.clock.Time()
+	was := before.Provisioned
+	if x.ExternalID != before.ExternalID && x.ExternalID != "" {
+		if x.User, err = s.moved(ctx, of, &x); err != nil {
+			return x, err
+		}
+	}
+	if x.User != before.User {
+		was = store.Provisioned{}
+	}
 	ctx, act := p.Acting(ctx, access.ProvisioningChange, about(&x))
 	act.Before, act.After = tell(&before), tell(&x)
-	if x.Suspended, err = s.become(ctx, x.User, before.Provisioned, &x); err != nil {
+	if x.Suspended, err = s.become(ctx, x.User, was, &x); err != nil {
 		return x, err
 	}
 	x.Active = !x.Suspended
-	return x, s.store.UpdateProvisioned(ctx, x.Provisioned)
+	if err := s.store.UpdateProvisioned(ctx, x.Provisioned); err != nil || x.User == before.User {
+		return x, err
+	}
+	s.regroup(ctx, p, of, x.User)
+	return x, s.accounts.retire(ctx, of, p, before.User)
 }
 
 // Remove takes somebody out of what the provider keeps. Their person stays, suspended and

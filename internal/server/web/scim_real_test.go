@@ -39,16 +39,22 @@ func (c *company) provisioner(t *testing.T, provider string) *provisioner {
 // send sends a request, and returns the id of what it is about.
 func (x *provisioner) send(method, path, body string) (id string) {
 	x.t.Helper()
-	r := httptest.NewRequestWithContext(x.t.Context(), method, "/scim/v2"+path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+x.token)
-	r.Header.Set("Content-Type", "application/scim+json")
-	a := httptest.NewRecorder()
-	x.edge.ServeHTTP(a, r)
+	a := x.ask(method, path, body)
 	var got struct{ ID string }
 	if err := json.Unmarshal(a.Body.Bytes(), &got); a.Code >= 300 || err != nil || got.ID == "" {
 		x.t.Fatalf("%s %s: %d %s", method, path, a.Code, a.Body)
 	}
 	return got.ID
+}
+
+// ask sends a request, whatever comes of it.
+func (x *provisioner) ask(method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(x.t.Context(), method, "/scim/v2"+path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+x.token)
+	r.Header.Set("Content-Type", "application/scim+json")
+	a := httptest.NewRecorder()
+	x.edge.ServeHTTP(a, r)
+	return a
 }
 
 // activate says whether somebody is active.
