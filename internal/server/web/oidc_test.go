@@ -33,6 +33,7 @@ type aProvider struct {
 	down   bool
 	asked  int                                 // requests
 	claims map[string]any                      // of whoever signs in
+	info   map[string]any                      // what is told of them besides; nil: there is no UserInfo
 	spoil  func(header, claims map[string]any) // before the token is signed
 	sign   func(text string) string            // nil: as it should
 	codes  map[string]url.Values               // of the requests for which they were given
@@ -61,8 +62,14 @@ func (p *aProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := func(v any) { w.Header().Set("Content-Type", "application/json"); _ = json.NewEncoder(w).Encode(v) }
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
-		answer(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"}})
+		doc := map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"}}
+		if p.info != nil {
+			doc["userinfo_endpoint"] = p.URL + "/info"
+		}
+		answer(doc)
+	case "/info":
+		answer(p.info)
 	case "/keys":
 		answer(map[string]any{"keys": []any{map[string]any{"kty": "RSA", "kid": "1", "use": "sig", "alg": "RS256", "n": b64(p.key.N.Bytes()), "e": b64(big.NewInt(int64(p.key.E)).Bytes())}}})
 	case "/auth":
@@ -261,6 +268,54 @@ func TestBackFromAProvider(t *testing.T) {
 	q = u.Query()
 	q.Set("code", "guessed")
 	b.get(u.Path+"?"+q.Encode()).want(http.StatusUnauthorized, "has not confirmed")
+}
+
+// TestASignInEnds ten minutes after it was begun, whatever the provider says then.
+func TestASignInEnds(t *testing.T) {
+	t.Parallel()
+	c, p := withProvider(t, false)
+	p.be(func() {
+		p.spoil = func(_, claims map[string]any) {
+			claims["iat"], claims["exp"] = c.now().Unix(), c.now().Add(time.Minute).Unix()
+		}
+	})
+	for _, x := range []struct {
+		after time.Duration
+		good  bool
+	}{{oidc.FlowLife - time.Minute, true}, {oidc.FlowLife, false}} {
+		var back string
+		b := c.browser(t, "otto")
+		u := backOf(b, &back)
+		c.ahead.Add(int64(x.after))
+		if got := b.get(u.RequestURI()); x.good {
+			got.want(200).at("/work")
+		} else {
+			got.want(http.StatusUnauthorized, "too long ago")
+		}
+	}
+}
+
+// TestUserInfo counts if it is about who signs in, and no longer than an answer may be.
+func TestUserInfo(t *testing.T) {
+	t.Parallel()
+	for how, x := range map[string]struct {
+		info   map[string]any
+		status int
+		text   string
+	}{
+		"theirs":         {map[string]any{"sub": "1", "groups": []string{"crowd"}}, 200, ""},
+		"another's":      {map[string]any{"sub": "2", "groups": []string{"crowd"}}, http.StatusUnauthorized, "has not confirmed who you are"},
+		"nobody's":       {map[string]any{"groups": []string{"crowd"}}, http.StatusUnauthorized, "has not confirmed who you are"},
+		"without groups": {map[string]any{"sub": "1"}, http.StatusForbidden, "in no group"},
+		"without an end": {map[string]any{"sub": "1", "a": strings.Repeat("x", 2<<20), "groups": []string{"crowd"}}, http.StatusServiceUnavailable, "does not answer"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			c, p := withProvider(t, false)
+			p.be(func() { delete(p.claims, "groups"); p.info = x.info })
+			c.browser(t, "otto").get("/signin/corp").want(x.status, x.text)
+		})
+	}
 }
 
 // backOf begins a sign-in and returns the address with which the browser would come back.
