@@ -84,8 +84,10 @@ func (e *edge) serve(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out, err := e.handle(w, r, h)
 		if err != nil {
-			httpkit.LogError(r.Context(), e.Log, r, err)
 			f := failureOf(err)
+			if !errors.Is(err, f) { // what SCIM calls wrong is the client's fault
+				httpkit.LogError(r.Context(), e.Log, r, err)
+			}
 			httpkit.SetRetryAfter(w.Header(), err)
 			if f.status == http.StatusUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
@@ -55,12 +56,23 @@ func providers() []oidc.Settings {
 	}
 }
 
+// failures counts the lines of a log that are errors of the server's.
+type failures struct{ atomic.Int64 }
+
+func (f *failures) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("level=ERROR")) {
+		f.Add(1)
+	}
+	return len(p), nil
+}
+
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t}
 	ctx := t.Context()
 	w.store = must(sqlite.Open(ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
-	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	var failed failures
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &failed), nil))
 	w.app = must(app.Open(ctx, app.Config{Store: w.store, Log: log, Providers: providers(), PublicURL: "https://throng.example"}))(t)
 	mux := http.NewServeMux()
 	scim.Mount(mux, scim.Config{App: w.app, Log: log})
@@ -71,6 +83,9 @@ func newWorld(t testing.TB) *world {
 		w.app.Close()
 		if err := w.store.Close(); err != nil {
 			t.Error(err)
+		}
+		if n := failed.Load(); n > 0 {
+			t.Errorf("the log tells of %d errors", n)
 		}
 	})
 	boss := store.User{Name: "boss", Admin: true, PasswordHash: "x"}
