@@ -18,6 +18,9 @@ type Principal struct {
 	Outside bool
 	// MustEnrol: they have to set up a second factor before they act as anything.
 	MustEnrol bool
+	// AsOf is how often anything about people and tokens had changed when they were read, as
+	// accounts counts it.
+	AsOf int64
 }
 
 // each visits what p holds: a role, its permissions as far as p's token goes, and for
@@ -105,6 +108,16 @@ func (p *Principal) Lacking(tenant crowd.TenantID, of Permissions) Permissions {
 		return of != 0
 	})
 	return of
+}
+
+// MayAll reports whether p has all permissions that another principal has.
+func (p *Principal) MayAll(of *Principal) (all bool) {
+	all = true
+	of.each(func(tenant crowd.TenantID, _ Role, s Permissions) bool {
+		all = p.Lacking(tenant, s) == 0 && (!s.Has(CanWork) || p.Permissions().Has(CanWork))
+		return all
+	})
+	return all
 }
 
 // MayPass returns the permissions out of which p may make a role of a tenant, 0: of the

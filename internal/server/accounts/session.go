@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -21,7 +22,7 @@ const mayPass = time.Minute
 type sessionCache struct {
 	mu     sync.RWMutex
 	list   map[string]cachedPrincipal
-	clears int // how often it was cleared
+	clears atomic.Int64 // how often it was cleared; written with mu
 }
 
 type cachedPrincipal struct {
@@ -31,13 +32,13 @@ type cachedPrincipal struct {
 }
 
 // get returns what is kept under a hash, or no principal. clears is for put.
-func (c *sessionCache) get(hash string, now time.Time) (_ cachedPrincipal, clears int) {
+func (c *sessionCache) get(hash string, now time.Time) (_ cachedPrincipal, clears int64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if x := c.list[hash]; now.Before(x.until) {
-		return x, c.clears
+		return x, c.clears.Load()
 	}
-	return cachedPrincipal{}, c.clears
+	return cachedPrincipal{}, c.clears.Load()
 }
 
 // maxCached bounds the cache: when it is full, it is emptied.
@@ -45,10 +46,10 @@ const maxCached = 100_000
 
 // put keeps a principal that was read from the store since get returned clears,
 // unless the cache was cleared in between: what was read may be old then.
-func (c *sessionCache) put(hash string, x cachedPrincipal, clears int) {
+func (c *sessionCache) put(hash string, x cachedPrincipal, clears int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.clears != clears {
+	if c.clears.Load() != clears {
 		return
 	}
 	if c.list == nil || len(c.list) >= maxCached {
@@ -62,7 +63,7 @@ func (c *sessionCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = nil
-	c.clears++
+	c.clears.Add(1)
 }
 
 var errSignIn = crowd.Errorf(crowd.Unauthenticated, "sign in first, or send a valid token")
@@ -72,7 +73,15 @@ var errNetwork = crowd.Errorf(crowd.Forbidden, "this token is not good from your
 // Authenticate returns the principal with a secret, that of a browser's session or of a
 // program's token, who asks from an address.
 func (s *Accounts) Authenticate(ctx context.Context, secret string, from netip.Addr) (*access.Principal, error) {
-	x, err := s.authenticate(ctx, secret)
+	if secret == "" || len(secret) > 200 {
+		return nil, errSignIn
+	}
+	return s.authenticateHash(ctx, auth.HashSecret(secret), from)
+}
+
+// authenticateHash is Authenticate with the hash of the secret.
+func (s *Accounts) authenticateHash(ctx context.Context, hash string, from netip.Addr) (*access.Principal, error) {
+	x, err := s.authenticate(ctx, hash)
 	switch {
 	case err != nil:
 		return nil, err
@@ -86,11 +95,8 @@ func (s *Accounts) Authenticate(ctx context.Context, secret string, from netip.A
 	return x.principal, nil
 }
 
-func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPrincipal, err error) {
-	if secret == "" || len(secret) > 200 {
-		return x, errSignIn
-	}
-	now, hash := s.clock.Time(), auth.HashSecret(secret)
+func (s *Accounts) authenticate(ctx context.Context, hash string) (x cachedPrincipal, err error) {
+	now := s.clock.Time()
 	x, clears := s.sessions.get(hash, now)
 	if x.principal != nil {
 		return x, nil
@@ -113,6 +119,7 @@ func (s *Accounts) authenticate(ctx context.Context, secret string) (x cachedPri
 	if x.principal, err = s.principal(ctx, u, t); err != nil {
 		return x, err
 	}
+	x.principal.AsOf = clears
 	if x.principal.MustEnrol, err = s.mustEnrol(ctx, &u, &t); err != nil {
 		return x, err
 	}

@@ -124,11 +124,8 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	}
 	p, err := a.authenticate(ctx.Context(), request)
 	var end func()
-	if err == nil && p.MustEnrol {
-		err = access.ErrEnrol
-	}
 	if err == nil {
-		err = p.May(ctx.Operation().Metadata[accessKey].(access.Operation))
+		err = mayCall(p, ctx.Operation().Metadata[accessKey].(access.Operation))
 	}
 	if err == nil {
 		end, err = a.app.StartBody(ctx.Context(), p, request.ContentLength, ctx.Operation().MaxBodyBytes)
@@ -140,7 +137,7 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	defer end()
 	if ctx.Operation().Metadata[uploadsKey] != nil {
 		metered, body := limits.WithMeter(ctx.Context(), request.Body)
-		ctx, request.Body = huma.WithContext(ctx, metered), body
+		ctx, request.Body = huma.WithContext(ctx, metered), a.app.Accounts.Sent(metered, p, body)
 	}
 	inner, answered := limits.WithEnds(context.WithValue(ctx.Context(), contextKey{}, p))
 	defer answered()
@@ -149,6 +146,24 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	next(huma.WithContext(ctx, inner))
+}
+
+// mayCall checks whether somebody may call an operation at all.
+func mayCall(p *access.Principal, o access.Operation) error {
+	if p.MustEnrol {
+		return access.ErrEnrol
+	}
+	return p.May(o)
+}
+
+// again returns the sender of a request as they are once its body has come, if they may still
+// call the operation.
+func (a *api) again(ctx context.Context, p *access.Principal, o access.Operation) (*access.Principal, error) {
+	now, err := a.app.Accounts.Again(ctx, p)
+	if err == nil && now != p {
+		err = mayCall(now, o)
+	}
+	return now, err
 }
 
 // refuse answers with an error what no handler has seen.
@@ -291,6 +306,12 @@ func register[In, Out any](a *api, o op, handle func(ctx context.Context, p *acc
 				return nil, a.problem(ctx, err)
 			}
 			limits.AtEnd(ctx, end)
+		}
+		if p != nil { // their body may have come long after its headers
+			var err error
+			if p, err = a.again(ctx, p, o.access); err != nil {
+				return nil, a.problem(ctx, err)
+			}
 		}
 		out, err := handle(ctx, p, in)
 		if err != nil {

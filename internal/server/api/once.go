@@ -46,6 +46,9 @@ func (a *api) once(ctx huma.Context, p *access.Principal, keys []string, next fu
 	if !q.Streams {
 		httpkit.ReceivingForm(w, r)
 		sent, err := io.ReadAll(io.LimitReader(r.Body, operation.MaxBodyBytes+1))
+		if err == nil {
+			q.Who, err = a.again(ctx.Context(), p, o.access) // the answer may be one that is kept
+		}
 		if err != nil {
 			a.refuse(ctx, err)
 			return

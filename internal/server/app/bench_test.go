@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/orchestrator"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -188,4 +190,23 @@ func peakMemory(b *testing.B) (mib float64) {
 	}
 	ok(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the peak is now what it holds
 	return mib / 1024
+}
+
+// BenchmarkAgain is what a second look at the sender of a request costs while nobody changes.
+func BenchmarkAgain(b *testing.B) {
+	w := newWorld(b, 0)
+	_, secret, err := w.Accounts.CreateToken(b.Context(), w.admin, accounts.NewToken{Name: "bench", Life: accounts.Forever})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := w.Accounts.Authenticate(b.Context(), secret, netip.Addr{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if now, err := w.Accounts.Again(b.Context(), p); err != nil || now != p {
+			b.Fatal(now, err)
+		}
+	}
 }

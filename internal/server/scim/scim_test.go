@@ -1,10 +1,17 @@
 package scim_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -359,4 +366,41 @@ func TestDiscovery(t *testing.T) {
 	w.send("GET", "/ResourceTypes/Group", "").want(200, "schema", "urn:ietf:params:scim:schemas:core:2.0:Group")
 	w.send("GET", "/Schemas", "").want(200, "totalResults", "2", "Resources.0.attributes.0.name", "userName", "Resources.0.attributes.0.uniqueness", "server")
 	w.send("GET", "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User", "").want(200, "name", "User")
+}
+
+// TestATokenThatEndsMeanwhile holds a body back until its token is revoked.
+func TestATokenThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	body := `{"schemas":["urn:ietf:params:scim:schemas:core:2.0:User"],"userName":"late@corp.example","externalId":"late"}`
+	begun := make(chan struct{})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(begun) }})
+	sent, rest := io.Pipe()
+	req := must(http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/scim/v2/Users", sent))(t)
+	req.ContentLength = int64(len(body))
+	req.Header.Set("Expect", "100-continue")
+	req.Header.Set("Authorization", "Bearer "+w.corp)
+	go func() {
+		<-begun
+		_, _ = io.WriteString(rest, body[:20])
+		list, err := w.app.Provisioning.Tokens(context.Background(), w.admin, "corp")
+		for i := range list {
+			err = errors.Join(err, w.app.Provisioning.RevokeToken(context.Background(), w.admin, "corp", list[i].ID))
+		}
+		if err != nil || len(list) == 0 {
+			t.Errorf("%d tokens: %v", len(list), err)
+		}
+		_, _ = io.WriteString(rest, body[20:])
+		_ = rest.Close()
+	}()
+	patient := &http.Transport{ExpectContinueTimeout: time.Minute}
+	defer patient.CloseIdleConnections()
+	res := must((&http.Client{Transport: patient}).Do(req))(t)
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("status %d", res.StatusCode)
+	}
+	if _, err := w.store.UserByName(t.Context(), "late@corp.example"); crowd.CodeOf(err) != crowd.NotFound {
+		t.Errorf("they were made: %v", err)
+	}
 }

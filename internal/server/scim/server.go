@@ -140,6 +140,9 @@ func (e *edge) handle(w http.ResponseWriter, r *http.Request, h handler) (answer
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
 			return answer{}, invalid("invalidSyntax", "something stands after the object in the body")
 		}
+		if q.p, err = e.App.Accounts.AuthenticateProvider(ctx, httpkit.Secret(r), from); err != nil { // the body may have come long after its headers
+			return answer{}, err
+		}
 	}
 	return h(q)
 }

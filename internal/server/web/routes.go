@@ -299,32 +299,41 @@ func (s *server) guard(rt route) http.Handler {
 		ctx, answered := limits.WithEnds(r.Context())
 		defer answered()
 		rq := &request{server: s, w: w, r: r.WithContext(access.WithSender(ctx, access.Sender{Address: httpkit.ClientAddress(r, s.TrustProxy), Program: httpkit.Program(r)}))}
-		p, err := rq.authenticate(r.Context(), sessionOf(r))
-		// Whoever may not do anything is nobody on a page for all: they may sign in by
-		// another name.
-		if code := crowd.CodeOf(err); err != nil && code != crowd.Unauthenticated && (code != crowd.Forbidden || rt.access != public) {
-			rq.showError(err)
+		p, err := rq.authenticate(rq.ctx(), sessionOf(r))
+		if !rt.admit(rq, p, err) {
 			return
-		}
-		rq.p = p
-		switch {
-		case p != nil && p.MustEnrol && !rt.enrols:
-			rq.askToEnrol()
-			return
-		case rt.access == public:
-		case p == nil:
-			rq.askToSignIn()
-			return
-		default:
-			if err := p.May(rt.access); err != nil {
-				rq.showError(err)
-				return
-			}
 		}
 		if err := rt.serve(rq, limit); err != nil {
 			rq.showError(err)
 		}
 	})
+}
+
+// admit takes p for the sender of a request, or what came of looking for them. Whoever may not
+// come is answered, and not admitted.
+func (rt *route) admit(rq *request, p *access.Principal, err error) (admitted bool) {
+	// Whoever may not do anything is nobody on a page for all: they may sign in by
+	// another name.
+	if code := crowd.CodeOf(err); err != nil && code != crowd.Unauthenticated && (code != crowd.Forbidden || rt.access != public) {
+		rq.showError(err)
+		return false
+	}
+	rq.p = p
+	switch {
+	case p != nil && p.MustEnrol && !rt.enrols:
+		rq.askToEnrol()
+		return false
+	case rt.access == public:
+	case p == nil:
+		rq.askToSignIn()
+		return false
+	default:
+		if err := p.May(rt.access); err != nil {
+			rq.showError(err)
+			return false
+		}
+	}
+	return true
 }
 
 // serve reads the form of an action and carries the request out.
@@ -333,7 +342,9 @@ func (rt *route) serve(rq *request, limit int64) error {
 		limit = maxFields // the rest is read as it comes
 		ctx, body := limits.WithMeter(rq.ctx(), rq.r.Body)
 		rq.r = rq.r.WithContext(ctx)
-		rq.r.Body = body
+		if rq.r.Body = body; rq.p != nil {
+			rq.r.Body = rq.App.Accounts.Sent(ctx, rq.p, body)
+		}
 	}
 	if rq.p != nil && rq.r.Method == http.MethodPost {
 		end, err := rq.App.StartBody(rq.ctx(), rq.p, rq.r.ContentLength, limit)
@@ -353,6 +364,11 @@ func (rt *route) serve(rq *request, limit int64) error {
 		httpkit.ReceivingForm(rq.w, rq.r)
 		if err := rq.r.ParseForm(); err != nil {
 			return bodyError(err)
+		}
+		if rq.p != nil { // the form may have come long after the headers
+			if p, err := rq.App.Accounts.Again(rq.ctx(), rq.p); !rt.admit(rq, p, err) {
+				return nil
+			}
 		}
 	}
 	if keys := rq.r.URL.Query()[keyName]; rt.once && keys != nil && !rq.wantsJSON() {
