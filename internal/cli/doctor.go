@@ -183,7 +183,13 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	} else {
 		d.check("tenants", err, "")
 	}
-	d.check("people", countPeople(ctx, st, d), "can be read")
+	acting, err := countPeople(ctx, st, d)
+	if d.check("people", err, "can be read") && d.Counts["people"] > 0 {
+		if acting == 0 {
+			err = errNoAdmin
+		}
+		d.check("admins", err, "%s who may act as one", format.Count(acting, "administrator"))
+	}
 	d.check("batches", checkBatches(ctx, st, d), "can be read and shown")
 	inspectOutbox(ctx, st, d)
 	pools, err := st.ListPools(ctx)
@@ -263,17 +269,22 @@ func (x *Doctor) mail(c *Context, d *diagnosis) error {
 	return nil
 }
 
-func countPeople(ctx context.Context, st store.Store, d *diagnosis) error {
+// errNoAdmin is the error of a server that nobody can look after.
+var errNoAdmin = errors.New("nobody is an administrator who is not suspended: start the server again, and it prints a link for a new one")
+
+// countPeople counts people, and returns how many of them may act as administrators.
+func countPeople(ctx context.Context, st store.Store, d *diagnosis) (admins int, _ error) {
 	for u, err := range pages.All(pageSize, func(after crowd.WorkerID, limit int) ([]store.User, error) {
 		return st.ListUsers(ctx, 0, after, limit)
 	}, func(u *store.User) crowd.WorkerID { return u.ID }) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		d.Counts["people"]++
 		d.Counts["workers"] += int64(btoi(u.Pool != 0))
+		admins += btoi(u.Admin && !u.Suspended)
 	}
-	return nil
+	return admins, nil
 }
 
 // checkBatches verifies that every batch that is not over can be shown.

@@ -37,6 +37,27 @@ func TestDoctorSendsATestMail(t *testing.T) {
 	}
 }
 
+// TestDoctorMissesAnAdministrator: a folder of people of whom none may act as one.
+func TestDoctorMissesAnAdministrator(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	st, err := sqlite.Open(t.Context(), filepath.Join(dir, server.DatabaseFile), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.CreateUser(t.Context(), store.User{Name: "admin", Admin: true, Suspended: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	code := Main(t.Context(), []string{"doctor", "--data", dir}, strings.NewReader(""), &stdout, &stderr, "v0")
+	if code != exitFailed || !strings.Contains(stdout.String(), "BAD  admins       nobody is an administrator who is not suspended") {
+		t.Errorf("code %d: %s%s", code, &stdout, &stderr)
+	}
+}
+
 // TestDoctorChangesNothing: a folder of an older version stays one.
 func TestDoctorChangesNothing(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,11 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 	if err := s.validUser(ctx, before, &u); err != nil {
 		return u, err
 	}
+	if acts(&before) && !acts(&u) {
+		if err := s.keepsAdmin(ctx, &before); err != nil {
+			return u, err
+		}
+	}
 	learns := false // is in the training of the old pool, and leaves before its end
 	leaves := before.Pool != u.Pool && before.Pool != 0
 	if leaves { // first out of the old pool: who holds a task has to finish it

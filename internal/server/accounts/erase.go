@@ -35,8 +35,7 @@ func (part *dataCases) Erase(ctx context.Context, p *access.Principal, id crowd.
 	}
 	ctx, act := s.acting(context.WithoutCancel(ctx), p, access.AccountsErase, id)
 	act.After = struct{ FreeText FreeTextChoice }{o.FreeText}
-	_, err = s.store.BeginErasure(ctx, store.Erasure{Person: id, AskedBy: p.User.ID, AskedAt: s.clock.Time(), Keep: o.FreeText == KeepText, But: o.But})
-	if err != nil {
+	if err := s.beginErasure(ctx, p, store.Erasure{Person: id, AskedBy: p.User.ID, AskedAt: s.clock.Time(), Keep: o.FreeText == KeepText, But: o.But}); err != nil {
 		return err
 	}
 	if err := s.ContinueErasures(ctx); err != nil {
@@ -44,6 +43,21 @@ func (part *dataCases) Erase(ctx context.Context, p *access.Principal, id crowd.
 		return &crowd.Error{Code: crowd.Unavailable, Message: "the erasure has begun, and goes on by itself; it could not be brought to its end just now", Cause: err}
 	}
 	return nil
+}
+
+// beginErasure begins the erasure of somebody who may be erased as everybody is when nobody
+// else changes them: of two administrators who erase each other, one stays.
+func (s *Accounts) beginErasure(ctx context.Context, p *access.Principal, e store.Erasure) error {
+	s.people.Lock()
+	defer s.people.Unlock()
+	u, err := s.personal(ctx, p, access.AccountsEraseOthers, e.Person)
+	if err == nil {
+		err = s.erasable(ctx, &u)
+	}
+	if err == nil {
+		_, err = s.store.BeginErasure(ctx, e)
+	}
+	return err
 }
 
 // knownTexts refuses ids of texts that there are not.

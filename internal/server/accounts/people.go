@@ -106,30 +106,6 @@ const (
 	setupLife   = 7 * 24 * time.Hour
 )
 
-// Bootstrap returns the secret of a one-time link with which the first admin
-// sets their password, or "" when somebody can sign in as admin already. There is
-// no default password. Each call gives a new link and makes older ones void.
-func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
-	s.people.Lock()
-	defer s.people.Unlock()
-	u, err := s.store.UserByName(ctx, "admin")
-	switch {
-	case crowd.CodeOf(err) == crowd.NotFound:
-		if others, err := s.store.ListUsers(ctx, 0, 0, 1); err != nil || len(others) > 0 {
-			return "", err
-		}
-		u = store.User{Name: "admin", Admin: true, CreatedAt: s.clock.Time()}
-		if u.ID, err = s.store.CreateUser(ctx, u); err != nil {
-			return "", err
-		}
-	case err != nil:
-		return "", err
-	case u.PasswordHash != "" || !u.Admin:
-		return "", nil
-	}
-	return s.setupLink(ctx, u, 0)
-}
-
 // firstPassword is the name of a one-time link for a user who had no password when it was
 // made. It is told by the link, so that a try that failed half-way changes nothing of it.
 const firstPassword = "set the first password"
@@ -264,11 +240,11 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 			return store.User{}, "", err
 		}
 	}
+	s.people.Lock()
+	defer s.people.Unlock()
 	if err := s.mayAct(ctx, p, &u); err != nil {
 		return store.User{}, "", err
 	}
-	s.people.Lock()
-	defer s.people.Unlock()
 	err := s.validUser(ctx, store.User{}, &u)
 	if err != nil {
 		return store.User{}, "", err

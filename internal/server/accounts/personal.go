@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -117,19 +116,7 @@ func (s *Accounts) erasable(ctx context.Context, u *store.User) error {
 	if !u.Admin {
 		return nil
 	}
-	for after := crowd.WorkerID(0); ; {
-		list, err := s.store.ListUsers(ctx, 0, after, 1000)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(list, func(x store.User) bool { return x.Admin && !x.Suspended && x.ID != u.ID }) {
-			return nil
-		}
-		if len(list) < 1000 {
-			return crowd.Errorf(crowd.Conflict, "%s is the last administrator: make somebody else one first", u.Name)
-		}
-		after = list[len(list)-1].ID
-	}
+	return s.keepsAdmin(ctx, u)
 }
 
 func errErased(u *store.User) error {

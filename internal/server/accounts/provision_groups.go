@@ -369,24 +369,14 @@ func (s *Accounts) groupsOf(ctx context.Context, of *oidc.Provider, id crowd.Wor
 // mayLose checks that somebody can be taken from the administrators by a provider: not
 // the last one who is not suspended.
 func (s *Accounts) mayLose(ctx context.Context, u *store.User) error {
-	if !u.Admin || u.Suspended {
+	if !acts(u) {
 		return nil
 	}
-	for after := crowd.WorkerID(0); ; {
-		list, err := s.store.ListUsers(ctx, 0, after, 500)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			if list[i].Admin && !list[i].Suspended && list[i].ID != u.ID {
-				return nil
-			}
-			after = list[i].ID
-		}
-		if len(list) < 500 {
-			return errLastAdmin
-		}
+	another, err := s.anotherAdmin(ctx, u.ID)
+	if err == nil && !another {
+		err = errLastAdmin
 	}
+	return err
 }
 
 var errLastAdmin = crowd.Errorf(crowd.Conflict, "this is the last administrator: a provider can neither suspend them nor take the role away. Make another one, who signs in with a password")

@@ -109,18 +109,18 @@ func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access
 	if err := access.MayBeHeld("role", h); err != nil {
 		return store.User{}, err
 	}
-	custom, err := s.store.ListRoles(ctx)
-	if err != nil {
-		return store.User{}, err
-	}
-	if err := mayGive(p, custom, h); err != nil {
-		return store.User{}, err
-	}
 	ctx, act := s.acting(ctx, p, o, id)
 	act.Tenant = h.Tenant
 	u, err := s.Change(ctx, id, func(u *store.User) error {
 		if p.May(access.AccountsOtherUser) != nil && !slices.ContainsFunc(u.StaffOf(), func(t crowd.TenantID) bool { return p.MayFor(access.AccountsUsers, t) == nil }) {
 			return errNoUser
+		}
+		list, err := s.store.ListRoles(ctx) // while nobody else changes them, too
+		if err == nil {
+			err = mayGive(p, list, h)
+		}
+		if err != nil {
+			return err
 		}
 		type roles struct{ Roles []store.HeldRole } // for the log of the tenant, which is not told more of them
 		act.Before = roles{slices.DeleteFunc(slices.Collect(access.Held(u)), func(x store.HeldRole) bool { return x != h })}

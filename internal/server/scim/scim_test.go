@@ -294,7 +294,8 @@ func TestTokensOfProviders(t *testing.T) {
 	w.send("GET", "/Users", "").want(401)
 	w.corp = w.token("corp")
 	w.send("GET", "/Users", "").want(200)
-	// Who has made it may leave.
+	// Who has made it may leave, once there is another administrator.
+	must(w.store.CreateUser(t.Context(), store.User{Name: "successor", Admin: true, PasswordHash: "x"}))(t)
 	if _, err := w.app.Accounts.Change(t.Context(), w.admin.User.ID, func(u *store.User) error { u.Suspended = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
