@@ -77,6 +77,24 @@ func TestNobodyGivesWhatTheyDoNotHold(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// Who is requester of one tenant, and keeps the people of another, gives there what they may there.
+	both := w.person(accounts.NewUser{Name: "both", Tenants: []crowd.TenantID{w.a}, Roles: held(t, w.b.String()+"/operator")})
+	b := w.b.String() + "/"
+	for name, err := range map[string]error{
+		"makes a requester of the other":          add(both, accounts.NewUser{Tenants: []crowd.TenantID{w.b}}),
+		"makes a viewer of the other":             add(both, accounts.NewUser{Roles: held(t, b+"viewer")}),
+		"makes one of both":                       add(both, accounts.NewUser{Tenants: []crowd.TenantID{w.a, w.b}}),
+		"gives the other's requester's role":      give(both, both.User.ID, b+"requester"),
+		"takes the other's requester's role away": second(w.Accounts.TakeRole(w.ctx, both, w.bob.User.ID, held(t, b+"requester")[0])),
+		"makes a role of the other":               create(both, w.b, "people.read", "batches.read"),
+		"makes a token for the other's requester": token(both, w.bob.User.ID),
+	} {
+		if crowd.CodeOf(err) != crowd.Forbidden {
+			t.Errorf("who holds different rights in two tenants %s: %v", name, err)
+		}
+	}
+	ok(t, give(both, w.bob.User.ID, b+"operator"))
+	ok(t, give(both, both.User.ID, w.a.String()+"/viewer"))
 	refused(t, create(people, w.b, "people.read"), crowd.NotFound)        // another tenant
 	refused(t, give(people, w.bob.User.ID, a+"operator"), crowd.NotFound) // another tenant's
 	refused(t, give(people, w.workers[0].User.ID, a+"operator"), crowd.NotFound)
