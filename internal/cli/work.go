@@ -48,13 +48,14 @@ func (x *WorkerRun) Run(c *Context, r *remote) error {
 		err = nil
 	}
 	if err == nil {
-		w.event("finished", finished{w.answers, w.paid}, "%s, %s earned\n", format.Count(w.answers, "answer"), w.paid)
+		w.event("finished", finished{w.answers, w.later, w.paid}, "%s, %s earned%s\n", format.Count(w.answers, "answer"), w.paid, when(w.later > 0, fmt.Sprintf(", %d to count later", w.later)))
 	}
 	return err
 }
 
 type finished struct {
 	Answers int         `json:"answers"`
+	Later   int         `json:"later,omitempty"` // of them, provisional when they were given
 	Paid    crowd.Money `json:"paid_micros"`
 }
 
@@ -77,6 +78,7 @@ type working struct {
 	pool    crowd.PoolID // in which they were last; 0: not known
 	held    *wire.Work
 	answers int
+	later   int // of them, provisional when they were given
 	paid    crowd.Money
 }
 
@@ -266,6 +268,7 @@ func (w *working) answer() error {
 		switch code := crowd.CodeOf(err); {
 		case err == nil:
 			w.answers++
+			w.later += btoi(!outcome.CountsAt.IsZero())
 			w.paid += outcome.PaidMicros
 			w.held = next
 			w.event("outcome", outcome, "%s\n", outcomeText(outcome))

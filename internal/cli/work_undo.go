@@ -40,7 +40,7 @@ func (w *working) undo() error {
 	default:
 		return err
 	}
-	w.held, w.answers = undone.Work, max(w.answers-1, 0)
+	w.held, w.answers, w.later = undone.Work, max(w.answers-1, 0), max(w.later-1, 0)
 	w.event("undone", takenBack{undone.Work.Assignment, undone.Answer}, "taken back: %s\n", undone.Answer)
 	w.show()
 	return errSkipped

@@ -254,7 +254,7 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 		Spec: engine.Spec{
 			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,
 			Priority: spec.Priority, Production: spec.Production, Requirements: spec.Requirements,
-			Lease: spec.Lease, TaskTime: spec.TaskTime, Open: true,
+			Lease: spec.Lease, Grace: spec.Grace, TaskTime: spec.TaskTime, Open: true,
 			PerWorker: spec.PerWorker, Enough: spec.Enough, NotBy: spec.NotBy, TellsWho: true,
 		},
 	}

@@ -32,6 +32,7 @@ type Crowd struct {
 	Priority     float64
 	Production   bool
 	Lease        time.Duration
+	Grace        time.Duration // an answer may be taken back so long, and then counts; 0: it counts at once
 	TaskTime     time.Duration
 	Requirements []engine.Requirement
 	PerWorker    int            // the most answers of one person to the step; 0: any number
@@ -93,6 +94,7 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("priority", fields.Number(engine.MinPriority, engine.MaxPriority).Doc("Its weight against other jobs. Default: 1.")),
 	fields.May("production", fields.Bool.Doc("Deadline-aware policies put it before jobs that are not. Default: false.")),
 	fields.May("lease", fields.Duration(engine.MinLease, engine.MaxLease).Doc("How long a worker may hold a task. Default: 30m.")),
+	fields.May("grace", fields.Duration(engine.MinGrace, engine.MaxGrace).Doc("How long workers may take an answer back before it counts. Left out: it counts at once.")),
 	fields.May("task_time", fields.Duration(time.Nanosecond, engine.MaxLease).Doc("Your estimate for one answer. Default: 30s.")),
 	fields.May("qualifications", fields.Map(engine.MaxRules, anyName, fields.Count(0, 100)).Doc("What a worker must hold, each with its least score.")),
 	fields.May("per_worker", fields.Count(1, engine.MaxPerWorker).Doc("The most answers of one person to the step. Left out: any number.")),
@@ -133,6 +135,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		Priority:   fields.Or[float64](v, "priority", engine.DefaultPriority),
 		Production: fields.Or(v, "production", false),
 		Lease:      fields.Or(v, "lease", engine.DefaultLease),
+		Grace:      fields.Or(v, "grace", time.Duration(0)),
 		TaskTime:   fields.Or(v, "task_time", engine.DefaultTaskTime),
 	}
 	m.step.Spec = c
@@ -277,7 +280,7 @@ func (r *reader) spec(m *made, v *fields.Part) {
 		return
 	}
 	spec := engine.Spec{ID: 1, Tasks: 1, Rule: c.Redundancy, Reward: c.Reward, Budget: first, Priority: c.Priority, Lease: c.Lease, TaskTime: c.TaskTime, Requirements: c.Requirements,
-		PerWorker: c.PerWorker, Enough: c.Enough}
+		PerWorker: c.PerWorker, Enough: c.Enough, Grace: c.Grace}
 	var wrong *crowd.Error
 	if err := spec.Validate(r.now); errors.As(err, &wrong) {
 		at, part := v.Start(), v
