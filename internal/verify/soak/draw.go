@@ -223,6 +223,9 @@ func (d *draw) batch(s *sim.Setup, name string) sim.Batch {
 	if len(s.Kinds[b.Kind].Answers) > 1 && d.chance(0.25) {
 		b.Rule = label.Until(pick(d, 0.7, 0.95), d.between(1, 2), d.between(2, 6))
 	}
+	if d.chance(0.15) {
+		b.Grace = d.seconds(1, 300)
+	}
 	return b
 }
 

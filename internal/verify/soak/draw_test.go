@@ -62,6 +62,7 @@ var habits = map[string]func(r *sim.Run) bool{
 	"requirement":           batches(func(b *sim.Batch) bool { return b.Requires != nil }),
 	"most answers of one":   batches(func(b *sim.Batch) bool { return b.PerWorker > 0 }),
 	"enough":                batches(func(b *sim.Batch) bool { return b.Enough != nil }),
+	"grace":                 batches(func(b *sim.Batch) bool { return b.Grace > 0 }),
 	"people vanish":         faults(func(f *sim.Fault) bool { return f.Vanish > 0 }),
 	"policy switch":         faults(func(f *sim.Fault) bool { return f.Policy != "" }),
 	"stop":                  faults(func(f *sim.Fault) bool { return f.Stop > 0 }),
@@ -214,7 +215,7 @@ func TestTotals(t *testing.T) {
 func TestDifference(t *testing.T) {
 	t.Parallel()
 	remade := func(change func(o *sim.Outcome)) *sim.Outcome {
-		o, err := World(5)
+		o, err := World(6)
 		if err != nil {
 			t.Fatal(err)
 		}
