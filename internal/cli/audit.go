@@ -130,6 +130,8 @@ func (r *remote) newAudit(ctx context.Context, f client.AuditFilter, after int64
 // auditor is who an entry says has done it.
 func auditor(e *wire.AuditEntry) string {
 	switch {
+	case e.Actor == "" && e.Token != 0:
+		return fmt.Sprintf("a provider (token %d)", e.Token)
 	case e.Actor == "":
 		return "the server"
 	case e.ActorName != "":

@@ -12,7 +12,7 @@ type AuditEntry struct {
 	Number    int64          `json:"number" doc:"from 1, without gaps, if all may be seen"`
 	At        time.Time      `json:"at"`
 	Tenant    crowd.TenantID `json:"tenant,omitempty" doc:"whose the thing is; not there: the installation's"`
-	Actor     string         `json:"actor,omitempty" doc:"who did it: an id, or of a worker the tenant's pseudonym; not there: the server itself, or nobody who had signed in" example:"u2"`
+	Actor     string         `json:"actor,omitempty" doc:"who did it: an id, or of a worker the tenant's pseudonym; not there: the server itself, a provider of accounts with its token, or nobody who had signed in" example:"u2"`
 	Token     int64          `json:"token,omitempty" doc:"of the program that did it for them"`
 	Operation string         `json:"operation" example:"Batches.Launch"`
 	Kind      string         `json:"kind" doc:"of the thing" example:"batch"`

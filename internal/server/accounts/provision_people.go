@@ -116,7 +116,11 @@ func (s *Provisioning) Add(ctx context.Context, p *access.Principal, x Provision
 	if err != nil {
 		return x, err
 	}
-	ctx, act := p.Acting(ctx, access.ProvisioningAdd, store.AuditEntry{At: now, Kind: "provisioned"})
+	about := store.AuditEntry{At: now, Kind: "user"}
+	if u.ID != 0 {
+		about.Object = u.ID.String()
+	}
+	ctx, act := p.Acting(ctx, access.ProvisioningAdd, about)
 	act.After = tell(&x)
 	if u.ID == 0 {
 		x.Provisioned, err = s.create(ctx, &x)
@@ -338,9 +342,9 @@ func profile(u *store.User, r *store.Provisioned) {
 	u.Email = email
 }
 
-// about is the audit entry of a change of x.
+// about is the audit entry of a change of x, which is one of their person.
 func about(x *ProvisionedPerson) store.AuditEntry {
-	return store.AuditEntry{At: x.ChangedAt, Kind: "provisioned", Object: fmt.Sprint(x.ID)}
+	return store.AuditEntry{At: x.ChangedAt, Kind: "user", Object: x.User.String()}
 }
 
 // provisionedTold is what the audit log says of somebody.

@@ -18,8 +18,10 @@ var did = map[string]string{
 	"Accounts.ChangeAddress": "asked at an address whether it is of $", "Accounts.AskForAddress": "asked again at an address whether it is of $", "Accounts.ConfirmAddress": "confirmed the address of $",
 	"Accounts.EndSession": "ended $", "Accounts.EndSessions": "ended all sessions of $", "Accounts.ConfirmTOTP": "set up a second factor of $", "Accounts.ConfirmPasskey": "set up a passkey of $",
 	"Accounts.SignInWithPasskey": "signed in as $ with a passkey", "Accounts.Erase": "erased $",
-	"Provisioning.CreateToken": "made a token for the provider $", "Provisioning.RevokeToken": "took a token of the provider $ away",
+	"Provisioning.CreateToken": "made $ for a provider", "Provisioning.RevokeToken": "revoked $ of a provider",
 	"Provisioning.Add": "added $", "Provisioning.Change": "changed $", "Provisioning.Remove": "removed $",
+	"Provisioning.Add: for somebody who was here": "made $ what their provider says of them", "Accounts.FinishSignIn: one person in place of two": "took one person for two, at $",
+	"Provisioning.ChangeGroup: what it makes each of its people": "made $ what their groups at a provider say",
 	"Provisioning.AddGroup": "added the group $", "Provisioning.ChangeGroup": "changed the group $", "Provisioning.RemoveGroup": "removed the group $",
 	"Tenants.SetQuotas":     "set quotas of $",
 	"Accounts.RemoveFactor": "removed a second factor of $", "Accounts.NewRecoveryCodes": "made new recovery codes of $", "Accounts.ResetFactors": "removed all second factors of $",
@@ -62,6 +64,8 @@ func summary(e *store.AuditEntry) string {
 	}
 	thing := e.Kind + " " + e.Object
 	switch noun := nouns[e.Kind]; {
+	case e.Kind == "provisioned": // what it is, the operation says
+		thing = e.Object
 	case e.Kind == Worker:
 		thing = noun + " " + e.Object
 	case noun != "":

@@ -41,7 +41,7 @@ func TestDeactivation(t *testing.T) {
 		t.Error("their token is good")
 	}
 	entries := must(w.store.AuditEntries(t.Context(), store.AuditFilter{Operation: "Provisioning.Change", Limit: 10}))(t)
-	if len(entries) == 0 || entries[0].Actor != 0 || entries[0].Token == 0 || string(entries[0].Before) != `{"active":true}` {
+	if len(entries) == 0 || entries[0].Actor != 0 || entries[0].Token == 0 || entries[0].Kind != "user" || entries[0].Object != u.ID.String() || string(entries[0].After) != `{"suspended":true,"suspended_by":"corp"}` {
 		t.Errorf("the audit log tells %+v", entries)
 	}
 	w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-ann"}`).want(200, "active", "false") // it does not say
