@@ -144,6 +144,11 @@ type Preview struct {
 	LogsBefore time.Time
 }
 
+// GoesNow reports whether something goes at once.
+func (p *Preview) GoesNow() bool {
+	return !p.LogsBefore.IsZero() || slices.ContainsFunc(p.Things, func(x Expiry) bool { return !x.At.IsZero() && !x.At.After(p.At) })
+}
+
 // Expiry is when something of a batch or a run is deleted.
 type Expiry struct {
 	store.Expiring

@@ -44,7 +44,7 @@ func (rq *request) retention(id crowd.TenantID) error {
 		}
 	}
 	return rq.render("retention", page{Title: "What " + t.Name + " keeps for how long", Section: "batches", Data: map[string]any{
-		"T": t, "Rules": fields, "MaySet": rq.p.MayFor(access.RetentionSet, id) == nil, "P": preview, "Asked": query.Has("preview"), "Wrong": wrong,
+		"T": t, "Rules": fields, "MaySet": rq.p.MayFor(access.RetentionSet, id) == nil, "P": preview, "Asked": query.Has("preview"), "Asks": query.Get("preview") == "sure" && preview != nil && preview.GoesNow(), "Wrong": wrong,
 	}})
 }
 
@@ -71,11 +71,24 @@ func daysOf(rules []retention.Rule, from url.Values) (map[store.Retained]*int, e
 	return changes, nil
 }
 
-// setRetention sets for how long a tenant keeps what.
+// setRetention sets for how long a tenant keeps what. If something goes at once by that, it
+// is shown and asked about first.
 func (rq *request) setRetention(id crowd.TenantID) error {
-	changes, err := daysOf(askOf(rq, id, rq.App.Retention.Get), rq.sent().values)
-	if err == nil && len(changes) > 0 {
-		_, err = rq.App.Retention.Set(rq.ctx(), rq.p, id, changes)
+	rules, sent, path := askOf(rq, id, rq.App.Retention.Get), rq.sent().values, "/tenants/"+id.String()+"/retention"
+	changes, err := daysOf(rules, sent)
+	if err != nil || len(changes) == 0 {
+		return rq.done(err, path, "saved")
 	}
-	return rq.done(err, "/tenants/"+id.String()+"/retention", "saved")
+	if sent.Get("sure") == "" {
+		preview, err := rq.App.Retention.Preview(rq.ctx(), rq.p, id, changes)
+		if err == nil && preview.GoesNow() {
+			ask := url.Values{"preview": {"sure"}}
+			for _, r := range rules {
+				ask.Set(string(r.Kind), sent.Get(string(r.Kind)))
+			}
+			return rq.seeOther(path+"?"+ask.Encode(), "")
+		}
+	}
+	_, err = rq.App.Retention.Set(rq.ctx(), rq.p, id, changes)
+	return rq.done(err, path, "saved")
 }
