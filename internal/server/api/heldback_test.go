@@ -106,7 +106,7 @@ func TestWhoHasLeftMeanwhile(t *testing.T) {
 		{"token-demoted", admin, token, nil, demote, 403},
 		{"upload-suspended", requester, upload, file, suspend, 403},
 		{"upload-demoted", wire.NewUser{Tenants: []crowd.TenantID{w.a, w.b}}, upload, file, take("requester", w.a), 403},
-		{"upload-erased", requester, upload, file, erase, 401},
+		{"upload-erased", requester, upload, file, erase, 0}, // 403 from a read between the suspension and the end of the erasure
 		{"batch-erased", requester, batch, nil, erase, 401},
 		{"role-erased", requester, role, nil, erase, 401},
 		{"batch-demoted", wire.NewUser{Tenants: []crowd.TenantID{w.a, w.b}}, batch, nil, take("requester", w.a), 404},
@@ -120,7 +120,7 @@ func TestWhoHasLeftMeanwhile(t *testing.T) {
 				c.meanwhile(id)
 				before = w.everything()
 			}, c.header...)
-			if got.problem(t); got.StatusCode != c.status {
+			if got.problem(t); got.StatusCode != c.status && (c.status != 0 || got.StatusCode != 401 && got.StatusCode != 403) {
 				t.Errorf("status %d, want %d: %s", got.StatusCode, c.status, got.body)
 			}
 			if after := w.everything(); after != before {
