@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -236,6 +237,7 @@ type Act struct {
 	AuditEntry        // Number, Before, After and what hashes are made of follow
 	Before, After any // the thing: a struct without pointers, or nil; only what differs is kept
 	kept          atomic.Bool
+	ended         int64 // see TellEnded
 }
 
 // Pending reports whether the next transaction is to keep the act's entry.
@@ -268,10 +270,27 @@ func Tell(ctx context.Context, kind string, before, after any) {
 	}
 }
 
+// TellEnded is for stores: the act of a context has ended so many tokens and one-time links
+// that others had made for who has more rights now.
+func TellEnded(ctx context.Context, n int64) {
+	if acts := ActsOf(ctx); len(acts) == 1 {
+		acts[0].ended = n
+	}
+}
+
 // Entry returns the act's entry, as far as it is known before it is kept.
 func (a *Act) Entry() AuditEntry {
 	e := a.AuditEntry
-	e.Before, e.After = Differences(a.Before, a.After)
+	after := a.After
+	if a.ended > 0 {
+		fields, _ := plain(reflect.ValueOf(after)).(map[string]any)
+		if fields == nil {
+			fields = make(map[string]any)
+		}
+		fields["ended"] = fmt.Sprintf("%d tokens and one-time links made by others", a.ended)
+		after = fields
+	}
+	e.Before, e.After = Differences(a.Before, after)
 	return e
 }
 

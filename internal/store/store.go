@@ -176,7 +176,9 @@ type People interface {
 	// CreateUser keeps u under a new id, which it returns. A name that is taken
 	// is a Conflict.
 	CreateUser(ctx context.Context, u User) (crowd.WorkerID, error)
-	// UpdateUser replaces everything that is kept of u.ID.
+	// UpdateUser replaces everything that is kept of u.ID. If it gives them rights, it ends
+	// tokens for programs and one-time links that others made for them: neither they, nor
+	// an administrator, nor the actor of the context's act.
 	UpdateUser(ctx context.Context, u User) error
 	User(ctx context.Context, id crowd.WorkerID) (User, error)
 	UserByName(ctx context.Context, name string) (User, error)
@@ -236,6 +238,8 @@ type Token struct {
 	FactorElsewhere bool
 
 	Provider string // of a ProviderToken: whose people and groups it keeps
+
+	MadeBy crowd.WorkerID // of a token for programs or a one-time link; 0: not known
 
 	Basis Basis `audit:"-"` // of a new one, which is not kept without it; itself it is not kept
 }

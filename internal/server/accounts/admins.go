@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -42,7 +43,7 @@ func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
 				return "", err
 			}
 		}
-		return s.setupLink(ctx, u, 0)
+		return s.setupLink(ctx, u, &access.Principal{})
 	}
 }
 

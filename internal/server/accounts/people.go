@@ -110,18 +110,17 @@ const (
 // made. It is told by the link, so that a try that failed half-way changes nothing of it.
 const firstPassword = "set the first password"
 
-// setupLink makes a one-time link for a user in place of older ones, for who came with a
-// token.
+// setupLink makes a one-time link for a user in place of older ones, as p's.
 //
 // It goes on when ctx is done: whoever hangs up leaves nobody without a link.
-func (s *Accounts) setupLink(ctx context.Context, u store.User, with int64) (string, error) {
+func (s *Accounts) setupLink(ctx context.Context, u store.User, p *access.Principal) (string, error) {
 	name := firstPassword
 	if u.PasswordHash != "" {
 		name = "set a password"
 	}
-	t := store.Token{Kind: store.SetupToken, User: u.ID, Name: name, ExpiresAt: s.clock.Time().Add(setupLife)}
+	t := store.Token{Kind: store.SetupToken, User: u.ID, Name: name, MadeBy: maker(p), ExpiresAt: s.clock.Time().Add(setupLife)}
 	secret := s.newSecret(&t, "setup")
-	e := store.Ending{User: u.ID, Basis: store.Basis{Token: with}, Kinds: []store.TokenKind{store.SetupToken}, Begin: &t}
+	e := store.Ending{User: u.ID, Basis: store.Basis{Token: p.Token.ID}, Kinds: []store.TokenKind{store.SetupToken}, Begin: &t}
 	if err := s.store.EndAccess(context.WithoutCancel(ctx), e); err != nil {
 		return "", err
 	}
@@ -261,7 +260,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	if err := s.tellPool(u, true); err != nil {
 		return store.User{}, "", err
 	}
-	link, err := s.setupLink(ctx, u, p.Token.ID)
+	link, err := s.setupLink(ctx, u, p)
 	return u, link, err
 }
 
@@ -437,7 +436,7 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 		return "", err
 	}
 	ctx, _ = s.acting(ctx, p, access.AccountsNewSetupLink, id)
-	return s.setupLink(ctx, u, p.Token.ID)
+	return s.setupLink(ctx, u, p)
 }
 
 // User returns a person: oneself, or anybody for an admin.

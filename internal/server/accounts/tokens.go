@@ -42,7 +42,7 @@ const maxNetworks = 50
 // do no more than the token with which p came, and lives no longer than that one
 // unless it is a browser's session.
 func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewToken) (store.Token, string, error) {
-	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant, Basis: store.Basis{Token: p.Token.ID}}
+	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant, MadeBy: maker(p), Basis: store.Basis{Token: p.Token.ID}}
 	if t.User != p.User.ID {
 		if err := p.May(access.AccountsCreateTokenForOthers); err != nil {
 			return t, "", err
@@ -149,6 +149,15 @@ func scopes(as, p *access.Principal, names []string) ([]string, error) {
 		}
 	}
 	return of.Names(), nil
+}
+
+// maker is who makes what p makes, or 0 if p came with a token for programs that somebody
+// else made, who may have kept it.
+func maker(p *access.Principal) crowd.WorkerID {
+	if p.Token.Kind == store.APIToken && p.Token.MadeBy != p.User.ID {
+		return 0
+	}
+	return p.User.ID
 }
 
 func forTenant(id crowd.TenantID) string {

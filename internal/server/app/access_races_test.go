@@ -131,3 +131,33 @@ func TestTokensInheritScopes(t *testing.T) {
 		t.Error("a scoped token makes a wider one")
 	}
 }
+
+// TestWhatOthersMadeEndsWithANewRole: an operator makes a token and a link for somebody who
+// then gets a role that the operator may not give.
+func TestWhatOthersMadeEndsWithANewRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	operator := w.person(accounts.NewUser{Name: "olga", Roles: []store.HeldRole{{Role: "operator"}}})
+	fresh, first, err := w.Accounts.CreateUser(w.ctx, operator, accounts.NewUser{Name: "fresh", Pool: w.pool})
+	ok(t, err)
+	_, made, err := w.Accounts.CreateToken(w.ctx, operator, accounts.NewToken{Name: "theirs", For: fresh.ID})
+	ok(t, err)
+	as := must(w.Accounts.Authenticate(w.ctx, made, netip.Addr{}))(t)
+	_, child, err := w.Accounts.CreateToken(w.ctx, as, accounts.NewToken{Name: "a child of it"}) // is theirs, too
+	ok(t, err)
+	_, bosses, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "an admin's", For: fresh.ID})
+	ok(t, err)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, fresh.ID, func(u *store.User) error {
+		u.Roles = []store.HeldRole{{Role: "finance"}}
+		return nil
+	}))(t)
+	for _, secret := range []string{made, child} {
+		refused(t, second(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{})), crowd.Unauthenticated)
+	}
+	refused(t, second(w.Accounts.SetupUser(w.ctx, first)), crowd.NotFound)
+	must(w.Accounts.Authenticate(w.ctx, bosses, netip.Addr{}))(t)
+	last := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Limit: 1}))(t)[0]
+	if !strings.Contains(string(last.After), "3 tokens and one-time links made by others") {
+		t.Errorf("the audit log says %s", last.After)
+	}
+}

@@ -51,6 +51,10 @@ func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) e
 	if err != nil {
 		return err
 	}
+	rights, err := rightsOf(ctx, tx, u.ID)
+	if err != nil {
+		return err
+	}
 	if _, err := tx.exec(ctx, `delete from asked_addresses where user_id = $1
 		and exists (select 1 from users where id = $1 and (email <> $2 or email_verified <> $3))`, u.ID, u.Email, u.EmailVerified); err != nil {
 		return err
@@ -67,6 +71,9 @@ func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) e
 		return err
 	}
 	if err := s.tie(ctx, tx, u); err != nil {
+		return err
+	}
+	if err := s.rise(ctx, tx, u.ID, rights); err != nil {
 		return err
 	}
 	return s.chargePerson(ctx, tx, u, acted, served)

@@ -167,7 +167,7 @@ func handOut(rows *sql.Rows, t *personalTable, yield func(store.PersonalRow, err
 
 // idColumns are how columns with ids are shown, as people see them elsewhere.
 var idColumns = map[string]func(int64) string{
-	"actor": personID, "person": personID, "worker": personID, "user_id": personID, "asked_by": personID, "invited_by": personID,
+	"actor": personID, "person": personID, "worker": personID, "user_id": personID, "asked_by": personID, "invited_by": personID, "made_by": personID,
 	"tenant": func(n int64) string { return crowd.TenantID(n).String() },
 	"pool":   func(n int64) string { return crowd.PoolID(n).String() }, "home": func(n int64) string { return crowd.PoolID(n).String() },
 	"moves_to": func(n int64) string { return crowd.PoolID(n).String() },

@@ -24,6 +24,9 @@ func (s *Store) CreateRole(ctx context.Context, r store.Role) error {
 // UpdateRole implements store.Roles.
 func (s *Store) UpdateRole(ctx context.Context, r store.Role) error {
 	return s.change(ctx, "update role", func(ctx context.Context, tx transaction) error {
+		if err := s.riseHolders(ctx, tx, &r); err != nil {
+			return err
+		}
 		return keepRole.must(ctx, tx, &r, store.NoRole(r.Tenant, r.Name))
 	})
 }

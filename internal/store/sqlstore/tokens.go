@@ -12,8 +12,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at, address, factor_elsewhere, scopes, provider`, func(t *store.Token) []any {
-	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}, &t.Address, &t.FactorElsewhere, encoded{&t.Scopes}, &t.Provider}
+var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at, address, factor_elsewhere, scopes, provider, made_by`, func(t *store.Token) []any {
+	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}, &t.Address, &t.FactorElsewhere, encoded{&t.Scopes}, &t.Provider, &t.MadeBy}
 })
 
 // CreateToken implements store.Tokens.

@@ -143,3 +143,64 @@ func testBasisAtOnce(t *testing.T, w *world) {
 	callers.Wait()
 	same(t, "left", must(w.ListTokens(w.ctx, ann))(t), nil)
 }
+
+// testRise: with a right that somebody gets, what others made for them ends, but what an
+// administrator made, or who gives it.
+func testRise(t *testing.T, w *world) {
+	ann, giver, other := w.workers[0], w.workers[1], w.workers[2]
+	u := must(w.User(w.ctx, w.workers[3]))(t)
+	u.Admin = true
+	ok(t, w.UpdateUser(w.ctx, u))
+	boss := u.ID
+	n := 0
+	ctx := store.WithAuthor(w.ctx, giver)
+	for what, change := range map[string]func(u *store.User){
+		"a tenant": func(u *store.User) { u.Tenants = append(u.Tenants, w.mine) },
+		"a role":   func(u *store.User) { u.Roles = append(u.Roles, store.HeldRole{Role: "viewer", Tenant: w.other}) },
+		"the same role for another tenant": func(u *store.User) {
+			u.Roles = append(u.Roles, store.HeldRole{Role: "viewer", Tenant: w.mine})
+		},
+		"administration": func(u *store.User) { u.Admin = true },
+		"nothing":        func(u *store.User) { u.FullName = "Ann" },
+	} {
+		u := must(w.User(w.ctx, ann))(t)
+		u.Admin, u.Tenants, u.Roles = false, nil, []store.HeldRole{{Role: "finance"}}
+		ok(t, w.UpdateUser(w.ctx, u))
+		ok(t, w.EndAccess(w.ctx, store.Ending{User: ann, Kinds: []store.TokenKind{store.SessionToken, store.APIToken, store.SetupToken}}))
+		var stay []string
+		for _, kind := range []store.TokenKind{store.SessionToken, store.APIToken, store.SetupToken} {
+			for by, stays := range map[crowd.WorkerID]bool{0: false, ann: true, giver: true, other: false, boss: true} {
+				n++
+				x := w.token(fmt.Sprint("made ", n), 0)
+				x.Kind, x.Tenant, x.MadeBy, x.Name = kind, 0, by, fmt.Sprint(kind, " by ", by)
+				must(w.CreateToken(w.ctx, x))(t)
+				if stays || kind == store.SessionToken || what == "nothing" {
+					stay = append(stay, x.Name)
+				}
+			}
+		}
+		change(&u)
+		ok(t, w.UpdateUser(ctx, u))
+		var left []string
+		for _, x := range must(w.ListTokens(w.ctx, ann))(t) {
+			left = append(left, x.Name)
+		}
+		same(t, "left with "+what, left, stay)
+	}
+
+	r := store.Role{Name: "helper", Permissions: []string{"batches.read"}, CreatedAt: w.now}
+	ok(t, w.CreateRole(w.ctx, r))
+	u = must(w.User(w.ctx, ann))(t)
+	u.Roles = append(u.Roles, store.HeldRole{Role: "helper", Tenant: w.mine})
+	ok(t, w.UpdateUser(w.ctx, u))
+	x := w.token("of a holder", 0)
+	x.Kind, x.Tenant, x.MadeBy = store.APIToken, 0, other
+	must(w.CreateToken(w.ctx, x))(t)
+	r.Text = "reads"
+	ok(t, w.UpdateRole(ctx, r))
+	must(w.TokenByHash(w.ctx, x.Hash))(t)
+	r.Permissions = append(r.Permissions, "batches.change")
+	ok(t, w.UpdateRole(ctx, r))
+	_, err := w.TokenByHash(w.ctx, x.Hash)
+	refused(t, err, crowd.NotFound)
+}

@@ -109,6 +109,7 @@ var together = map[string]func(*testing.T, *world){
 	"an effect is kept with its transaction":              testEffects,
 	"an act is kept with its transaction":                 testActs,
 	"a token is used up once":                             testDeleteToken,
+	"what others made for somebody ends with a new right": testRise,
 	"nothing begins on what has ended":                    testBasis,
 	"a token is made before or after what it rests on":    testBasisAtOnce,
 	"a code is used up once":                              testFactorsUsedAtOnce,
