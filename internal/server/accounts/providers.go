@@ -102,10 +102,13 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if err != nil {
 		return "", "", err
 	}
+	become := ctx
 	if act.Pending() { // they were known
 		act.Actor, act.Object = u.ID, u.ID.String()
+	} else { // what they become is told, too
+		become, _ = s.acting(store.WithActs(ctx), &access.Principal{User: u}, access.AccountsFinishSignIn, u.ID)
 	}
-	if err := s.regroupAtSignIn(ctx, p, &u, who.Groups); err != nil {
+	if err := s.regroupAtSignIn(become, p, &u, who.Groups); err != nil {
 		return "", "", err
 	}
 	session, err = s.enter(ctx, &u, &Credentials{}, p.TrustFactor)

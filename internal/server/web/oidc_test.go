@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/groups"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/store"
@@ -146,6 +147,10 @@ func TestSignInByAProvider(t *testing.T) {
 	first := b.principal().User
 	if first.Name != "otto" || first.Pool != 1 || first.Admin || len(first.Tenants) > 0 {
 		t.Errorf("otto is %+v", first)
+	}
+	entries, err := c.app.Audit.List(t.Context(), c.boss.principal(), audit.Filter{AuditFilter: store.AuditFilter{Operation: "Accounts.FinishSignIn", Object: first.ID.String(), Limit: 10}})
+	if err != nil || len(entries) != 2 || string(entries[0].After) != `{"pool":"p1"}` || entries[0].Actor != first.ID {
+		t.Errorf("of the first sign-in the audit log tells %+v, %v", entries, err)
 	}
 	p.be(func() { p.claims["groups"] = []string{"north", "root"}; p.claims["preferred_username"] = "rita" })
 	c.browser(t, "again").get("/signin/corp").want(200).at("/batches")
