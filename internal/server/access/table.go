@@ -198,6 +198,8 @@ var (
 	AccountsEraseOthers          = changes("Accounts.Erase: others", Installation, CanErasePeople)
 	_                            = internal("Accounts.FinishErasures")
 	_                            = internal("Accounts.ContinueErasures")
+	_                            = internal("Accounts.Again")
+	_                            = internal("Accounts.Sent")
 	_                            = internal("Accounts.Change")
 	AccountsAuthenticateProvider = reads("Accounts.AuthenticateProvider", Everybody, CanNothing)
 	_                            = internal("Accounts.KeepUses")

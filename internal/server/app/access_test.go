@@ -385,6 +385,9 @@ func (s *scene) entryOfA() int64 {
 
 func second[T any](_ T, err error) error { return err }
 
+// looksAgain are methods that look at who has sent a request, and do nothing for them.
+var looksAgain = map[string]bool{"Accounts.Again": true, "Accounts.Sent": true}
+
 // TestWhoMayDoWhat calls every method as everybody.
 func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
@@ -411,7 +414,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			continue
 		}
 		call, guarded := calls[name], o.Who != access.Internal && o.Who != access.Everybody
-		if takes := method.NumIn() > 2 && method.In(2) == reflect.TypeFor[*access.Principal](); takes != guarded || guarded != (call != nil) {
+		if takes := method.NumIn() > 2 && method.In(2) == reflect.TypeFor[*access.Principal](); takes != guarded && !looksAgain[name] || guarded != (call != nil) {
 			t.Errorf("%s: takes a principal: %t, needs one: %t, is called here: %t", name, takes, guarded, call != nil)
 			continue
 		}
@@ -424,8 +427,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 				if s.held = s.running.Assignment(1); o.Needs == access.CanWork && p.may(o) {
 					s.held = w.next(p.Principal).Assignment
 				}
-				code := crowd.CodeOf(call(s, p.Principal))
-				turnedAway := code == crowd.Forbidden || code == crowd.NotFound || code == crowd.Unauthenticated
+				err := call(s, p.Principal)
+				code, lapsed := crowd.CodeOf(err), errors.Is(err, store.ErrLapsed) // let in, with a token that another call here has ended
+				turnedAway := !lapsed && (code == crowd.Forbidden || code == crowd.NotFound || code == crowd.Unauthenticated)
 				switch may := p.may(o); {
 				case (p.User.ID == 999 || p.Token.Kind == store.ProviderToken) && o.Who == access.Self: // there is no self
 				case may && (turnedAway || code == crowd.Internal):

@@ -152,7 +152,7 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)))
 	out(secret, crowd.Unauthenticated)
 
-	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Minute})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.admin, accounts.NewToken{Name: "short", Life: time.Minute, For: w.ann.User.ID})
 	ok(t, err)
 	must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 	w.clock.advance(time.Minute)
