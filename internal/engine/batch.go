@@ -28,6 +28,7 @@ type batch struct {
 	open      int     // tasks that were handed out and have no label
 	planned   int     // assignments wanted: T_b
 	running   int     // in somebody's hands, or answered provisionally
+	grace     *grace  // nil: answers count at once
 	completed int     // counted answers: C_b
 	labelled  int     // tasks with a label
 	certainty float64 // sum of the labels' confidence
@@ -50,7 +51,6 @@ type batch struct {
 	fewest   int         // annotations that a task wants before any came, if everybody may do every task
 	released crowd.Money // of escrow, given back at the end
 	life     timer       // until spec.EndsAt
-	grace    *grace      // nil: answers count at once
 
 	arrivals arrivals // of the answers that it wants
 
