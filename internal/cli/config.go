@@ -104,7 +104,7 @@ func withoutPassword(address string) string {
 	for name, values := range q {
 		switch {
 		case strings.Contains(name, "password"):
-			q.Set(name, "xxxxx")
+			q.Set(name, "xxxxx") // as url.URL.Redacted writes a password
 			u.RawQuery = q.Encode()
 		case strings.Contains(name, "@"), name != "from" && strings.Contains(strings.Join(values, ""), "@"):
 			return hidden
