@@ -52,8 +52,9 @@ func (g *grace) find(a *assignment) int {
 }
 
 // keepProvisional keeps the answer to an assignment that its worker holds.
-func (e *Engine) keepProvisional(now time.Time, a *assignment, x Answer) Outcome {
+func (e *Engine) keepProvisional(now time.Time, a *assignment, body, key string) Outcome {
 	b := a.task.batch
+	x := Answer{Assignment: a.id(), Worker: a.worker.id, At: now, Body: body, Key: key}
 	e.elapse(now)
 	e.atWork(b, -1)
 	a.state, a.key = crowd.Provisional, x.Key
@@ -62,7 +63,16 @@ func (e *Engine) keepProvisional(now time.Time, a *assignment, x Answer) Outcome
 	e.idle(now, a.worker)
 	e.touch(now, b, nil)
 	e.run(now)
-	return a.outcome()
+	return a.outcomeInGrace()
+}
+
+// outcomeInGrace is what came of an answer, provisional or not.
+func (a *assignment) outcomeInGrace() Outcome {
+	out := a.outcome() // apart, so that the compiler inlines it where most answers pass
+	if a.state == crowd.Provisional {
+		out.CountsAt = a.task.batch.countsAt(a)
+	}
+	return out
 }
 
 func (e *Engine) addProvisional(b *batch, p *provisional) {

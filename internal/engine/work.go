@@ -372,7 +372,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	case a.worker.id != id:
 		return Outcome{}, errNotYours(aid)
 	case a.state.Answered() || a.state == crowd.Provisional:
-		again := a.outcome()
+		again := a.outcomeInGrace()
 		again.Duplicate = true
 		return again, nil
 	case a.state != crowd.Assigned && !a.state.May(crowd.Submitted):
@@ -383,7 +383,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 		a.worker.seen = now
 		e.learn(now, a.worker, b)
 		if b.grace != nil {
-			return e.keepProvisional(now, a, Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key}), nil
+			return e.keepProvisional(now, a, body, key), nil
 		}
 		e.letGo(now, a)
 		a.counted = true
@@ -432,13 +432,11 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	e.produce(pending{kind: ReadyToAggregate, worker: a.worker, task: t})
 }
 
+// outcome is what came of an answer that is not provisional.
 func (a *assignment) outcome() Outcome {
 	out := Outcome{Counted: a.counted, Late: a.late}
-	switch {
-	case a.counted:
+	if a.counted {
 		out.Paid = a.reward()
-	case a.state == crowd.Provisional:
-		out.CountsAt = a.task.batch.countsAt(a)
 	}
 	return out
 }
