@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -8,7 +10,9 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/sim/forecast"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -95,5 +99,35 @@ func TestWhoIsLentMovesForGood(t *testing.T) {
 	w.step(time.Second)
 	if u := w.as(lent.User.ID).User; u.Pool != third || u.Home != 0 {
 		t.Errorf("in %s, of %s; lent to %s", u.Pool, u.Home, other)
+	}
+}
+
+// TestForecastOfALoan: who is lent is foreseen to work in the pool that they belong to, and
+// in the one in which they are; the same from a copy of the pool's state.
+func TestForecastOfALoan(t *testing.T) {
+	t.Parallel()
+	w, other, lent := lending(t)
+	for _, id := range []crowd.PoolID{w.pool, other} {
+		// Without the one who is lent, the first pool has fewer people than a task asks.
+		want := map[crowd.PoolID]int{w.pool: 3, other: 1}[id]
+		batch := w.draft(4, func(b *batches.NewBatch) { b.Pool, b.Redundancy = id, label.Count(want) })
+		must(w.Batches.Launch(w.ctx, w.admin, batch, true))(t)
+		if u := w.as(lent.User.ID).User; u.Pool != other || u.Home != w.pool {
+			t.Fatalf("nobody is lent: in %s, of %s", u.Pool, u.Home)
+		}
+		s := must(w.Batches.PoolState(w.ctx, w.admin, id))(t)
+		var copied forecast.State
+		ok(t, json.Unmarshal(must(json.Marshal(s))(t), &copied))
+		o := forecast.Options{Reps: 20, Seed: 1, Horizon: 24 * time.Hour}
+		seen := must(forecast.Forecast(w.ctx, s, o))(t)
+		if again := must(forecast.Forecast(w.ctx, &copied, o))(t); !reflect.DeepEqual(again, seen) {
+			t.Errorf("%s: from a copy of its state it is %+v, want %+v", id, again, seen)
+		}
+		if len(seen.Batches) != 1 || seen.Batches[0].Finish[0].Unfinished > 0.2 {
+			t.Errorf("%s: %+v", id, seen.Batches)
+		}
+		if x := seen.Basis.Present; x < 0.99 || x > 1 { // nobody else has asked for work
+			t.Errorf("%s: %g people are there, want the one who is lent", id, x)
+		}
 	}
 }

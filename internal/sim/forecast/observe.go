@@ -56,7 +56,7 @@ type Observed struct {
 // A Person may be there.
 type Person struct {
 	Worker crowd.WorkerID
-	// Chance that they are, 0 to 1: 1 if they hold a task or wait for one, else
+	// Chance that they are, 0 to 1: 1 if they hold a task, wait for one or are lent, else
 	// falling from 1 to 0 over Grace since their last sign; over Gap where it is
 	// not known who waits.
 	Chance float64
@@ -117,7 +117,8 @@ func (a *Answers) possible() bool {
 
 // Observe makes figures of signs. Signs are those since a time, all of them;
 // members are the people of the pool; waiting are those who wait for a task now,
-// nil if that is not known.
+// nil if that is not known. Members who are lent to another pool are on duty there, and count
+// as there.
 //
 // Signs may be a little later than now: of what happened while the state was
 // read, or by another clock. They count as of now.
@@ -147,6 +148,9 @@ func Observe(now, since time.Time, signs []Sign, members []engine.Worker, waitin
 	for i := range members {
 		if !members[i].Suspended {
 			active[members[i].ID] = true
+			if members[i].Lent { // they come home as soon as there is work for them
+				there[members[i].ID] = 1
+			}
 		}
 	}
 	o.Away = time.Duration(min(float64(span)*float64(len(active)), math.MaxInt64/4))

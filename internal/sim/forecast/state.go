@@ -173,7 +173,8 @@ func left(p *engine.Progress) int { return max(p.Planned-p.Completed, 0) }
 // Hide replaces the answers' keys of a snapshot by numbers that only show which
 // of a task's answers are equal: the most frequent one is "1". Who is on duty,
 // and what waiting costs, is left out: a forecast draws people's comings and goings
-// from what they did before. People in training stay so: they get no other tasks.
+// from what they did before. People in training stay so: they get no other tasks. Who is lent,
+// to another pool or by one, is then a worker of the pool as the others are.
 //
 // A batch that more tasks may come to is taken as it is: what is forecast is the
 // end of the tasks that it has. One that has none left is left out.
@@ -185,6 +186,9 @@ func Hide(s *engine.Snapshot) {
 		}
 	}
 	s.Retainer, s.Funds, s.Duties = engine.Retainer{}, 0, training
+	for i := range s.Workers {
+		s.Workers[i].Lent, s.Workers[i].Borrowed = false, false
+	}
 	s.Batches = slices.DeleteFunc(s.Batches, func(b engine.BatchSnapshot) bool {
 		return b.Spec.Open && b.Progress.Wanted() == b.Progress.Labelled
 	})
