@@ -133,6 +133,26 @@ func (r Rule) String() string {
 	return "no rule"
 }
 
+// AsksAtLeast reports whether a label that r made of its answers is as good as one that other
+// would make: nobody would have been asked further, and the answers are combined in the same
+// way. It is true of the same rule, of a higher count, of k equal answers of n where neither
+// is lower, of a confidence, a min and an at_most of which none is lower and that is of as
+// many classes, and between rules of two kinds where the fewest answers that r takes are the
+// most that other takes. It is false wherever that is not certain.
+func (r Rule) AsksAtLeast(other Rule) bool {
+	switch {
+	case r == other:
+		return true
+	case r.median != other.median:
+		return false
+	case r.k >= other.most:
+		return true
+	case r.kind != other.kind || r.classes != other.classes || r.right != other.right:
+		return false
+	}
+	return r.k >= other.k && r.most >= other.most && r.until >= other.until
+}
+
 // Decision is what a Rule makes of the answers to one task.
 type Decision struct {
 	// Enough says that the task is done.

@@ -316,3 +316,48 @@ func FuzzRuleJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestAsksAtLeast: a label may stand for that of a rule that asks for no more.
+func TestAsksAtLeast(t *testing.T) {
+	t.Parallel()
+	until := Until(0.9, 2, 5)
+	for _, x := range []struct {
+		was, is Rule
+		want    bool
+	}{
+		{Count(3), Count(3), true},
+		{Count(5), Count(3), true},
+		{Count(1), Count(3), false},
+		{Count(3).WithMedian(true), Count(3).WithMedian(true), true},
+		{Count(5).WithMedian(true), Count(3), false},
+		{Count(5), Count(3).WithMedian(true), false},
+
+		{Agree(2, 3), Agree(2, 3), true},
+		{Agree(3, 5), Agree(2, 3), true},
+		{Agree(3, 4), Agree(2, 5), false}, // gives up before
+		{Agree(2, 5), Agree(3, 5), false},
+		{Agree(2, 5), Count(2), true},
+		{Agree(2, 5), Count(3), false},
+		{Count(3), Agree(2, 3), true},
+		{Count(2), Agree(2, 3), false}, // two that differ would want a third
+
+		{until, until, true},
+		{Until(0.95, 3, 6), until, true},
+		{Until(0.8, 2, 5), until, false},
+		{Until(0.9, 1, 5), until, false},
+		{Until(0.9, 2, 4), until, false},
+		{until.WithClasses(2), until, false},
+		{Count(5), until, true}, // all that it would ever ask
+		{Count(4), until, false},
+		{Agree(5, 9), until, true},
+		{Agree(4, 9), until, false},
+		{until, Count(2), true}, // what each of its labels has
+		{until, Count(3), false},
+		{until, Agree(1, 2), true},
+		{until, Agree(2, 3), false},
+	} {
+		if got := x.was.AsksAtLeast(x.is); got != x.want {
+			t.Errorf("%s asks for at least as much as %s: %t, want %t", x.was, x.is, got, x.want)
+		}
+	}
+}

@@ -45,7 +45,7 @@ type WorkflowRun struct {
 
 	AllowSmallCrowd bool `group:"served" help:"Even if nobody holds a qualification that a step asks for."`
 
-	AskAgain  bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question; without it such labels are taken over."`
+	AskAgain  bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question, of no lower redundancy; without it such labels are taken over."`
 	RenewAges bool `group:"served" help:"With --from-run: the items that are taken over start anew, for the SLA; without it they keep their ages."`
 	Detach    bool `group:"served" help:"Do not wait for its end."`
 	Every     span `group:"served" default:"1s" help:"How often to look."`

@@ -189,7 +189,6 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	}
 	old, before := x.old, x.before
 	redone := redoneFrom(w, run.From)
-	made.noteKeptLabels(run, w, old, redone)
 	over := make(map[int]int)
 	for i := range nodes {
 		j := slices.IndexFunc(old, func(x store.Node) bool { return x.Name == nodes[i].Name })
@@ -211,6 +210,9 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		return nil, err
 	}
 	x.after = fitted(ctx, run, w, nodes)
+	if err := o.noteKeptLabels(ctx, x, redone, made); err != nil {
+		return nil, err
+	}
 	if err := o.checkCells(ctx, x, over); err != nil {
 		return nil, err
 	}
@@ -229,20 +231,6 @@ func needsParent(run *store.Run) error {
 		return crowd.Fieldf("renew_ages", "say of which run, too, whose items are to start anew")
 	}
 	return nil
-}
-
-// noteKeptLabels says of which steps that are done again the labels are taken over.
-func (made *Created) noteKeptLabels(run *store.Run, w *workflow.Workflow, old []store.Node, redone map[int]bool) {
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		has := s.Crowd() != nil && slices.ContainsFunc(old, func(x store.Node) bool { return x.Name == s.Name && x.OK > 0 })
-		switch {
-		case has && !redone[s.Node] && run.AskAgain:
-			made.Notes = append(made.Notes, fmt.Sprintf("%s: its labels are kept, as the run begins after it; to have people asked again there, too, begin at it (--from %s)", s.Name, s.Name))
-		case has && redone[s.Node] && !run.AskAgain:
-			made.Notes = append(made.Notes, fmt.Sprintf("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, run.Parent))
-		}
-	}
 }
 
 // noteUnused says which nodes of the parent the run does not have.

@@ -1,12 +1,15 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -70,66 +73,84 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 }
 
 // readPaidLabels reads the labels of the step of the same name, with the same task
-// for people, in a run and those that it goes on from.
+// for people, in a run and those that it goes on from: of one task, the latest.
 func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error {
 	st, tenant := s.run.o.cfg.Store, s.run.kept.Tenant
-	run, err := st.Run(ctx, tenant, id)
+	paid, err := s.run.o.paidBatches(ctx, tenant, id, s.node.Name)
 	if err != nil {
 		return err
 	}
-	nodes, err := st.Nodes(ctx, id)
-	if err != nil {
-		return err
-	}
-	if run.Parent != 0 {
-		again, err := s.askedAgain(ctx, &run, nodes)
-		if err == nil && !again {
-			err = s.readPaidLabels(ctx, run.Parent)
+	for _, p := range slices.Backward(paid) {
+		if whyAnotherTask(&p.Batch, s.taskColumns(), s.spec) != "" {
+			continue
 		}
-		if err != nil {
-			return err
+		by := make(map[int64][]crowd.WorkerID)
+		for row, err := range st.Answered(ctx, p.run, p.node) {
+			if err != nil {
+				return err
+			}
+			by[row.Item] = row.By
 		}
-	}
-	i := slices.IndexFunc(nodes, func(x store.Node) bool { return x.Name == s.node.Name && x.Batch != 0 })
-	if i < 0 {
-		return nil
-	}
-	b, err := st.Batch(ctx, tenant, nodes[i].Batch)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(b.Columns, s.taskColumns()) || !isSameTask(&b, s.spec) {
-		return nil
-	}
-	by := make(map[int64][]crowd.WorkerID)
-	for row, err := range st.Answered(ctx, id, nodes[i].Node) {
-		if err != nil {
-			return err
-		}
-		by[row.Item] = row.By
-	}
-	for t, err := range st.Labels(ctx, tenant, b.Spec.ID) {
-		if err != nil {
-			return err
-		}
-		if t.Label != nil {
-			s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Item]}
+		for t, err := range st.Labels(ctx, tenant, p.Spec.ID) {
+			if err != nil {
+				return err
+			}
+			if t.Label != nil {
+				s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Item]}
+			}
 		}
 	}
 	return nil
 }
 
-// askedAgain reports whether a run was to have people asked again in the step of the same
-// name: a step whose rows it took over was none of those.
-func (s *crowdRunner) askedAgain(ctx context.Context, run *store.Run, nodes []store.Node) (bool, error) {
+// paidBatch is the batch of a step in an earlier run.
+type paidBatch struct {
+	store.Batch
+	run  crowd.RunID
+	node int
+}
+
+// paidBatches lists the batches of the step of a name in a run and those that it goes on
+// from, the latest first, as far as that one whose people were asked again.
+func (o *Orchestrator) paidBatches(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, step string) (list []paidBatch, err error) {
+	for id != 0 {
+		run, err := o.cfg.Store.Run(ctx, tenant, id)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := o.cfg.Store.Nodes(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(nodes, func(x store.Node) bool { return x.Name == step && x.Batch != 0 }); i >= 0 {
+			b, err := o.cfg.Store.Batch(ctx, tenant, nodes[i].Batch)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, paidBatch{b, id, nodes[i].Node})
+		}
+		again, err := o.askedAgain(ctx, &run, nodes, step)
+		if err != nil {
+			return nil, err
+		}
+		if id = run.Parent; again {
+			break
+		}
+	}
+	return list, nil
+}
+
+// askedAgain reports whether a run was to have people asked again in the step of a name: a
+// step whose rows it took over was none of those.
+func (o *Orchestrator) askedAgain(ctx context.Context, run *store.Run, nodes []store.Node, step string) (bool, error) {
 	if !run.AskAgain {
 		return false, nil
 	}
-	w, err := s.run.o.workflow(ctx, run, nodes)
+	w, err := o.workflow(ctx, run, nodes)
 	if err != nil {
 		return false, err
 	}
-	i := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == s.node.Name })
+	i := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == step })
 	return i >= 0 && redoneFrom(w, run.From)[w.Steps[i].Node], nil
 }
 
@@ -185,12 +206,82 @@ func (s *crowdRunner) whoMatters() bool {
 	})
 }
 
-// isSameTask reports whether people were asked the same, as often.
-func isSameTask(b *store.Batch, c *workflow.Crowd) bool {
+// whyAnotherTask says why the labels of an earlier batch are none of a step, whose tasks have
+// the given columns: people were asked something else, or for less. "": they are. Columns
+// that are nil are not known yet.
+func whyAnotherTask(b *store.Batch, columns []string, c *workflow.Crowd) string {
 	x, err := task.Parse(b.Template)
 	if err != nil {
-		return false
+		return "their question cannot be read"
 	}
 	y, err := task.Parse(c.Template)
-	return err == nil && reflect.DeepEqual(x, y) && b.Spec.Rule == c.Redundancy
+	switch {
+	case err != nil || !reflect.DeepEqual(x, y):
+		return "they are of another question"
+	case columns != nil && !slices.Equal(b.Columns, columns):
+		return fmt.Sprintf("they are of items with other columns, %s", strings.Join(b.Columns, ", "))
+	case !b.Spec.Rule.AsksAtLeast(c.Redundancy):
+		return fmt.Sprintf("their redundancy, %s, does not ask for at least as much as %s", b.Spec.Rule, c.Redundancy)
+	}
+	return ""
+}
+
+// noteKeptLabels says of which steps that are done again the labels are taken over, and
+// why those of others are not.
+func (o *Orchestrator) noteKeptLabels(ctx context.Context, x *refit, redone map[int]bool, made *Created) error {
+	note := func(format string, args ...any) { made.Notes = append(made.Notes, fmt.Sprintf(format, args...)) }
+	for i := range x.after.Steps {
+		s := &x.after.Steps[i]
+		if s.Crowd() == nil || !slices.ContainsFunc(x.old, func(n store.Node) bool { return n.Name == s.Name && n.OK > 0 }) {
+			continue
+		}
+		switch {
+		case !redone[s.Node] && x.run.AskAgain:
+			note("%s: its labels are kept, as the run begins after it; to have people asked again there, too, begin at it (--from %s)", s.Name, s.Name)
+		case redone[s.Node] && !x.run.AskAgain:
+			why, err := o.whyNotTakenOver(ctx, x.run, s)
+			if err != nil {
+				return err
+			}
+			if why != "" {
+				note("%s: labels that people gave in %s are not taken over, and people are asked again: %s", s.Name, x.run.Parent, why)
+				continue
+			}
+			note("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, x.run.Parent)
+		}
+	}
+	return nil
+}
+
+// whyNotTakenOver says why a step of a run takes over no label of those that it goes on from:
+// why not from the latest in which people were asked; "": it does.
+func (o *Orchestrator) whyNotTakenOver(ctx context.Context, run *store.Run, s *workflow.Step) (why string, err error) {
+	paid, err := o.paidBatches(ctx, run.Tenant, run.Parent, s.Name)
+	if err != nil {
+		return "", err
+	}
+	columns := columnsBefore(s)
+	for i := range paid {
+		x := whyAnotherTask(&paid[i].Batch, columns, s.Crowd())
+		if x == "" {
+			return "", nil
+		}
+		why = cmp.Or(why, x)
+	}
+	return why, nil
+}
+
+// columnsBefore lists the columns of a crowd step's tasks; nil: not known before the
+// run has its inputs.
+func columnsBefore(s *workflow.Step) []string {
+	if s.Open {
+		return nil
+	}
+	columns := []string{}
+	for i, c := range s.Columns {
+		if s.Owners[i] != s.Node && !slices.Contains(s.Crowd().Hidden, c.Name) {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
 }

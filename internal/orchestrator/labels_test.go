@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,78 @@ func TestLabelsOfAnotherTaskAreNotReused(t *testing.T) {
 	w.wantState(second, store.RunDone)
 	if w.answers != 4 {
 		t.Errorf("%d answers, want 4", w.answers)
+	}
+}
+
+// TestLabelsByRedundancy: labels are taken over where they were made of no less than is asked
+// for now, and a note says why others are not.
+func TestLabelsByRedundancy(t *testing.T) {
+	asking := func(redundancy string) string {
+		return "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " + strings.Replace(choose, "reward", "redundancy: {"+redundancy+"}, reward", 1) + "}\n"
+	}
+	for _, x := range []struct {
+		was, is string
+		why     string // the labels are not taken over
+	}{
+		{"count: 2", "count: 2", ""},
+		{"count: 3", "count: 2", ""},
+		{"count: 1", "count: 2", "their redundancy, count 1, does not ask for at least as much as count 2"},
+		{"count: 3", "until: 0.9, min: 2, at_most: 3", ""},
+		{"count: 2", "until: 0.9, min: 2, at_most: 3", "their redundancy, count 2, does not ask for at least as much as until 90 % sure, 2 to 3 answers"},
+		{"until: 0.9, min: 2, at_most: 3", "count: 2", ""},
+		{"until: 0.9, min: 2, at_most: 3", "count: 3", "their redundancy, until 90 % sure, 2 to 3 answers, does not ask for at least as much as count 3"},
+		{"count: 2", "count: 2", "they are of another question"},
+	} {
+		w := newWorld(t)
+		w.answer = func([]string) string { return "yes" }
+		was, is := asking(x.was), asking(x.is)
+		if strings.Contains(x.why, "question") {
+			is = strings.Replace(was, `"?"`, `"Really?"`, 1)
+		}
+		first := w.start(was, "id\n1\n2\n")
+		w.play()
+		w.wantState(first, store.RunDone)
+		before := w.answers
+		made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: is, Parent: first, From: "ask"})
+		must(t, err)
+		want := "ask: labels that people gave in " + first.String() + " are taken over"
+		if x.why != "" {
+			want = "ask: labels that people gave in " + first.String() + " are not taken over, and people are asked again: "
+		}
+		if len(made.Notes) != 1 || !strings.HasPrefix(made.Notes[0], want) || !strings.Contains(made.Notes[0], x.why) {
+			t.Errorf("%s, then %s: the notes are %q, want %q%s", x.was, x.is, made.Notes, want, x.why)
+		}
+		must(t, w.o.Start(w.ctx, made.Run.ID))
+		w.play()
+		w.wantState(made.Run.ID, store.RunDone)
+		if got := w.answers - before; (got > 0) != (x.why != "") {
+			t.Errorf("%s, then %s: %d more answers", x.was, x.is, got)
+		}
+	}
+}
+
+// TestLabelsOfAnEarlierRunThatAskedForMore: where the parent asked for too little, the labels
+// of the run before it count.
+func TestLabelsOfAnEarlierRunThatAskedForMore(t *testing.T) {
+	w := newWorld(t)
+	asking := func(question string, count int) string {
+		return "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " +
+			strings.NewReplacer(`"?"`, `"`+question+`"`, "reward", fmt.Sprintf("redundancy: {count: %d}, reward", count)).Replace(choose) + "}\n"
+	}
+	last := w.start(asking("?", 3), "id\n1\n2\n")
+	w.play()
+	for i, x := range []struct {
+		text    string
+		answers int
+	}{{asking("Really?", 1), 2}, {asking("?", 2), 0}, {asking("Really?", 2), 4}, {asking("Really?", 1), 0}} {
+		before := w.answers
+		last = w.load(orchestrator.NewRun{Text: x.text, Parent: last, From: "ask"}, nil)
+		must(t, w.o.Start(w.ctx, last))
+		w.play()
+		w.wantState(last, store.RunDone)
+		if got := w.answers - before; got != x.answers {
+			t.Errorf("run %d: %d answers, want %d", i, got, x.answers)
+		}
 	}
 }
 

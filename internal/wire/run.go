@@ -14,7 +14,7 @@ type NewRun struct {
 	BudgetMicros crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; default: that of the workflow"`
 	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
 	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done again; default: all of them"`
-	AskAgain     bool           `json:"ask_again,omitempty" doc:"of the steps that are done again, people are asked again also where an earlier run has the label of the same task; default: such labels are taken over"`
+	AskAgain     bool           `json:"ask_again,omitempty" doc:"of the steps that are done again, people are asked again also where an earlier run has the label of the same task, of no lower redundancy; default: such labels are taken over"`
 	RenewAges    bool           `json:"renew_ages,omitempty" doc:"the items that are taken over start anew, for the SLA: their ages count from when the run is made; default: from when they came to the earlier run"`
 	Open         []string       `json:"open,omitempty" doc:"inputs to which rows are added while the run goes, until they are sealed, besides those that the workflow calls open" maxItems:"500"`
 }

@@ -99,7 +99,7 @@ func (a *api) runs() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/runs", summary: "Make a run of a workflow", tag: runTag, access: access.RunsMake, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Then PUT the inputs that it `needs`, and start it. A workflow that is wrong is refused with 422 and everything that is wrong, each with its line and column. " +
-			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same, unless `ask_again`. Their items keep their ages, unless `renew_ages`. " +
+			"With `parent`, the inputs of that run are taken over, and with `from` also the rows of all steps that do not come after that step. The labels of crowd steps that are done again are taken over where the task is the same and its redundancy asked for at least as much, unless `ask_again`. Their items keep their ages, unless `renew_ages`. " +
 			"Inputs that are `open` (in the workflow, or here) need no file if their columns are declared: rows are added to them while the run goes, until they are sealed."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewRun }) (out wire.Run, err error) {
 			b := &in.Body
