@@ -315,7 +315,7 @@ func (w *world) answer(who int32) {
 			completed++
 		}
 		w.update(p.batch, running, completed, b.planned)
-		if b.endsItself || out.Counted && (b.completed >= b.planned || b.perWorker) {
+		if b.endsItself || b.perWorker || out.Counted && b.completed >= b.planned {
 			w.unread = readEvery // it may be done, or want more: that must not wait
 		}
 	}
@@ -375,8 +375,8 @@ func (w *world) giveUp(who int32) {
 	if err := give(w.time(), p.id, p.holds.Assignment); err == nil {
 		w.release(p.batch)
 		w.out.GivenUp++
-		if w.batches[p.batch].endsItself {
-			w.unread = readEvery // nobody may be left at it
+		if b := &w.batches[p.batch]; b.endsItself || b.perWorker {
+			w.unread = readEvery // nobody may be left at it, or it wants fewer answers
 		}
 	} else if code := crowd.CodeOf(err); code != crowd.NotFound && code != crowd.Conflict {
 		w.fail(err)

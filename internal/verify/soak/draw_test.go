@@ -238,3 +238,25 @@ func TestDifference(t *testing.T) {
 		}
 	}
 }
+
+// TestAskingLessIsSeenAtOnce: worlds in which somebody gives up a task whose rule then asks for fewer
+// people. Without checks the world learnt of that later, so its means over time differed.
+func TestAskingLessIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	for seed, policy := range map[uint64]string{1501: "wfs-ratio", 1814: "wcfs(wfs,k=3)"} {
+		run := drawn(seed)
+		run.Policy = policy
+		checked, err := run.Do()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Check = false
+		bare, err := run.Do()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := difference(checked, bare); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+	}
+}
