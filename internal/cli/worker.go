@@ -116,7 +116,7 @@ func (l *WorkerLink) Run(c *Context, r *remote, id crowd.WorkerID) error {
 // WorkerEmail is "throng worker email".
 type WorkerEmail struct {
 	aWorker
-	Address  string `arg:"" optional:"" placeholder:"ADDRESS" help:"The address; it counts as verified."`
+	Address  string `arg:"" optional:"" placeholder:"ADDRESS" help:"The address; it counts as verified if an administrator gives it."`
 	Verified string `enum:"yes,no," default:"" placeholder:"yes|no" help:"Whether the address is known to be theirs."`
 	Ask      bool   `help:"Have the server ask there, by a mail with a link, whether it is theirs."`
 	Remote

@@ -63,7 +63,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanChangePeople:    {"people.change", "add and change people, give roles"},
 	CanErasePeople:     {"people.erase", "hand out all that is kept about a person, and erase it"},
 	CanInvite:          {"people.invite", "invite people to work"},
-	CanProvision:       {"people.provision", "see providers of accounts, and let them add and change people, roles included"},
+	CanProvision:       {"people.provision", "see providers of accounts, let them add and change people, roles included, and say whose an e-mail address is"},
 	CanReadTests:       {"tests.read", "see qualification tests and who took them"},
 	CanChangeTests:     {"tests.change", "make and retire qualification tests"},
 	CanReadPools:       {"pools.read", "see pools whole: people, queues, control, money for waiting"},

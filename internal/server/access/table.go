@@ -132,6 +132,7 @@ var (
 	AccountsCreateUser           = changes("Accounts.CreateUser", Tenant, CanChangePeople)
 	AccountsCreateAnybody        = changes("Accounts.CreateUser: admins, workers, the qualified", Installation, CanChangePeople)
 	AccountsChangeUser           = changes("Accounts.ChangeUser", Installation, CanChangePeople)
+	AccountsVouch                = changes("Accounts.ChangeUser: say whose an address is", Installation, CanProvision)
 	AccountsGiveRole             = changes("Accounts.GiveRole", Tenant, CanChangePeople)
 	AccountsTakeRole             = changes("Accounts.TakeRole", Tenant, CanChangePeople)
 	AccountsRoles                = reads("Accounts.Roles", Anywhere, CanReadPeople)

@@ -31,13 +31,18 @@ var (
 	asksByOne = limits.Limit{Burst: 100, Every: time.Minute}    // of people whom one person has added, or who come by one invitation
 )
 
-// SetEmail enters an address that administrators vouch for.
-func SetEmail(u *store.User, address string) {
+// SetEmail has p enter an address of somebody. Who may vouch for it does. From others, another
+// address than before is not known to be anybody's: by one that is, its owner could come in by a
+// provider as a person whose password somebody else has.
+func SetEmail(p *access.Principal, u *store.User, address string) {
+	vouches := p.May(access.AccountsVouch) == nil
+	if vouches || u.Email != address {
+		SetVerified(u, vouches)
+	}
 	u.Email = address
-	SetVerified(u, true)
 }
 
-// SetVerified has administrators say whether somebody's address is known to be theirs.
+// SetVerified says whether somebody's address is known to be theirs.
 func SetVerified(u *store.User, verified bool) { u.EmailVerified, u.EmailBy = verified, "" }
 
 // settleAddress keeps what is known of an address to one that there is.
@@ -47,11 +52,20 @@ func settleAddress(u *store.User) {
 	}
 }
 
-// byAdministrator has an administrator vouch for an address that they enter.
-func byAdministrator(before, u *store.User) {
-	if u.Email != before.Email {
+// vouched checks what p says of an address: only who may vouch for addresses makes one known
+// to be somebody's, or their own word where it was a provider's.
+func vouched(p *access.Principal, before, u *store.User) error {
+	changed := u.Email != before.Email
+	switch vouches := p.May(access.AccountsVouch); {
+	case vouches == nil && changed:
 		u.EmailBy = ""
+	case vouches == nil || !u.EmailVerified:
+	case changed || !before.EmailVerified:
+		return &crowd.Error{Code: crowd.Forbidden, Field: "email_verified", Message: "cannot be said by you: " + vouches.Error() + "; or its owner confirms it, by a mail that asks there"}
+	default:
+		u.EmailBy = before.EmailBy
 	}
+	return nil
 }
 
 // ownName checks the name of somebody for whom no administrator vouches: one that is an

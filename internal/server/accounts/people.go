@@ -222,13 +222,14 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	u := store.User{Name: n.Name, FullName: n.FullName, Email: n.Email, Admin: n.Admin, Pool: n.Pool, Tenants: n.Tenants, Roles: access.SortRoles(n.Roles),
 		Qualifications: n.Qualifications, Prefers: n.Prefers, CreatedAt: s.clock.Time()}
-	vouched := p.May(access.AccountsCreateAnybody) == nil
-	if u.EmailVerified = vouched; !vouched {
+	u.EmailVerified = p.May(access.AccountsVouch) == nil
+	anybody := p.May(access.AccountsCreateAnybody) == nil
+	if !anybody {
 		if err := ownName(&u); err != nil {
 			return store.User{}, "", err
 		}
 	}
-	if !vouched && (u.RunsInstallation() || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || !u.IsStaff()) {
+	if !anybody && (u.RunsInstallation() || n.Pool != 0 || len(n.Qualifications)+len(n.Prefers) > 0 || !u.IsStaff()) {
 		return store.User{}, "", crowd.Errorf(crowd.Forbidden, "you can add people with roles for your tenants only")
 	}
 	if len(n.Prefers) > 0 && n.Pool == 0 {
@@ -249,7 +250,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 		return store.User{}, "", err
 	}
 	about := store.AuditEntry{At: u.CreatedAt, Kind: "user"}
-	if own := u.StaffOf(); len(own) == 1 && (!u.RunsInstallation() && u.Pool == 0 || !vouched) {
+	if own := u.StaffOf(); len(own) == 1 && (!u.RunsInstallation() && u.Pool == 0 || !anybody) {
 		about.Tenant = own[0]
 	}
 	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)
@@ -354,7 +355,9 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 		if err := change(u); err != nil {
 			return err
 		}
-		byAdministrator(&before, u)
+		if err := vouched(p, &before, u); err != nil {
+			return err
+		}
 		if id == p.User.ID && (before.Admin && !u.Admin || u.Suspended) {
 			return errOneself
 		}

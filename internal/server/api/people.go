@@ -64,7 +64,7 @@ func (a *api) people() {
 			return named(ctx, a, toUser)(a.app.Accounts.ChangeUser(ctx, p, in.id, func(u *store.User) (err error) {
 				input.Set(&u.FullName, b.FullName)
 				if b.Email != nil {
-					accounts.SetEmail(u, *b.Email)
+					accounts.SetEmail(p, u, *b.Email)
 				}
 				if b.EmailVerified != nil {
 					accounts.SetVerified(u, *b.EmailVerified)

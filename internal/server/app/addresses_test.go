@@ -165,7 +165,7 @@ func TestLinksOfAddressesEnd(t *testing.T) {
 	ann = w.signedIn("192.0.2.1", "", goodPassword)
 	link := ask()
 	must(w.Accounts.ChangeUser(w.ctx, w.admin, ann.User.ID, func(u *store.User) error {
-		accounts.SetEmail(u, "entered@example.org")
+		accounts.SetEmail(w.admin, u, "entered@example.org")
 		return nil
 	}))(t)
 	refused(t, w.Accounts.ConfirmAddress(w.ctx, ann, link), crowd.NotFound)

@@ -286,7 +286,7 @@ func TestAcceptWithAnAccount(t *testing.T) {
 func TestWhoIsInvited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.workers[0].User.ID, func(u *store.User) error { accounts.SetEmail(u, "One@example.org"); return nil }))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.workers[0].User.ID, func(u *store.User) error { accounts.SetEmail(w.admin, u, "One@example.org"); return nil }))(t)
 	addresses, lines := accounts.SplitAddresses("\ufeffa@x.org, b@x.org;A@X.org\n\n one@example.org\r\nc@x.org")
 	r := must(w.Invitations.Invite(w.ctx, w.admin, accounts.NewInvitations{Pool: w.pool, Addresses: addresses, Lines: lines}))(t)
 	if len(r.Invited) != 3 || len(r.Skipped) != 2 {

@@ -196,10 +196,7 @@ func (p *Provider) verify(ctx context.Context, found *oidc.Provider, access *oau
 	var claims struct {
 		Party     string  `json:"azp"`
 		NotBefore float64 `json:"nbf"`
-		Name      string  `json:"preferred_username"`
-		FullName  string  `json:"name"`
-		Email     string  `json:"email"`
-		Verified  any     `json:"email_verified"` // some send text
+		about
 	}
 	all := map[string]json.RawMessage{}
 	if err := errors.Join(token.Claims(&claims), token.Claims(&all)); err != nil {
@@ -226,12 +223,14 @@ func (p *Provider) verify(ctx context.Context, found *oidc.Provider, access *oau
 		if info.Subject != token.Subject {
 			return who, p.refuse(errors.New("what is told is about somebody else"))
 		}
-		if err := errors.Join(info.Claims(&claims), info.Claims(&all)); err != nil {
+		var told about
+		if err := errors.Join(info.Claims(&told), info.Claims(&all)); err != nil {
 			return who, p.refuse(err)
 		}
+		claims.about = told.over(claims.about)
 	}
 	who = Identity{Issuer: token.Issuer, Subject: token.Subject, Name: claims.Name, FullName: claims.FullName}
-	if claims.Verified == true || claims.Verified == "true" {
+	if claims.verified() {
 		who.Email = claims.Email
 	}
 	if err := json.Unmarshal(all[cmp.Or(p.ExternalID, "sub")], &who.ExternalID); err != nil {
@@ -239,6 +238,26 @@ func (p *Provider) verify(ctx context.Context, found *oidc.Provider, access *oau
 	}
 	who.Groups = namesOf(all[p.Claim])
 	return who, nil
+}
+
+// about is what one document says of somebody.
+type about struct {
+	Name     string `json:"preferred_username"`
+	FullName string `json:"name"`
+	Email    string `json:"email"`
+	Verified any    `json:"email_verified"` // some send text
+}
+
+func (a *about) verified() bool { return a.Verified == true || a.Verified == "true" }
+
+// over returns what is said of somebody of whom a document said this, and an earlier one what
+// is before. Whether an address is verified counts of the address of the same document only.
+func (a about) over(before about) about {
+	if a.Email == "" || a.Verified == nil && strings.EqualFold(a.Email, before.Email) {
+		a.Email, a.Verified = before.Email, before.Verified
+	}
+	a.Name, a.FullName = cmp.Or(a.Name, before.Name), cmp.Or(a.FullName, before.FullName)
+	return a
 }
 
 // namesOf reads a list of names, or one.

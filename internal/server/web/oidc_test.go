@@ -323,6 +323,46 @@ func TestUserInfo(t *testing.T) {
 	}
 }
 
+// TestAddressesOfUserInfo: whether an address is verified is said by the document that names it.
+// What the ID token says of one address does not count for another one, nor the other way round.
+func TestAddressesOfUserInfo(t *testing.T) {
+	t.Parallel()
+	type claims = map[string]any
+	const ritas, other = "rita@example.org", "other@example.org"
+	for how, x := range map[string]struct {
+		token, info claims
+		links       bool
+	}{
+		"verified by the token, named by UserInfo": {claims{"email": other, "email_verified": true}, claims{"email": ritas}, false},
+		"verified by the token without an address": {claims{"email_verified": true}, claims{"email": ritas}, false},
+		"named by the token, verified by UserInfo": {claims{"email": ritas}, claims{"email_verified": true}, false},
+		"refused by UserInfo":                      {claims{"email": ritas, "email_verified": true}, claims{"email": ritas, "email_verified": false}, false},
+		"verified by UserInfo":                     {claims{"email": other}, claims{"email": ritas, "email_verified": true}, true},
+		"verified by the token":                    {claims{"email": ritas, "email_verified": true}, claims{}, true},
+		"of both, verified by the token":           {claims{"email": ritas, "email_verified": true}, claims{"email": ritas}, true},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			c, p := withProvider(t, true)
+			rita := c.personNamed(t, "rita")
+			if _, err := c.app.Accounts.ChangeUser(t.Context(), c.boss.principal(), rita.ID, func(u *store.User) error { u.Email, u.EmailVerified = ritas, true; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			p.be(func() {
+				delete(p.claims, "groups")
+				maps.Copy(p.claims, x.token)
+				p.info = claims{"sub": "1", "groups": []string{"crowd"}}
+				maps.Copy(p.info, x.info)
+			})
+			b := c.browser(t, "who comes")
+			b.get("/signin/corp").want(200)
+			if got := b.principal().User.ID == rita.ID; got != x.links {
+				t.Errorf("who comes is rita: %t, want %t", got, x.links)
+			}
+		})
+	}
+}
+
 // backOf begins a sign-in and returns the address with which the browser would come back.
 func backOf(b *browser, back *string) *url.URL {
 	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
