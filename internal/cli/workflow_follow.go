@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -27,6 +29,57 @@ type followedFile struct {
 	lines  int           // consumed, without those of the header
 	at     int64         // bytes that were read
 	told   string        // what was last said to be missing
+	last   []byte        // the last bytes that were read, which stand before at
+}
+
+// errRewritten is the error of a file in which others stand for rows that were read.
+var errRewritten = crowd.Errorf(crowd.Invalid, "it was written anew: rows are read from a file that only grows; begin again to add the rows of the new one")
+
+// lastSize is of how many bytes it is looked whether they still stand where they were read.
+const lastSize = 4096
+
+// unchanged checks that the file still has what was read of it.
+func (g *followedFile) unchanged() error {
+	info, err := g.file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Size() < g.at:
+		return crowd.Errorf(crowd.Invalid, "it has become shorter: rows are read from a file that only grows")
+	}
+	now := make([]byte, len(g.last))
+	switch n, err := g.file.ReadAt(now, g.at-int64(len(now))); {
+	case n < len(now) && errors.Is(err, io.EOF), n == len(now) && !bytes.Equal(now, g.last):
+		return errRewritten
+	case n < len(now):
+		return err
+	}
+	return nil
+}
+
+// replaced says what has become of the file's name, if it is another file's now, or
+// nobody's, as when a log is rotated; "": it is still that of the file.
+func (g *followedFile) replaced() (what string, err error) {
+	named, err := os.Stat(g.file.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "it was removed or renamed: nothing has its name now", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	opened, err := g.file.Stat()
+	if err != nil || os.SameFile(named, opened) {
+		return "", err
+	}
+	return "another file has its name now", nil
+}
+
+// errReplaced is the error of a file after which another one, or none, has its name.
+func (g *followedFile) errReplaced(what string) error {
+	if line, _ := g.missing(); line > 0 {
+		what += fmt.Sprintf(", and its line %d, which has not ended, was not added", line)
+	}
+	return crowd.Errorf(crowd.Invalid, "%s; to add rows of a file that takes its place, follow that", what)
 }
 
 // pieceSize is how much is read at a time. A row is shorter.
@@ -35,10 +88,8 @@ const pieceSize = table.DefaultMaxRowBytes + 1
 // next returns whole rows that were written since, and how many lines stand before them,
 // less the header that is repeated in front of them; nil: there are none yet.
 func (g *followedFile) next() (text []byte, lines int, err error) {
-	if info, err := g.file.Stat(); err != nil {
+	if err := g.unchanged(); err != nil {
 		return nil, 0, err
-	} else if info.Size() < g.at {
-		return nil, 0, crowd.Errorf(crowd.Invalid, "it has become shorter: rows are read from a file that only grows")
 	}
 	piece := make([]byte, pieceSize)
 	n, err := io.ReadFull(g.file, piece)
@@ -47,6 +98,8 @@ func (g *followedFile) next() (text []byte, lines int, err error) {
 	}
 	g.at += int64(n)
 	g.rest = append(g.rest, piece[:n]...)
+	g.last = append(g.last, piece[max(n-lastSize, 0):n]...)
+	g.last = bytes.Clone(g.last[max(len(g.last)-lastSize, 0):])
 	if g.header == nil && g.opts.Format != table.JSONL {
 		opts := g.opts
 		if opts.Delimiter == 0 && opts.Format != table.TSV {
@@ -132,6 +185,7 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 	f.piecewise = true
 	g := &followedFile{file: file, opts: f.opts}
 	quiet, over := 0, false // looks without a row; whether the input takes no more
+	gone := ""              // what has become of the name of the file
 	err = every(ctx, often, func() (done bool, err error) {
 		for {
 			text, lines, err := g.next()
@@ -146,6 +200,15 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 				continue
 			case over:
 				return true, f.left(g)
+			}
+			if gone != "" {
+				return false, ofFile(f.file, g.errReplaced(gone))
+			}
+			if gone, err = g.replaced(); err != nil {
+				return false, ofFile(f.file, err)
+			}
+			if gone != "" { // what was written before that is read first
+				continue
 			}
 			if quiet++; quiet < quietLooks(often) {
 				return false, nil
@@ -267,5 +330,6 @@ func feedOf(name string, header, text []byte) string {
 	first, _, _ := bytes.Cut(text[len(header):], []byte("\n"))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s%s", place, header, first))
 	base := filepath.Base(name)
-	return fmt.Sprintf("%s-%x", base[:min(len(base), 100)], sum[:8])
+	base = strings.ToValidUTF8(base[:min(len(base), 100)], "") // which may end within a character
+	return fmt.Sprintf("%s-%x", base, sum[:8])
 }

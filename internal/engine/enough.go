@@ -154,6 +154,9 @@ func exactPercent(share float64) string {
 	return strconv.FormatFloat(100*share, 'g', 6, 64) + " %"
 }
 
+// Met reports whether a batch that stands at p and pays a reward has enough.
+func (x *Enough) Met(p *Progress, reward crowd.Money) bool { return x.met(p, reward) != Enough{} }
+
 // met returns what a batch has, that stands at p and pays a reward, of that condition which
 // holds; zero: none does.
 func (x *Enough) met(p *Progress, reward crowd.Money) (has Enough) {
@@ -194,7 +197,7 @@ func (b *batch) hasLabels() bool {
 	labels.Spent = 0
 	var p Progress
 	b.progress(&p)
-	return labels.met(&p, 0) != Enough{}
+	return labels.Met(&p, 0)
 }
 
 // beyondLimit reports whether one more assignment at a reward could make b more expensive

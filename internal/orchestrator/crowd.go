@@ -180,7 +180,7 @@ func (s *crowdRunner) addTasks(ctx context.Context, batch *store.Batch, t *intak
 func (s *crowdRunner) taskColumns() []string {
 	if s.columns == nil {
 		for _, c := range s.node.inputs {
-			if !slices.Contains(s.spec.Hidden, c.Name) {
+			if !workflow.Hides(s.spec.Hidden, c.Name) {
 				s.columns = append(s.columns, c.Name)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // HiddenColumns returns the columns of a batch's tasks that no worker is shown: known
@@ -28,7 +29,7 @@ func HiddenColumns(ctx context.Context, st interface {
 	}
 	for i := range w.Steps {
 		if c := w.Steps[i].Crowd(); w.Steps[i].Node == b.Node && c != nil {
-			return slices.DeleteFunc(slices.Clone(b.Columns), func(column string) bool { return !slices.Contains(c.Hidden, column) }), nil
+			return slices.DeleteFunc(slices.Clone(b.Columns), func(column string) bool { return !workflow.Hides(c.Hidden, column) }), nil
 		}
 	}
 	return nil, nil

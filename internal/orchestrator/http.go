@@ -207,7 +207,7 @@ func (s *httpRunner) request(ctx context.Context, item int64) (httpstep.Call, er
 	}
 	out := httpstep.Call{Key: fmt.Sprintf("%s-%s-%d", r.kept.ID, n.Name, item)}
 	for i, col := range n.inputs {
-		if s.service.Send == nil && !slices.Contains(s.service.Hidden, col.Name) || slices.Contains(s.service.Send, col.Name) {
+		if s.service.Send == nil && !workflow.Hides(s.service.Hidden, col.Name) || slices.Contains(s.service.Send, col.Name) {
 			out.Fields = append(out.Fields, httpstep.Field{Name: col.Name, Value: a.cells[i], Kind: jsonschema.Kind(col.Type)})
 		}
 	}

@@ -309,6 +309,12 @@ func (r *reader) findTruths() {
 	}
 }
 
+// Hides reports whether a column is one of the hidden ones. A name counts in whatever case,
+// as in SQL: a query could select a known answer under the same name in capitals.
+func Hides(hidden []string, column string) bool {
+	return slices.ContainsFunc(hidden, func(h string) bool { return strings.EqualFold(h, column) })
+}
+
 // hidden returns the columns that a step hands to nobody: its own known answer, and
 // without reveal those of all other steps. One that it names all the same, at these
 // places, is noted; a run that was started before this was refused goes on.
@@ -316,7 +322,7 @@ func (r *reader) hidden(v *fields.Part, own string, named func(column string) []
 	for _, truth := range r.truths {
 		what := " of another step, which is handed to nobody: leave it out, or say reveal: true"
 		switch {
-		case truth == own:
+		case strings.EqualFold(truth, own):
 			what = ", which no worker is shown: leave it out"
 		case fields.Or(v, "reveal", false) || r.now.IsZero() && len(named(truth)) > 0:
 			continue

@@ -107,7 +107,7 @@ func (r *reader) http(m *made, v *fields.Part) {
 	r.send(m, v.Get("send"))
 	s.Hidden = r.hidden(v, "", func(column string) (list []Place) {
 		for _, c := range v.Get("send").Parts() {
-			if c != nil && c.Text() == column {
+			if c != nil && strings.EqualFold(c.Text(), column) {
 				list = append(list, c.At())
 			}
 		}

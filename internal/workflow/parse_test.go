@@ -209,6 +209,16 @@ func TestYesAndNoAreTexts(t *testing.T) {
 func TestTruthIsNotShown(t *testing.T) {
 	text := "workflow: w\ninputs: {a: {columns: [id, text, known]}}\nsteps:\n  s:\n    from: a\n    crowd: {template: {kind: short_text}, reward: 1, truth: known}\n"
 	same(t, "template", string(good(t, text).Step(1).Crowd().Template), `{"kind":"short_text","show":["id","text"]}`)
+	for _, other := range []string{"KNOWN", "Known"} { // which SQL takes for the same name
+		renamed := text + "  q: {from: s, sql: 'select id, known as " + other + " from s'}\n  r:\n    from: q\n    crowd: {template: {kind: short_text}, reward: 1}\n"
+		same(t, "template of "+other, string(good(t, renamed).Step(3).Crowd().Template), `{"kind":"short_text","show":["id"]}`)
+		for _, names := range []string{"show: [" + other + "]", "question: \"${" + other + "}?\""} {
+			_, problems := parse(strings.Replace(renamed, "{kind: short_text}, reward: 1}", "{kind: short_text, "+names+"}, reward: 1}", 1))
+			if !strings.Contains(fmt.Sprint(problems), "is the known answer (truth)") {
+				t.Errorf("%s: %v", names, problems)
+			}
+		}
+	}
 	open := strings.Replace(text, "{columns: [id, text, known]}", "{}", 1)
 	w := good(t, open)
 	same(t, "open template", string(w.Step(1).Crowd().Template), `{"kind":"short_text"}`)

@@ -50,7 +50,7 @@ func (r *reader) template(m *made, v *fields.Part) task.Template {
 	if len(c.Hidden) > 0 && !m.open && t.Show == nil && !t.Kind.Describe().HidesColumns {
 		t.Show = []task.Show{}
 		for _, name := range columns {
-			if !slices.Contains(c.Hidden, name) {
+			if !Hides(c.Hidden, name) {
 				t.Show = append(t.Show, task.Show{Column: name})
 			}
 		}
@@ -61,7 +61,7 @@ func (r *reader) template(m *made, v *fields.Part) task.Template {
 	return t
 }
 
-// namedInTemplate returns the places where a template names a column.
+// namedInTemplate returns the places where a template names a column, in whatever case.
 func (r *reader) namedInTemplate(v *fields.Part, column string) (list []Place) {
 	if v == nil {
 		return nil
@@ -70,13 +70,15 @@ func (r *reader) namedInTemplate(v *fields.Part, column string) (list []Place) {
 		if c != nil && c.Node.Kind == yamlfile.Mapping {
 			c = c.Get("column")
 		}
-		if c.Text() == column {
+		if strings.EqualFold(c.Text(), column) {
 			list = append(list, c.At())
 		}
 	}
 	walk(v, func(part *fields.Part) {
-		if slices.Contains(task.Columns(part.Text()), column) {
-			list = append(list, r.wordIn(part, "${"+column+"}"))
+		for _, name := range task.Columns(part.Text()) {
+			if strings.EqualFold(name, column) {
+				list = append(list, r.wordIn(part, "${"+name+"}"))
+			}
 		}
 	})
 	return list

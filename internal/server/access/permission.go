@@ -52,7 +52,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanStop:            {"stop", "the emergency stop of a tenant; of everything, if held for the installation"},
 	CanReadMoney:       {"money.read", "see accounts and their entries"},
 	CanMoveMoney:       {"money.move", "put money into accounts of tenants and pools, and take it out"},
-	CanChangeBudgets:   {"budgets.change", "raise the budgets of batches and runs from the tenant's account"},
+	CanChangeBudgets:   {"budgets.change", "raise and lower the budgets of batches and runs, from and to the tenant's account"},
 	CanReadBatches:     {"batches.read", "see batches and runs, how far they are, and what they cost"},
 	CanEditBatches:     {"batches.edit", "make and change batches and runs, upload what they work on"},
 	CanLaunchBatches:   {"batches.launch", "launch, pause, resume, end and cancel batches and runs"},

@@ -171,7 +171,8 @@ func (a *api) batches() {
 			return as(toDraft)(a.app.Batches.EditDraft(ctx, p, in.id, func(n *batches.NewBatch) error { *n = newBatch(0, &in.Body); return nil }))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/batches/{id}", summary: "Change a running batch: priority, deadline, reward, redundancy, production, when it has enough, emergency stop", tag: tag, access: access.BatchesChange,
-		text: "All of it, or nothing. A change that can cost more than is left of the budget is refused with what is missing, unless it asks for `add_budget`. `release_budget` gives back what can no longer be spent."},
+		text: "All of it, or nothing. A change that can cost more than is left of the budget is refused with what is missing, unless it asks for `add_budget`. `release_budget` gives back what can no longer be spent. " +
+			"Either needs the permission `budgets.change` as well, as does whatever reserves more for a step of a run; `stopped`, and an `enough` that is there already, that to launch."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			Body wire.BatchEdit
@@ -217,7 +218,7 @@ func (a *api) batchTasks() {
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/tasks", summary: "Add tasks to a running batch, one a row", tag: batchTag, access: access.BatchesAddTasks,
 		text: "A file as that of a draft, with the columns of the batch in any order, and without `_workers`: they are for everybody. All of its tasks are added, or none. " +
-			"They are refused if the budget does not suffice for all that is left then, unless `add_budget` has what is missing reserved from the tenant's account.",
+			"They are refused if the budget does not suffice for all that is left then, unless `add_budget` has what is missing reserved from the tenant's account, which needs the permission `budgets.change` as well.",
 		uploads: tables},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath

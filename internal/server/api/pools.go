@@ -198,7 +198,7 @@ func (a *api) pools() {
 	a.fairPools()
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/state", summary: "Copy a pool's state, to forecast it elsewhere", tag: tag, access: signedIn,
 		text: "What `throng sim run --from` reads: open batches with their counts, the people by number, the policy, and what was observed in the last hours. " +
-			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. Admins only."},
+			"No answers, no rows of tasks, no names of people. Its `version` says which form it has. It can be large: each open assignment is in it. For who sees pools (`pools.read`); what batches pay is left out (`no_money`) for who does not see money (`money.read`)."},
 		func(ctx context.Context, p *access.Principal, in *PoolPath) (*forecast.State, error) {
 			return a.app.Batches.PoolState(ctx, p, in.id)
 		})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
@@ -207,6 +208,35 @@ func TestAWatchedForecastThatFails(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestPoolStateWithoutMoney: who looks after pools and sees no money is told nothing of what
+// batches pay, and can make a forecast of the rest.
+func TestPoolStateWithoutMoney(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	w.launch(40, func(b *batches.NewBatch) { b.Enough = &engine.Enough{Labels: 39, Spent: crowd.Unit} })
+	w.answer(10)
+	w.next(w.workers[0])
+	operator, viewer := w.holding(access.Operator, 0), w.holding(access.Viewer, 0)
+	text := string(must(json.Marshal(must(w.Batches.PoolState(w.ctx, operator, w.pool))(t)))(t))
+	if strings.Contains(text, "_micros") || strings.Contains(text, `"spent"`) || !strings.Contains(text, `"no_money":true`) || !strings.Contains(text, `"labels":39`) {
+		t.Errorf("an operator gets %s", text)
+	}
+	var read forecast.State
+	ok(t, json.Unmarshal([]byte(text), &read))
+	if again := string(must(json.Marshal(&read))(t)); again != text {
+		t.Errorf("read and written again it is %s", again)
+	}
+	result := must(forecast.Forecast(w.ctx, &read, forecast.Options{Seed: 1, Reps: 5, Cores: 1}))(t)
+	if len(result.Batches) != 1 || result.Batches[0].Left != 10 {
+		t.Errorf("the forecast is of %+v", result.Batches)
+	}
+	for _, p := range []*access.Principal{viewer, w.admin} {
+		if text := string(must(json.Marshal(must(w.Batches.PoolState(w.ctx, p, w.pool))(t)))(t)); !strings.Contains(text, `"reward_micros":10000`) || strings.Contains(text, "no_money") {
+			t.Errorf("who sees money gets %s", text)
+		}
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -202,4 +204,59 @@ func (w *world) role(tenant crowd.TenantID, name string) string {
 
 func allTokens(s *scene, p *access.Principal) error {
 	return second(s.Accounts.AllTokens(s.ctx, p, 0, 0, 1))
+}
+
+// TestEditingMovesNoMoney: who may change batches, and neither budgets nor whether batches
+// run, takes no money from the account by an edit, gives none back, and stops and ends
+// nothing.
+func TestEditingMovesNoMoney(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	with := func(name string, permissions ...string) *access.Principal {
+		must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: w.a, Name: name, Permissions: append(permissions, "batches.read", "batches.edit")}))(t)
+		return w.holding(access.Role(name), w.a)
+	}
+	editor, cashier, launcher := with("editor"), with("cashier", "budgets.change"), with("starter", "batches.launch")
+	id := w.launch(4, times(2))
+	w.answer(1)
+	change := func(p *access.Principal, f func(x *batches.RunningSettings)) error {
+		return second(w.Batches.Change(w.ctx, p, id, func(x *batches.RunningSettings) error { f(x); return nil }))
+	}
+	raise := func(x *batches.RunningSettings) { x.Reward, x.AddBudget = x.Reward+1, true }
+	lower := func(x *batches.RunningSettings) { x.Reward, x.ReleaseBudget = x.Reward-1, true }
+	stop := func(x *batches.RunningSettings) { x.Stopped = true }
+	lift := func(x *batches.RunningSettings) { x.Stopped = false }
+	end := func(x *batches.RunningSettings) { x.Enough = engine.Enough{Spent: crowd.Unit / 100} }
+	add := func(p *access.Principal) error {
+		return second(w.Batches.AddTasks(w.ctx, p, id, strings.NewReader("thing\nmore\n"), batches.Addition{AddBudget: true}))
+	}
+	had, settings := w.balance(w.a), func() batches.RunningSettings { v := w.batch(id); return v.RunningSettings() }
+	before := settings()
+	for what, err := range map[string]error{
+		"an editor raises the reward from the account":        change(editor, raise),
+		"gives back what is left over":                        change(editor, lower),
+		"adds tasks with money from the account":              add(editor),
+		"stops the batch":                                     change(editor, stop),
+		"ends it":                                             change(editor, end),
+		"who may also change budgets stops the batch":         change(cashier, stop),
+		"ends it, too":                                        change(cashier, end),
+		"who may also launch gives back what is left":         change(launcher, lower),
+		"raises the reward from the account":                  change(launcher, raise),
+		"adds tasks with money from the account all the same": add(launcher),
+	} {
+		if crowd.CodeOf(err) != crowd.Forbidden {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := w.balance(w.a); now != had || settings() != before {
+		t.Errorf("the account has %s, before %s; the batch is %+v, before %+v", now, had, settings(), before)
+	}
+	ok(t, change(editor, func(x *batches.RunningSettings) { x.Priority, x.Enough = 5, engine.Enough{Labels: 3} }))
+	ok(t, change(cashier, raise))
+	ok(t, change(cashier, lower))
+	ok(t, add(cashier))
+	ok(t, change(launcher, stop))
+	ok(t, change(editor, func(x *batches.RunningSettings) { x.Priority = 6 })) // it stays stopped
+	ok(t, change(launcher, lift))
+	ok(t, change(launcher, end))
 }

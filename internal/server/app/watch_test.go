@@ -3,12 +3,15 @@ package app_test
 import (
 	"context"
 	"maps"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -60,4 +63,33 @@ func TestAWatchedTopUp(t *testing.T) {
 			<-changed
 		}
 	})
+}
+
+// TestDetailsWithoutContents: who sees runs, and not results, gets no item of one and no
+// error that quotes a row, whoever has looked before.
+func TestDetailsWithoutContents(t *testing.T) {
+	t.Parallel()
+	w, s := newFlowWorld(t)
+	w.warns.Store(true) // of the step that fails
+	s.fail = func(int) int { return http.StatusInternalServerError }
+	must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: w.a, Name: "counter", Permissions: []string{"batches.read"}}))(t)
+	counter := w.holding("counter", w.a)
+	text := strings.Replace(flowText(s.URL), "outputs:", "  wrong:\n    from: things\n    sql: select thing as n from things\n    columns: {n: number}\noutputs:", 1)
+	id := w.begin(text, "things", thingsWithID(2))
+	w.until(func() bool {
+		v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
+		last := v.Nodes[len(v.Nodes)-1]
+		return v.Nodes[2].Faults == 2 && last.State == store.NodeFailed
+	})
+	for name, look := range map[string]func(context.Context, *access.Principal, crowd.RunID) (runs.Details, error){"Details": w.Runs.Details, "WatchedDetails": w.Runs.WatchedDetails} {
+		for range 2 { // what is looked up for one is shared with the other
+			all, figures := must(look(w.ctx, w.ann, id))(t), must(look(w.ctx, counter, id))(t)
+			if len(all.Slow) == 0 || len(all.Faults) != 2 || !strings.Contains(all.Nodes[len(all.Nodes)-1].Error, "must be a number") {
+				t.Errorf("%s shows a requester %d slow items and %d faults", name, len(all.Slow), len(all.Faults))
+			}
+			if last := figures.Nodes[len(figures.Nodes)-1]; len(figures.Slow)+len(figures.Faults) > 0 || figures.Nodes[2].Faults != 2 || last.State != store.NodeFailed || strings.Contains(last.Error, "must be") {
+				t.Errorf("%s shows who sees figures only %d slow items, %d faults and %+v", name, len(figures.Slow), len(figures.Faults), last.Node)
+			}
+		}
+	}
 }

@@ -44,8 +44,10 @@ func (v *BatchView) RunningSettings() RunningSettings {
 	return x
 }
 
-// Change changes the settings of a running batch as they are when nobody else
-// changes them. change may be called twice.
+// Change changes the settings of a running batch as they are when nobody else changes
+// them. change may be called twice. What moves money between the batch and the account
+// needs the permission of TopUp too, what stops hand-out that of Pause, and what ends the
+// batch at once that of End.
 func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.BatchID, change func(*RunningSettings) error) (BatchView, error) {
 	defer s.funds.Hold()()
 	b, err := s.batch(ctx, p, access.BatchesChange, id)
@@ -62,6 +64,9 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		v.read(e)
 		x := v.RunningSettings()
 		if err := change(&x); err != nil {
+			return 0, err
+		}
+		if err := mayAlso(p, &v, &x); err != nil {
 			return 0, err
 		}
 		if v.Spec.Enough == nil || x.Enough != *v.Spec.Enough {
@@ -85,6 +90,26 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 	}})
 }
 
+// mayAlso checks whether p may do what a change does beyond changing settings: give back
+// money, stop the batch or let it go on, or end it.
+func mayAlso(p *access.Principal, was *BatchView, x *RunningSettings) error {
+	tenant := was.Spec.Tenant
+	if x.ReleaseBudget {
+		if err := p.MayFor(access.BatchesTopUp, tenant); err != nil {
+			return err
+		}
+	}
+	if x.Stopped != was.Stops.Batch {
+		if err := p.MayFor(access.BatchesPause, tenant); err != nil {
+			return err
+		}
+	}
+	if x.Enough != was.RunningSettings().Enough && x.Enough.Met(&was.Progress, x.Reward) {
+		return p.MayFor(access.BatchesEnd, tenant)
+	}
+	return nil
+}
+
 // costlyChange is a command that may lack money of its batch's budget: do then reports how
 // much it may have from the tenant's account.
 type costlyChange struct {
@@ -93,8 +118,8 @@ type costlyChange struct {
 	do     func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error)
 }
 
-// changeReserving runs a change, and again with what it lacks if the account has that. The
-// caller holds the funds.
+// changeReserving runs a change, and again with what it lacks if the account has that, for
+// who may take money from there. The caller holds the funds.
 func (s *Batches) changeReserving(ctx context.Context, p *access.Principal, c costlyChange) (BatchView, error) {
 	b := c.batch
 	var missing crowd.Money
@@ -109,6 +134,9 @@ func (s *Batches) changeReserving(ctx context.Context, p *access.Principal, c co
 		return v, err
 	}
 	amount := missing
+	if err := p.MayFor(access.BatchesTopUp, b.Spec.Tenant); err != nil {
+		return v, err
+	}
 	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the change"); err != nil {
 		return v, err
 	}

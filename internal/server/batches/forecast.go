@@ -67,13 +67,17 @@ func StateOf(ctx context.Context, st store.Store, pool store.Pool, now time.Time
 	return out, nil
 }
 
-// PoolState returns all that a forecast needs of a pool, to be made elsewhere.
-// Admins only: it shows all tenants' batches.
+// PoolState returns all that a forecast needs of a pool, to be made elsewhere, of all
+// tenants' batches. Who may not see money gets it without what batches pay.
 func (s *Batches) PoolState(ctx context.Context, p *access.Principal, id crowd.PoolID) (*forecast.State, error) {
 	if err := p.May(access.BatchesPoolState); err != nil {
 		return nil, err
 	}
-	return s.poolState(ctx, id)
+	state, err := s.poolState(ctx, id)
+	if err == nil && p.May(access.BatchesPoolStateMoney) != nil {
+		state.WithoutMoney()
+	}
+	return state, err
 }
 
 func (s *Batches) poolState(ctx context.Context, id crowd.PoolID) (*forecast.State, error) {

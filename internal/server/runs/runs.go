@@ -447,7 +447,8 @@ func (s *Runs) Get(ctx context.Context, p *access.Principal, id crowd.RunID) (*o
 	if _, err := s.find(ctx, p, access.RunsGet, id); err != nil {
 		return nil, err
 	}
-	return s.view(ctx, id)
+	v, err := s.view(ctx, id)
+	return s.shown(p, v), err
 }
 
 // Slowest returns the items that have been on their way for the longest at

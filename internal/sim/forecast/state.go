@@ -20,6 +20,36 @@ type State struct {
 	Snapshot *engine.Snapshot // answers' keys are numbers that only show which are equal
 	Batches  map[crowd.BatchID]string
 	Observed Observed
+
+	// NoMoney says that what batches pay and have spent is left out. A forecast then takes
+	// it that each of them can pay for all of its answers, the same for each.
+	NoMoney bool
+}
+
+// WithoutMoney leaves out what batches pay, what they may spend and what they have spent.
+// What an SLA says of penalties stays, since policies order by it.
+func (s *State) WithoutMoney() {
+	s.NoMoney = true
+	for i := range s.Snapshot.Batches {
+		b := &s.Snapshot.Batches[i]
+		if b.Spec.Enough != nil {
+			enough := *b.Spec.Enough
+			if enough.Spent, b.Spec.Enough = 0, nil; enough != (engine.Enough{}) {
+				b.Spec.Enough = &enough
+			}
+		}
+		b.Past = nil
+		for j := range b.Assignments {
+			b.Assignments[j].Paid = 0
+		}
+		payNominally(b)
+	}
+}
+
+// payNominally has a batch pay the least for an answer, and have enough for all of them.
+func payNominally(b *engine.BatchSnapshot) {
+	const enough = crowd.Money(engine.MaxBatchAnswers)
+	b.Spec.Reward, b.Spec.Budget, b.Progress.Escrow, b.Progress.Spent = 1, enough, enough, 0
 }
 
 // Validate checks a state that came from elsewhere as far as a run of it relies

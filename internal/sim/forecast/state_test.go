@@ -3,6 +3,7 @@ package forecast_test
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/sim/forecast"
+	"github.com/throng-dev/throng/sla"
 )
 
 func needs(name string) []engine.Requirement { return []engine.Requirement{{Name: name, Min: 1}} }
@@ -103,6 +105,31 @@ func FuzzState(f *testing.F) {
 }
 
 func sq(x float64) float64 { return x * x }
+
+// TestTermsOfStates: what is left out of an SLA where it is nothing has its name without an
+// ending, and states of earlier programs, which wrote one, are read.
+func TestTermsOfStates(t *testing.T) {
+	t.Parallel()
+	s := aState(t, "wfs")
+	b := &s.Snapshot.Batches[0]
+	b.Spec.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Linear, After: time.Hour, Cost: 5, Every: time.Minute}, Tail: time.Minute, Work: 90 * time.Second, Others: []sla.Penalty{{Kind: sla.Linear, After: time.Minute, Cost: 7, Every: time.Minute}}}
+	for _, n := range numbers(b.Spec.Tasks)[b.Progress.Labelled:] {
+		b.Items = append(b.Items, engine.ItemSnapshot{N: n, Born: s.Now})
+	}
+	data, err := json.Marshal(s)
+	ok(t, err)
+	if text := string(data); !strings.Contains(text, `"work_seconds":90,"other_classes":[{`) || strings.Contains(text, "omitempty") {
+		t.Errorf("the state is %s", text[:min(len(text), 3000)])
+	}
+	old := strings.NewReplacer(`"work_seconds":`, `"work_seconds,omitempty":`, `"other_classes":`, `"other_classes,omitempty":`).Replace(string(data))
+	for _, text := range []string{string(data), old} {
+		var back forecast.State
+		ok(t, json.Unmarshal([]byte(text), &back))
+		if got := back.Snapshot.Batches[0].Spec.SLA; !reflect.DeepEqual(got, b.Spec.SLA) {
+			t.Errorf("read back, the SLA is %+v, want %+v", got, b.Spec.SLA)
+		}
+	}
+}
 
 func TestHide(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,9 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		spec, p := &s.Snapshot.Batches[i].Spec, &s.Snapshot.Batches[i].Progress
 		p.Batch, p.Tasks, p.Removed = spec.ID, spec.Tasks, len(s.Snapshot.Batches[i].Removed)
 		spec.Priority, spec.Deadline = p.Priority, p.Deadline
+		if s.NoMoney {
+			payNominally(&s.Snapshot.Batches[i])
+		}
 	}
 	return s.Validate()
 }
@@ -72,7 +75,7 @@ func (s *State) form() jsonform.Form {
 		training[d.Worker] = d.Training
 	}
 	return jsonform.Object(
-		"version", &version, "now", &s.Now, "pool", &s.Pool, "name", &s.Name, "policy", &s.Policy, "stopped,omitempty", &x.Stopped,
+		"version", &version, "now", &s.Now, "pool", &s.Pool, "name", &s.Name, "policy", &s.Policy, "no_money,omitempty", &s.NoMoney, "stopped,omitempty", &x.Stopped,
 		"gate,omitempty", jsonform.As(func() *gate { return gateOf(x) }, func(g *gate) { x.Gate, x.GateOpen = engine.Gate{On: true, Min: g.min, Max: g.max}, g.open }),
 		"tenants", jsonform.List(&x.Tenants, func(t *engine.Tenant) jsonform.Form {
 			return jsonform.Object("id", &t.ID, "weight", &t.Weight, "stopped,omitempty", &t.Stopped)
@@ -97,7 +100,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 	return jsonform.Object(
 		"id", &spec.ID, "name", jsonform.As(func() string { return s.Batches[spec.ID] }, func(name string) { s.Batches[spec.ID] = name }),
 		"tenant", &spec.Tenant, "state", &p.State, "stopped,omitempty", &p.Stopped, "tasks", &spec.Tasks, "redundancy", &spec.Rule,
-		"reward_micros", &spec.Reward, "budget_micros", &spec.Budget, "priority", &p.Priority, "deadline,omitempty", &p.Deadline,
+		"reward_micros,omitempty", s.money(&spec.Reward), "budget_micros,omitempty", s.money(&spec.Budget), "priority", &p.Priority, "deadline,omitempty", &p.Deadline,
 		"production,omitempty", &spec.Production, "training,omitempty", &spec.Training,
 		"lease_seconds", inSeconds(&spec.Lease), "grace_seconds,omitempty", inSeconds(&spec.Grace), "task_time_seconds", inSeconds(&spec.TaskTime), "ends_at,omitempty", &spec.EndsAt,
 		"qualifications,omitempty", &spec.Requirements,
@@ -107,7 +110,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),
 		"fresh", &p.Fresh, "issued", &p.Issued, "oldest_open", &p.OldestOpen, "planned", &p.Planned, "completed", &p.Completed, "labelled", &p.Labelled, "certainty,omitempty", &p.Certainty,
 		"labels_taken_over,omitempty", &p.TakenOver.Labels, "certainty_taken_over,omitempty", &p.TakenOver.Certainty,
-		"escrow_micros", &p.Escrow, "spent_micros", &p.Spent, "worked_seconds", inSeconds(&p.Worked),
+		"escrow_micros,omitempty", s.money(&p.Escrow), "spent_micros,omitempty", s.money(&p.Spent), "worked_seconds", inSeconds(&p.Worked),
 		"launched_at", &p.LaunchedAt, "first_started,omitempty", &p.FirstStarted, "labelled_tasks,omitempty", &b.Labelled,
 		"removed_tasks,omitempty", &b.Removed,
 		"past_rewards,omitempty", jsonform.List(&b.Past, func(x *engine.PastReward) jsonform.Form {
@@ -128,6 +131,23 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 	)
 }
 
+// amount is a sum of money, which is left out of a state without money.
+type amount struct {
+	of *State
+	at *crowd.Money
+}
+
+func (s *State) money(at *crowd.Money) any { return amount{s, at} }
+
+// IsZero reports whether it is left out.
+func (a amount) IsZero() bool { return a.of.NoMoney }
+
+// MarshalJSON implements json.Marshaler.
+func (a amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.at) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a amount) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, a.at) }
+
 func assignmentForm(of crowd.BatchID, a *engine.AssignmentSnapshot) jsonform.Form {
 	return jsonform.Object(
 		"n", jsonform.As(func() uint32 { return a.ID.N() }, func(n uint32) { a.ID = of.Assignment(n) }),
@@ -143,7 +163,6 @@ func assignmentForm(of crowd.BatchID, a *engine.AssignmentSnapshot) jsonform.For
 	)
 }
 
-// terms are an SLA in JSON.
 // gate is the pool's gate, of a snapshot that has one.
 type gate struct {
 	min, max int
@@ -164,11 +183,13 @@ func (g *gate) form() jsonform.Form {
 func (g *gate) MarshalJSON() ([]byte, error)    { return g.form().MarshalJSON() }
 func (g *gate) UnmarshalJSON(text []byte) error { return g.form().UnmarshalJSON(text) }
 
+// terms are an SLA in JSON.
 type terms engine.Terms
 
 func (t *terms) form() jsonform.Form {
-	return penaltyForm(&t.Penalty).With("tail_seconds", inSeconds(&t.Tail)).With("work_seconds,omitempty", inSeconds(&t.Work)).
-		With("other_classes,omitempty", jsonform.List(&t.Others, penaltyForm))
+	return append(penaltyForm(&t.Penalty), jsonform.Object(
+		"tail_seconds", inSeconds(&t.Tail), "work_seconds,omitempty", inSeconds(&t.Work), "other_classes,omitempty", jsonform.List(&t.Others, penaltyForm),
+	)...)
 }
 
 func penaltyForm(p *sla.Penalty) jsonform.Form {
@@ -178,8 +199,14 @@ func penaltyForm(p *sla.Penalty) jsonform.Form {
 	)
 }
 
-func (t *terms) MarshalJSON() ([]byte, error)    { return t.form().MarshalJSON() }
-func (t *terms) UnmarshalJSON(text []byte) error { return t.form().UnmarshalJSON(text) }
+// MarshalJSON implements json.Marshaler.
+func (t *terms) MarshalJSON() ([]byte, error) { return t.form().MarshalJSON() }
+
+// UnmarshalJSON implements json.Unmarshaler. Earlier programs wrote two names with
+// ",omitempty" in them, which are read as well.
+func (t *terms) UnmarshalJSON(text []byte) error {
+	return t.form().With("work_seconds,omitempty", inSeconds(&t.Work)).With("other_classes,omitempty", jsonform.List(&t.Others, penaltyForm)).UnmarshalJSON(text)
+}
 
 func (o *Observed) form() jsonform.Form {
 	return jsonform.Object(
