@@ -99,22 +99,22 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 	if err = lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)); err != nil {
 		return err
 	}
-	money := when(b.Released > 0, fmt.Sprintf(", %s given back, may spend %s", b.Released, b.BudgetMicros))
+	money := moneyMoved(&b)
 	switch {
-	case x.AddBudget && money == "":
-		money = reserved(b.Reserved, b.BudgetMicros)
-	case x.ReleaseBudget && money == "":
+	case money != "":
+	case x.AddBudget:
+		money = ", nothing more had to be reserved"
+	case x.ReleaseBudget:
 		money = ", nothing could be given back"
 	}
 	return r.tell(batchView{Batch: b}, nil, "%s %s: %s%s\n%s", b.ID, clean(b.Name), b.State, money, untrained(&b)+spare(&b))
 }
 
-// reserved says what a change with --add-budget reserved, and what the batch may spend.
-func reserved(more, budget crowd.Money) string {
-	if more > 0 {
-		return fmt.Sprintf(", %s more reserved, may spend %s", more, budget)
-	}
-	return ", nothing more had to be reserved"
+// moneyMoved says what a change has reserved or given back, and what the batch may spend then;
+// "": neither. The batch of a run's step may have no budget of its own.
+func moneyMoved(b *wire.Batch) string {
+	money := when(b.Released > 0, fmt.Sprintf(", %s given back", b.Released)) + when(b.Reserved > 0, fmt.Sprintf(", %s more reserved", b.Reserved))
+	return money + when(money != "" && b.BudgetMicros > 0, fmt.Sprintf(", may spend %s", b.BudgetMicros))
 }
 
 // spare is a line for a batch that holds more than it can need; "": it does not.
@@ -122,9 +122,10 @@ func spare(b *wire.Batch) string {
 	return when(b.Spare > 0, fmt.Sprintf("note: its budget is %s more than it can need; to have that back before its end: throng batch edit %s --release-budget\n", b.Spare, b.ID))
 }
 
-// lacking names the command that reserves what a budget lacks for a change.
+// lacking names the command that reserves what the budget of a batch lacks for a change. An
+// error of the field budget is about what the account or the run has, which that cannot help.
 func lacking(err error, command string) error {
-	if crowd.CodeOf(err) == crowd.BudgetTooSmall {
+	if crowd.CodeOf(err) == crowd.BudgetTooSmall && crowd.ErrorsOf(err)[0].Field != "budget" {
 		return &noted{err, "to take it from the tenant's account: " + command}
 	}
 	return err
@@ -168,9 +169,9 @@ func (x *BatchAddTasks) Run(c *Context, r *remote) error {
 	}
 	c.tellFile(x.File, out.Delimiter, out.Dropped)
 	b, err := r.Batch(c.Ctx, x.ID)
-	money := ""
-	if x.AddBudget {
-		money = reserved(out.Reserved, b.BudgetMicros)
+	money := when(x.AddBudget, ", nothing more had to be reserved")
+	if out.Reserved > 0 {
+		money = fmt.Sprintf(", %s more reserved, may spend %s", out.Reserved, b.BudgetMicros)
 	}
 	return r.tell(batchView{b, &out}, err, "%s %s: %s added, %d in all%s\n", b.ID, clean(b.Name), format.Count(out.Tasks, "task"), b.Tasks, money)
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/retention"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
@@ -17,6 +19,7 @@ type TenantRetention struct {
 	Set     []string `sep:"none" placeholder:"KIND=DAYS" help:"Keep answers, files or logs for so many days, as in answers=365; 0: for ever. Repeat it for several."`
 	Default []string `sep:"none" placeholder:"KIND" help:"Keep it for as long as the operator says. Repeat it for several."`
 	DryRun  bool     `help:"Change nothing; say what is deleted and when, with what --set and --default ask for."`
+	Yes     bool     `help:"Set it also where it deletes something at once."`
 	Remote
 }
 
@@ -45,6 +48,9 @@ func (t *TenantRetention) Run(c *Context, r *remote, id crowd.TenantID) error {
 	}
 	get := func() (wire.Retention, error) { return r.Retention(c.Ctx, id) }
 	if len(days) > 0 {
+		if err := t.sure(c, r, id, days); err != nil {
+			return err
+		}
 		get = func() (wire.Retention, error) { return r.SetRetention(c.Ctx, id, days) }
 	}
 	out, err := get()
@@ -65,6 +71,35 @@ func (t *TenantRetention) Run(c *Context, r *remote, id crowd.TenantID) error {
 		}
 		return []any{x.Kind, keptFor(x.Days), x.Since, by, keptFor(max(x.Least, 1)) + " to " + most}
 	})
+}
+
+// sure is the error of a change that deletes something at once, unless it is said that it may.
+func (t *TenantRetention) sure(c *Context, r *remote, id crowd.TenantID, days map[string]*int) error {
+	if t.Yes {
+		return nil
+	}
+	out, err := r.RetentionPreview(c.Ctx, id, days)
+	if err != nil {
+		return err
+	}
+	var goes []string
+	now := lists.Filter(out.Things, func(x wire.Expiry) bool { return goesNow(&out, &x) })
+	if n := len(now); n > 0 {
+		first := &now[0]
+		goes = append(goes, fmt.Sprintf("%s of %s%s", first.Kind, cmp.Or(idOf(first.Batch), idOf(first.Run)), when(n > 1, fmt.Sprintf(" and %d more", n-1))))
+	}
+	if !out.LogsBefore.IsZero() {
+		goes = append(goes, "details of entries of the audit log of before "+out.LogsBefore.Format("2006-01-02"))
+	}
+	if len(goes) == 0 {
+		return nil
+	}
+	return &noted{crowd.Errorf(crowd.Conflict, "this deletes at once, and for good: %s", strings.Join(goes, "; ")), "to look first: --dry-run; to delete it: --yes"}
+}
+
+// goesNow reports whether something is deleted at once.
+func goesNow(of *wire.RetentionPreview, x *wire.Expiry) bool {
+	return x.NeededBy == 0 && !x.At.After(of.At)
 }
 
 func keptFor(days int) string {
@@ -98,7 +133,7 @@ func (t *TenantRetention) preview(c *Context, r *remote, id crowd.TenantID, days
 		switch {
 		case x.NeededBy != 0:
 			when = "when " + x.NeededBy.String() + " has ended"
-		case !x.At.After(out.At):
+		case goesNow(&out, &x):
 			when = "now"
 		}
 		return []any{cmp.Or(idOf(x.Batch), idOf(x.Run)), x.Name, x.Kind, x.EndedAt, when}

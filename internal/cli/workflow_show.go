@@ -255,6 +255,9 @@ func showRun(w io.Writer, r *wire.Run) {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Reused > 0 {
 			again := "--ask-again has people asked again"
+			if r.From != "" { // what comes before that step is taken over whole
+				again = "--from " + clean(n.Name) + " --ask-again has people asked again"
+			}
 			if r.AskAgain {
 				again = "the run began after it; --from " + clean(n.Name) + " has people asked again here, too"
 			}

@@ -24,8 +24,10 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 		return err
 	}
 	b := e.newBatch(s)
-	if err := e.crowdSuffices(b, b.fewest); err != nil {
-		return err
+	if !s.SmallCrowdOK {
+		if err := e.crowdSuffices(b, b.fewest); err != nil {
+			return err
+		}
 	}
 	reserve, err := b.reserveFor(int(s.Tasks))
 	if err != nil {
@@ -92,7 +94,7 @@ func (b *batch) plannedAtFirst() int {
 // crowdSuffices checks that the pool has as many people who may do the batch
 // as a task that everybody may do wants answers from.
 func (e *Engine) crowdSuffices(b *batch, wanted int) error {
-	if b.spec.SmallCrowdOK || b.spec.Training { // who is to be trained may not be here yet
+	if b.spec.Training { // who is to be trained may not be here yet
 		return nil
 	}
 	c := e.crowdOf(b, wanted)

@@ -104,6 +104,7 @@ type Session struct {
 type SecondFactors struct {
 	Factors       []SecondFactor `json:"factors"`
 	RecoveryCodes int            `json:"recovery_codes" doc:"how many are left"`
+	Providers     []string       `json:"providers,omitempty" doc:"of accounts, with which they sign in"`
 }
 
 // SecondFactor is one of them.
@@ -145,6 +146,8 @@ type User struct {
 	Roles          []string           `json:"roles" doc:"held besides: viewer for the installation, n1/viewer for the tenant n1"`
 	Pool           crowd.PoolID       `json:"pool,omitempty" doc:"worker of this"`
 	Suspended      bool               `json:"suspended"`
+	SuspendedBy    string             `json:"suspended_by,omitempty" doc:"the provider of accounts that has suspended them, and lifts that; left out: an administrator has, or nobody"`
+	HasPassword    bool               `json:"has_password" doc:"they can sign in with a password; else by a provider of accounts only, or they have not used their one-time link yet"`
 	Serves         []crowd.TenantID   `json:"serves" doc:"a worker gets the tasks of these tenants only, those that have invited them; empty: of every tenant"`
 	Qualifications map[string]int     `json:"qualifications,omitempty" doc:"name to score, 0 to 100: birds is the installation's, north/birds that of the tenant north; a requester sees those of the installation and of their tenants"`
 	Prefers        map[string]float64 `json:"prefers,omitempty" doc:"how much they like each pool's work, from 0 to 1, as they have said; others: 0.5"`

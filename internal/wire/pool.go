@@ -128,7 +128,7 @@ type PoolDetail struct {
 	Pool
 	PoolSettings
 	CreatedAt    time.Time     `json:"created_at"`
-	Account      RetainerFunds `json:"purse"`
+	Account      RetainerFunds `json:"account"`
 	LowFunds     bool          `json:"low_funds,omitempty" doc:"there is no money left for waiting, or it lasts less than ten minutes for those on duty"`
 	NeededFunds  crowd.Money   `json:"needed_funds_micros,omitempty" doc:"with low_funds: what those on duty, or one person, are paid for waiting in ten minutes"`
 	BoundsUnused bool          `json:"bounds_unused,omitempty" doc:"min and max are kept, and bound nobody until the pool has a gate, calls its people or moves them"`

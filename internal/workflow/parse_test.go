@@ -213,9 +213,10 @@ func TestTruthIsNotShown(t *testing.T) {
 		renamed := text + "  q: {from: s, sql: 'select id, known as " + other + " from s'}\n  r:\n    from: q\n    crowd: {template: {kind: short_text}, reward: 1}\n"
 		same(t, "template of "+other, string(good(t, renamed).Step(3).Crowd().Template), `{"kind":"short_text","show":["id"]}`)
 		for _, names := range []string{"show: [" + other + "]", "question: \"${" + other + "}?\""} {
-			_, problems := parse(strings.Replace(renamed, "{kind: short_text}, reward: 1}", "{kind: short_text, "+names+"}, reward: 1}", 1))
-			if !strings.Contains(fmt.Sprint(problems), "is the known answer (truth)") {
-				t.Errorf("%s: %v", names, problems)
+			shows := strings.Replace(renamed, "{kind: short_text}, reward: 1}\n", "{kind: short_text, "+names+"}, reward: 1}\n", 1)
+			_, problems := workflow.Parse([]byte(shows), now, sqlEngine{})
+			if !strings.Contains(lines(problems), "is the known answer (truth)") {
+				t.Errorf("%s: %v\n%s", names, lines(problems), shows)
 			}
 		}
 	}

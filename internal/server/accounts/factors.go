@@ -64,11 +64,13 @@ func (s *Accounts) held(ctx context.Context, id crowd.WorkerID) ([]store.Factor,
 	return slices.DeleteFunc(list, func(f store.Factor) bool { return f.ConfirmedAt.IsZero() }), err
 }
 
-// Factors is what somebody signs in with besides their password.
+// Factors is what somebody signs in with besides their password, and with which providers
+// they do.
 type Factors struct {
-	List     []store.Factor // without their secrets
-	Recovery int            // codes that are left
-	SignedIn RecentSignIn   // of the caller, if they are theirs
+	List      []store.Factor // without their secrets
+	Recovery  int            // codes that are left
+	Providers []string       // at which they have an account, by their names
+	SignedIn  RecentSignIn   // of the caller, if they are theirs
 }
 
 // Factors returns those of p, or, for admins, of anybody. Who came with a limited token
@@ -92,6 +94,15 @@ func (s *Accounts) Factors(ctx context.Context, p *access.Principal, id crowd.Wo
 	}
 	for i := range f.List {
 		f.List[i].Secret = ""
+	}
+	for _, provider := range s.providers {
+		has, err := s.store.HasIdentity(ctx, provider.Issuer, id)
+		if err != nil {
+			return f, err
+		}
+		if has {
+			f.Providers = append(f.Providers, provider.Name)
+		}
 	}
 	f.Recovery, err = s.store.RecoveryCodes(ctx, id)
 	return f, err

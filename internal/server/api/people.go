@@ -16,7 +16,7 @@ import (
 func toUser(names accounts.Names, u store.User) wire.User {
 	return wire.User{ID: u.ID, Name: u.Name, FullName: u.FullName, Email: u.Email, EmailVerified: u.EmailVerified, Admin: u.Admin, Tenants: some(u.Tenants),
 		Roles: some(lists.Map(u.Roles, store.HeldRole.String)),
-		Pool:  u.Pool, Suspended: u.Suspended, Qualifications: names.Held(u), Prefers: toPrefers(u.Prefers),
+		Pool:  u.Pool, Suspended: u.Suspended, SuspendedBy: u.SuspendedBy, HasPassword: u.PasswordHash != "", Qualifications: names.Held(u), Prefers: toPrefers(u.Prefers),
 		Serves: some(u.Serves), CreatedAt: u.CreatedAt}
 }
 

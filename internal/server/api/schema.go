@@ -28,7 +28,7 @@ var schemaNames = map[string]string{
 	"PoolDecision": "DecisionOut", "PoolEdit": "Patch-v1-pools-by-idRequest", "PoolFunding": "Post-v1-pools-by-id-fundsRequest",
 	"PoolMetrics": "MetricsOut", "PoolMove": "MoveOut", "PoolPerson": "PersonOut", "PoolSample": "SampleOut", "Preview": "PreviewOutBody",
 	"PushKey": "KeyOutBody", "PushKeys": "KeysStruct", "PushSubscription": "SubscriptionOut", "Qualification": "Requirement", "Quality": "QualityOut",
-	"Retainer": "RetainerSettings", "RetainerFunds": "PurseOut", "Retire": "Post-v1-tests-by-id-retireRequest", "Retried": "AgainOutBody",
+	"Retainer": "RetainerSettings", "Retire": "Post-v1-tests-by-id-retireRequest", "Retried": "AgainOutBody",
 	"RulesToTest": "Post-v1-pools-by-id-rules-testRequest", "Run": "RunOut", "RunHead": "RunBrief", "RunningTry": "RunningOut",
 	"Secret": "SecretOutBody", "Setup": "Post-v1-setupRequest", "Skipped": "SkipOutBody", "SkippedAddress": "Skipped", "SlowItem": "SlowOut",
 	"Stop": "Post-v1-stopRequest", "Submit": "SubmitIn", "Submitted": "SubmitBody", "Target": "ControlTarget", "Tenant": "TenantOut",

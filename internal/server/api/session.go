@@ -27,7 +27,7 @@ func toAddress(a accounts.Address) wire.Address {
 }
 
 func toFactors(f accounts.Factors) wire.SecondFactors {
-	return wire.SecondFactors{RecoveryCodes: f.Recovery, Factors: lists.Map(f.List, func(x store.Factor) wire.SecondFactor {
+	return wire.SecondFactors{RecoveryCodes: f.Recovery, Providers: f.Providers, Factors: lists.Map(f.List, func(x store.Factor) wire.SecondFactor {
 		return wire.SecondFactor{ID: x.ID, Kind: string(x.Kind), Name: x.Name, CreatedAt: x.CreatedAt, UsedAt: x.UsedAt}
 	})}
 }

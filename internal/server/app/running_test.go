@@ -197,6 +197,17 @@ func TestAStepReservesWhatItNeeds(t *testing.T) {
 	for _, r := range []label.Rule{label.Count(3), rule} {
 		must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Redundancy = r; return nil }))(t)
 	}
+	large := func(allow bool) error {
+		return second(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error {
+			x.Redundancy, x.AllowSmallCrowd = label.Count(4), allow
+			return nil
+		}))
+	}
+	if err := large(false); crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), "the pool has 3") {
+		t.Errorf("more answers than the pool has people: %v", err)
+	}
+	ok(t, large(true))
+	must(w.Batches.Change(w.ctx, w.ann, id, func(x *batches.RunningSettings) error { x.Redundancy = rule; return nil }))(t)
 	if got := w.batch(id).Progress.Escrow; got != had || had == 0 || rule == label.Count(3) {
 		t.Errorf("%s is reserved after two edits that come to nothing, of %s by %s", got, had, rule)
 	}

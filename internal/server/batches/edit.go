@@ -2,6 +2,8 @@ package batches
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -76,7 +78,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		}
 		rule := template.Rule(x.Redundancy)
 		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
-			SmallCrowdOK: x.AllowSmallCrowd || b.Run != 0, Reserve: reserve, Release: x.ReleaseBudget || !b.HasBudget()}
+			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve, Release: x.ReleaseBudget || !b.HasBudget()}
 		err := e.Edit(now, id, edit)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && (x.AddBudget || !b.HasBudget()) {
 			missing, _ := e.Missing(id, &edit)
@@ -137,7 +139,10 @@ func (s *Batches) changeReserving(ctx context.Context, p *access.Principal, c co
 	if err := p.MayFor(access.BatchesTopUp, b.Spec.Tenant); err != nil {
 		return v, err
 	}
-	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the change"); err != nil {
+	if err := orchestrator.Affords(ctx, s.store, b.Run, amount, "the change"); crowd.CodeOf(err) == crowd.BudgetTooSmall {
+		return v, &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget",
+			Message: fmt.Sprintf("%s; to add to it: throng workflow top-up %s AMOUNT", strings.TrimPrefix(err.Error(), "budget: "), b.Run)}
+	} else if err != nil {
 		return v, err
 	}
 	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "budget", amount); err != nil {

@@ -69,7 +69,15 @@ func (rq *request) editTenant(id crowd.TenantID) error {
 	return rq.done(err, "/admin", "saved")
 }
 
-func (rq *request) deposit(id crowd.TenantID) error {
+// deposit puts money into a tenant's account, or takes it out, on the page of all tenants.
+func (rq *request) deposit(id crowd.TenantID) error { return rq.depositFrom("/admin", id) }
+
+// depositHere is deposit on the tenant's page, which who looks after money sees.
+func (rq *request) depositHere(id crowd.TenantID) error {
+	return rq.depositFrom("/tenants/"+id.String(), id)
+}
+
+func (rq *request) depositFrom(page string, id crowd.TenantID) error {
 	f := rq.sent()
 	amount, err := f.money("amount"), f.err()
 	if err == nil && amount < 0 {
@@ -82,7 +90,7 @@ func (rq *request) deposit(id crowd.TenantID) error {
 	if err == nil {
 		err = rq.App.Tenants.Deposit(rq.ctx(), rq.p, id, amount, f.text("note"))
 	}
-	return rq.done(err, "/admin", done)
+	return rq.done(err, page, done)
 }
 
 func (rq *request) createPool() error {

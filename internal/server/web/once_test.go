@@ -92,6 +92,9 @@ var sentTwice = map[string]func(c *company) *sheet{
 	"POST /admin/tenants/{tenant}/deposit": func(c *company) *sheet {
 		return c.boss.get("/admin").form("/admin/tenants/n1/deposit").set("amount", "7")
 	},
+	"POST /tenants/{tenant}/deposit": func(c *company) *sheet {
+		return c.boss.get("/tenants/n1").form("/tenants/n1/deposit").set("amount", "7")
+	},
 	"POST /admin/pools": func(c *company) *sheet { return c.boss.get("/admin").form("/admin/pools").set("name", "night") },
 	"POST /admin/pools/{pool}/fund": func(c *company) *sheet {
 		return c.boss.get("/admin/pools/p1").form("/admin/pools/p1/fund").set("amount", "7")

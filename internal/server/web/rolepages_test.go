@@ -174,7 +174,19 @@ func TestRolesAreShown(t *testing.T) {
 			b.get("/").at("/tenants/n1/roles").want(200, "People and roles of")
 		}
 		if name == "fin" {
-			b.get("/tenants/n1").want(200, "In the account").without("<p> ·", "<p>·")
+			page := b.get("/tenants/n1").want(200, "In the account").without("<p> ·", "<p>·")
+			page.form("/tenants/n1/deposit").set("amount", "-3").send().want(http.StatusUnprocessableEntity, "is not an amount", "In the account")
+			had, _, err := c.app.Tenants.Account(t.Context(), c.boss.principal(), 1, 0, 1)
+			equal(t, err, nil)
+			page.form("/tenants/n1/deposit").set("amount", "3").set("note", "invoice 7").send().want(200, "The money is in the account", "invoice 7").at("/tenants/n1")
+			f := b.get("/tenants/n1").form("/tenants/n1/deposit").set("amount", "1")
+			f.values.Set("do", "take out")
+			f.send().want(200)
+			have, _, err := c.app.Tenants.Account(t.Context(), c.boss.principal(), 1, 0, 1)
+			equal(t, err, nil)
+			equal(t, have-had, 2_000_000)
+		} else {
+			b.get("/tenants/n1").without("/tenants/n1/deposit")
 		}
 	}
 	page := c.boss.get("/admin/people").want(200)

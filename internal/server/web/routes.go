@@ -194,6 +194,7 @@ func routes() []route {
 		{pattern: "GET /tests/{test}", access: access.TestsGet, handle: numbered("test", (*request).test)},
 		{pattern: "POST /tests/{test}/retire", access: access.TestsRetire, handle: numbered("test", (*request).retireTest)},
 		{pattern: "GET /tenants/{tenant}", access: access.TenantsAccount, handle: ofTenant((*request).tenant)},
+		{pattern: "POST /tenants/{tenant}/deposit", access: access.TenantsDeposit, once: true, handle: ofTenant((*request).depositHere), form: "deposit", page: ofTenant((*request).tenant)},
 		{pattern: "POST /tenants/{tenant}/stop", access: access.TenantsUpdate, handle: ofTenant((*request).stopTenant)},
 		{pattern: "POST /tenants/{tenant}/block", access: access.AccountsBlockWorker, handle: ofTenant((*request).blockWorker)},
 

@@ -100,6 +100,7 @@ func TestAPageForWhoIsSuspended(t *testing.T) {
 	w.get("/work").want(200, "a cat?")
 	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {"1"}}).want(200)
 	w.get("/work").want(http.StatusForbidden, "Not allowed", "Your account is suspended").without("role")
+	c.boss.get("/admin/people/"+id).want(200, "With a password.", "Suspended by an administrator.")
 	c.boss.get("/admin/pools/p1").want(200, "suspended").without("is let go after it")
 	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {""}}).want(200)
 	w.get("/work").want(200).at("/signin")
