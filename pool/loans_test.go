@@ -225,3 +225,52 @@ func TestWhyTheyGoHome(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoMayBeLetGoIsOfTheirOwnPool: somebody who is lent counts among those who may be let go
+// in the pool that they belong to, by how long that pool lets nobody go who has moved.
+func TestWhoMayBeLetGoIsOfTheirOwnPool(t *testing.T) {
+	t.Parallel()
+	const short, long = 2 * time.Minute, 10 * time.Minute
+	moved := epoch.Add(-3 * time.Minute)
+	stays := "0 of 1 are let go: the others are in training, or came from another pool less than 10 min ago"
+	for _, x := range []struct {
+		home, host time.Duration // cool-downs
+		lent, own  int           // how many are let go of those who are lent, and of the host's
+	}{{short, long, 1, 0}, {long, short, 0, 1}, {short, short, 1, 1}, {long, long, 0, 0}} {
+		for _, list := range []string{"idle", "working", "outside"} {
+			control := NewControl(nil)
+			for id, cooldown := range map[crowd.PoolID]time.Duration{1: x.home, 2: x.host} {
+				if err := control.Set(id, "", Settings{Elasticity: "static(n=0)", Cooldown: cooldown}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			people := []Person{{ID: 1, Home: 1, Moved: moved}, {ID: 2, Moved: moved}}
+			host := Reading{Pool: 2, Affordable: -1}
+			switch list {
+			case "idle":
+				host.Workers, host.Idle = 2, people
+			case "working":
+				host.Workers, host.Working = 2, people
+			case "outside": // they are none of the Workers
+				host.Workers, host.Outside, host.Idle = 1, people[:1], people[1:]
+			}
+			d := control.Step(epoch, []Reading{{Pool: 1, Affordable: -1}, host}, fixed(0.5))
+			var want []crowd.WorkerID
+			if x.lent > 0 {
+				want = append(want, 1)
+			}
+			if x.own > 0 {
+				want = append(want, 2)
+			}
+			if !slices.Equal(d[1].Go, want) {
+				t.Errorf("%+v, %s: %v are let go, want %v", x, list, d[1].Go, want)
+			}
+			if got := slices.Contains(d[0].Why, stays); got != (x.lent == 0) {
+				t.Errorf("%+v, %s: of the pool that lends it says %q", x, list, d[0].Why)
+			}
+			if got := slices.Contains(d[1].Why, stays); got != (x.own == 0) {
+				t.Errorf("%+v, %s: of the pool that borrows it says %q", x, list, d[1].Why)
+			}
+		}
+	}
+}

@@ -69,6 +69,37 @@ func TestLabelsTakenOverCountForEnough(t *testing.T) {
 	}
 }
 
+// TestWhoIsAskedAgainDoesNotWait: a step that may have enough by labels of earlier runs asks
+// nobody before it has looked through all its items; where people are asked again there is
+// nothing to look for, and they begin with the first.
+func TestWhoIsAskedAgainDoesNotWait(t *testing.T) {
+	var rows strings.Builder // more than a step takes at a time
+	for i := range 1500 {
+		fmt.Fprintln(&rows, i)
+	}
+	for _, again := range []bool{false, true} {
+		w := newWorld(t)
+		first := w.load(orchestrator.NewRun{Text: askedOf("items", "")}, map[string]string{"items": "id\na\n"})
+		must(t, w.o.Start(w.ctx, first))
+		w.play()
+		id := w.load(orchestrator.NewRun{Text: askedOf("rows", "enough: {labels: 4}, "), Parent: first, From: "ask", AskAgain: again}, map[string]string{"rows": "id\n" + rows.String()})
+		must(t, w.o.Start(w.ctx, id))
+		for range 100 {
+			w.o.Step(w.ctx)
+			if n := w.node(id, "ask"); n.Batch != nil && n.Batch.Progress.Tasks > 0 {
+				break
+			}
+		}
+		n := w.node(id, "ask")
+		if n.Batch == nil || n.Batch.Progress.Tasks == 0 {
+			t.Fatalf("asked again %t: nobody is asked", again)
+		}
+		if all := n.Batch.Spec.Tasks == 1500; all == again {
+			t.Errorf("asked again %t: people are asked when there are %d tasks", again, n.Batch.Spec.Tasks)
+		}
+	}
+}
+
 // TestLabelsTakenOverCountForRowsThatCome: rows that are added to a run that goes on pass a
 // step by that has enough by labels which were taken over, also those of its own log.
 func TestLabelsTakenOverCountForRowsThatCome(t *testing.T) {

@@ -462,3 +462,28 @@ func TestTooFewPeopleForAStep(t *testing.T) {
 		t.Errorf("slowest: %+v, %v", slow, err)
 	}
 }
+
+// A later step that too few people may do keeps the run from its end, which is said before
+// the first item comes to it.
+func TestTooFewPeopleForALaterStep(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(strings.Replace(twoCrowds, "task_time: 20s", "task_time: 20s, redundancy: {count: 9}", 1), "id\n1\n2\n")
+	w.settle()
+	batch := w.node(id, "ask").Node.Batch
+	at := w.now.Add(time.Hour)
+	w.forecasts = map[crowd.BatchID]orchestrator.Forecast{batch: {Low: at, Median: at, High: at, Horizon: at.Add(time.Hour)}}
+	v := w.view(id)
+	n := w.node(id, "judge")
+	if n.Batch != nil || n.Waiting+n.Inside != 0 {
+		t.Fatalf("items are there already: %+v", n)
+	}
+	if want := "judge: it cannot finish: " + n.Crowd.String(); v.Outlook.Why != want || !v.Outlook.Median.IsZero() {
+		t.Errorf("the outlook is %+v, want %q", v.Outlook, want)
+	}
+	for i := range crowd.WorkerID(9) {
+		must(t, w.engine.SetWorker(w.now, engine.Worker{ID: 100 + i}))
+	}
+	if o := w.view(id).Outlook; o.Why != "" || o.Median.IsZero() {
+		t.Errorf("with enough people it is %+v", o)
+	}
+}

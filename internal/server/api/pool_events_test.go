@@ -6,18 +6,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// follow follows the events of the pool; next returns a message and its bytes.
-func (w *world) follow(query string) (next func() (e wire.PoolEvents, bytes int), leave func()) {
+// follow follows the events of the pool, from where the headers Last-Event-ID say, if there are
+// any; next returns a message and its bytes.
+func (w *world) follow(query string, last ...uint64) (next func() (e wire.PoolEvents, bytes int), leave func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.ctx)
 	req := must(http.NewRequestWithContext(ctx, http.MethodGet, w.admin.URL+"/v1/pools/p1/events"+query, nil))(w.t)
 	req.Header.Set("Authorization", "Bearer "+w.admin.Token)
+	for _, n := range last {
+		req.Header.Set("Last-Event-ID", strconv.FormatUint(n, 10))
+	}
 	resp := must(w.admin.HTTP.Do(req))(w.t)
 	if resp.StatusCode != http.StatusOK {
 		w.t.Fatalf("answered %d", resp.StatusCode)
@@ -69,10 +74,20 @@ func TestEventsOfAPool(t *testing.T) {
 	}
 	leave()
 	must3(w.workers[0].Submit(w.ctx, hand.Assignment, yes, false, 0))(t)
-	next, leave = w.follow(fmt.Sprint("?after=", seen.N)) // what came while nobody followed
-	e, _ := next()
-	if len(e.Events) < 2 || e.Missed != 0 || e.Events[0].N != seen.N+1 || e.Events[0].Event != 2 || e.Events[1].Event != 3 || *e.Events[0].Task != hand.Task {
-		t.Errorf("after %d: %+v", seen.N, e)
+	for _, x := range []struct {
+		query string
+		last  []uint64
+	}{ // what came while nobody followed
+		{fmt.Sprint("?after=", seen.N), nil},
+		{"", []uint64{seen.N}},                              // as browsers come back
+		{fmt.Sprint("?after=", seen.N-1), []uint64{seen.N}}, // with the address with which they came first
+	} {
+		next, leave = w.follow(x.query, x.last...)
+		e, _ := next()
+		if len(e.Events) < 2 || e.Missed != 0 || e.Events[0].N != seen.N+1 || e.Events[0].Event != 2 || e.Events[1].Event != 3 || *e.Events[0].Task != hand.Task {
+			t.Errorf("after %d, by %q and %d: %+v", seen.N, x.query, x.last, e)
+		}
+		leave()
 	}
 }
 

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -34,5 +35,26 @@ func TestDivide(t *testing.T) {
 	}
 	if parts := divide(5, map[crowd.TenantID]float64{1: 0}); len(parts) != 0 {
 		t.Errorf("nobody used it: %v", parts)
+	}
+}
+
+// TestWhoBearsTheRest: what rounding leaves goes to the largest remainders, and of equal ones
+// to the least id.
+func TestWhoBearsTheRest(t *testing.T) {
+	for _, x := range []struct {
+		amount  crowd.Money
+		weights map[crowd.TenantID]float64
+		want    map[crowd.TenantID]crowd.Money
+	}{
+		{10, map[crowd.TenantID]float64{1: 1, 2: 2, 3: 4}, map[crowd.TenantID]crowd.Money{1: 1, 2: 3, 3: 6}},     // 1.43, 2.86, 5.71
+		{10, map[crowd.TenantID]float64{1: 4, 2: 2, 3: 1}, map[crowd.TenantID]crowd.Money{1: 6, 2: 3, 3: 1}},     // the same
+		{10, map[crowd.TenantID]float64{1: 5.4, 2: 3.6, 3: 1}, map[crowd.TenantID]crowd.Money{1: 5, 2: 4, 3: 1}}, // the largest part has the least remainder
+		{1, map[crowd.TenantID]float64{5: 1, 3: 1, 9: 1}, map[crowd.TenantID]crowd.Money{5: 0, 3: 1, 9: 0}},
+		{5, map[crowd.TenantID]float64{5: 1, 3: 1, 9: 1}, map[crowd.TenantID]crowd.Money{5: 2, 3: 2, 9: 1}},
+		{7, map[crowd.TenantID]float64{2: 0.25}, map[crowd.TenantID]crowd.Money{2: 7}},
+	} {
+		if got := divide(x.amount, x.weights); !maps.Equal(got, x.want) {
+			t.Errorf("%d by %v: %v, want %v", x.amount, x.weights, got, x.want)
+		}
 	}
 }

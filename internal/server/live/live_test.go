@@ -26,6 +26,7 @@ type faulty struct {
 	store.Store
 	commits atomic.Int64
 	fails   atomic.Bool
+	blind   atomic.Bool   // it cannot be read
 	hold    chan struct{} // if not nil, each commit takes one from it first
 }
 
@@ -42,6 +43,13 @@ func (f *faulty) Commit(ctx context.Context, c *engine.Changes) error {
 	return f.Store.Commit(ctx, c)
 }
 
+func (f *faulty) Snapshot(ctx context.Context, id crowd.PoolID) (*engine.Snapshot, error) {
+	if f.blind.Load() {
+		return nil, errDisk
+	}
+	return f.Store.Snapshot(ctx, id)
+}
+
 // world is one pool with a tenant that has money, and workers.
 type world struct {
 	t        *testing.T
@@ -54,6 +62,7 @@ type world struct {
 	workers  []crowd.WorkerID
 	changes  atomic.Int64 // calls of Changed
 	restored atomic.Int64 // calls of Restored
+	ahead    atomic.Int64 // by how much the pool's clock is, in nanoseconds
 }
 
 const money = 1000 * crowd.Unit
@@ -84,7 +93,7 @@ func newWorld(t *testing.T, workers int) *world {
 func (w *world) open() {
 	w.t.Helper()
 	w.pools = live.New(live.Config{
-		Store: w.store, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, Log: slog.New(slog.DiscardHandler),
 		Changed:  func(*engine.Changes) { w.changes.Add(1) },
 		Restored: func(crowd.PoolID, []engine.OnCall) { w.restored.Add(1) },
 	})
@@ -266,6 +275,84 @@ func TestReadingGoesOnWhileTheStoreFails(t *testing.T) {
 		ok(t, w.submit(hand))
 		if st := look(); st.Progress.Completed != 1 {
 			t.Errorf("%d answered at last", st.Progress.Completed)
+		}
+	})
+}
+
+// TestTheStoreCannotBeRead: a pool whose store fails and cannot be read either refuses also
+// what only reads, tries again no sooner than it says, and then goes on.
+func TestTheStoreCannotBeRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		batch := w.launch(2)
+		hand, before := w.next(w.workers[0]), w.restored.Load()
+		read := func() (st engine.Status, err error) {
+			err = w.pool.Read(w.ctx, func(e *engine.Engine, _ time.Time) { st, _ = e.Status(batch) })
+			return st, err
+		}
+		unreadable := func(when string) {
+			t.Helper()
+			_, err := read()
+			refused(t, err, crowd.Unavailable)
+			refused(t, w.submit(hand), crowd.Unavailable)
+			if n := w.restored.Load() - before; n != 0 {
+				t.Errorf("%s: the pool went on %d times", when, n)
+			}
+		}
+		w.store.fails.Store(true)
+		w.store.blind.Store(true)
+		refused(t, w.submit(hand), crowd.Unavailable)
+		unreadable("at once")
+		w.store.fails.Store(false)
+		<-time.After(2 * time.Second)
+		unreadable("when it tries again")
+		w.store.blind.Store(false)
+		refused(t, w.submit(hand), crowd.Unavailable) // it has just tried
+		if st, err := read(); err != nil || st.Running != 1 || st.Progress.Completed != 0 {
+			t.Errorf("what is durable is not read: %d held, %d answered, %v", st.Running, st.Progress.Completed, err)
+		}
+		<-time.After(2 * time.Second)
+		ok(t, w.submit(hand))
+		if st, err := read(); err != nil || st.Progress.Completed != 1 || w.restored.Load() != before+1 {
+			t.Errorf("it goes on with %d answers, restored %d times, %v", st.Progress.Completed, w.restored.Load()-before, err)
+		}
+	})
+}
+
+// TestNumbersRiseThoughTheClockIsPutBack: events are numbered on from the last when the pool
+// goes on from the store, whatever its clock says.
+func TestNumbersRiseThoughTheClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		newest, _, after, stop, err := w.pool.Follow(w.ctx)
+		ok(t, err)
+		defer stop()
+		w.launch(4)
+		for _, by := range []time.Duration{0, -time.Hour, -2 * time.Hour} {
+			held := w.next(w.workers[0])
+			w.store.fails.Store(true)
+			refused(t, w.submit(held), crowd.Unavailable)
+			w.store.fails.Store(false)
+			<-time.After(2 * time.Second)
+			w.ahead.Store(int64(by)) // the pool counts its pause by the clock: it is over then, too
+			for range 4000 {
+				if w.submit(held) == nil {
+					break
+				}
+				<-time.After(time.Second)
+			}
+			x := after(newest)
+			if len(x.List) == 0 {
+				t.Fatalf("by a clock that was put to %s nothing is told after event %d", by, newest)
+			}
+			for _, e := range x.List {
+				if e.N <= newest {
+					t.Errorf("by a clock that was put to %s event %d comes after %d", by, e.N, newest)
+				}
+				newest = e.N
+			}
 		}
 	})
 }

@@ -107,6 +107,27 @@ func TestRunsArrive(t *testing.T) {
 	same(t, "items of the step", o.Steps[0].In, int64(4))
 }
 
+// TestWhichRunsAreLate: with an SLA per run, a run that ends in time costs nothing and is not
+// late; with one per item, that is said of the items of all runs.
+func TestWhichRunsAreLate(t *testing.T) {
+	for _, x := range []struct {
+		per                   string
+		ended, promised, late int
+		penalty               crowd.Money
+	}{
+		{"{per: run, penalty: constant, after: 150s, cost: 1.00}", 3, 3, 1, crowd.Unit},
+		{"{per: item, penalty: constant, after: 90s, cost: 1.00}", 3, 6, 4, 4 * crowd.Unit}, // after 60, 120, 120, 180, 60 and 120 s
+	} {
+		p := planOf(t, strings.Replace(oneQueue, "{penalty: constant, after: 90s, cost: 1.00}", x.per, 1))
+		p.Load.Arrivals, p.Load.Runs, p.Load.Rows = sim.Arrivals{Times: []time.Duration{0, time.Minute, 10 * time.Minute}}, true, 2
+		p.Models, p.Policies = Models{"answer": {Time: sim.Constant(60)}}, []string{"fifo"}
+		o := p.must(t).Variants[0].Runs[0]
+		same(t, x.per+": latencies", o.Latency, []float64{120, 180, 120})
+		same(t, x.per+": ended, promised, late", []int{o.Ended, o.Promised, o.Late}, []int{x.ended, x.promised, x.late})
+		same(t, x.per+": penalty", o.Penalty, x.penalty)
+	}
+}
+
 // TestOneRowBecomesFour: of a row that a query splits, the items end, and not the row.
 func TestOneRowBecomesFour(t *testing.T) {
 	o := runOf(t, `
