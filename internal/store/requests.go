@@ -85,8 +85,12 @@ func WithEffects(ctx context.Context, effects ...*Effect) context.Context {
 }
 
 // Preparing returns a context for transactions that only prepare for the effect of a
-// request: after them it can be begun again from the start. They keep no acts either.
+// request: after them it can be begun again from the start. They keep no acts either,
+// and use up nothing that was shown.
 func Preparing(ctx context.Context) context.Context {
+	if ShownOf(ctx) != nil {
+		ctx = WithShown(ctx, nil)
+	}
 	if len(EffectsOf(ctx))+len(ActsOf(ctx)) == 0 {
 		return ctx
 	}

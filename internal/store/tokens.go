@@ -48,9 +48,10 @@ type Token struct {
 
 // Basis is what a change rests on: what is not so any more when it is made refuses it.
 type Basis struct {
-	Password string // the hash that the person has; "": any
-	Factor   int64  // a confirmed second factor of theirs; 0: none
-	Token    int64  // with which it is asked, of somebody who is not suspended; 0: none
+	Password string    // the hash that the person has; "": any
+	Factor   int64     // a confirmed second factor of theirs; 0: none
+	Token    int64     // with which it is asked, of somebody who is not suspended; 0: none
+	Since    time.Time // their sessions have not ended, by an Ending, later than then; zero: whenever
 }
 
 // ErrLapsed is the error about a basis that is there no more.
@@ -59,6 +60,7 @@ var ErrLapsed = crowd.Errorf(crowd.Unauthenticated, "what you came with has ende
 // Ending is what ends, at once, of what lets people act as somebody.
 type Ending struct {
 	User     crowd.WorkerID
+	At       time.Time // with sessions, sign-ins that were begun before end, too: see Basis.Since
 	Basis    Basis
 	Kinds    []TokenKind // their tokens of these kinds end
 	But      int64       // but for this one; 0: none

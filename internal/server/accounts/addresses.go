@@ -125,10 +125,9 @@ func (part *addressCases) ChangeAddress(ctx context.Context, p *access.Principal
 	if err := ValidAddress(address); err != nil {
 		return crowd.Fieldf("address", "%v", err)
 	}
-	if _, err := s.prove(ctx, p, &proof); err != nil {
-		return err
-	}
-	return part.ask(ctx, p, access.AccountsChangeAddress, p.User.ID, address)
+	return s.prove(ctx, p, &proof, func(ctx context.Context, u *store.User) error {
+		return part.ask(ctx, p, access.AccountsChangeAddress, u.ID, address)
+	})
 }
 
 // AskForAddress asks again at the address at which somebody is asked, or at the one that they

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -49,11 +50,11 @@ func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, els
 		case c.Code == "" && c.Passkey.Answer == "" && c.Passkey.asked.text != "":
 			return "", wantedOf(held)
 		case c.Code == "" && c.Passkey.Answer == "":
-			return "", s.challenge(ctx, u, held)
+			return "", s.challenge(ctx, u, held, c.begun)
 		default:
 			var session string
 			c.recover = func(hash string) (err error) {
-				session, err = s.recoveredSession(ctx, u, hash)
+				session, err = s.recoveredSession(ctx, u, c.begun, hash)
 				return err
 			}
 			if err := s.checkFactor(store.Preparing(ctx), u, c, held); err != nil || session != "" {
@@ -61,7 +62,7 @@ func (s *Accounts) enter(ctx context.Context, u *store.User, c *Credentials, els
 			}
 		}
 	}
-	t := s.sessionOf(ctx, u)
+	t := s.sessionOf(ctx, u, c.begun)
 	t.FactorElsewhere, t.Basis.Factor = elsewhere, c.shown
 	return s.newSession(ctx, &t)
 }
@@ -76,11 +77,11 @@ func (s *Accounts) newSession(ctx context.Context, t *store.Token) (string, erro
 
 // recoveredSession is newSession of who shows a recovery code with this hash, which is used
 // up with it only: there are few of them, and no other way in may be left.
-func (s *Accounts) recoveredSession(ctx context.Context, u *store.User, hash string) (string, error) {
+func (s *Accounts) recoveredSession(ctx context.Context, u *store.User, begun time.Time, hash string) (string, error) {
 	if err := s.store.DeleteExpiredTokens(store.Preparing(ctx), s.clock.Time()); err != nil {
 		return "", err
 	}
-	t := s.sessionOf(ctx, u)
+	t := s.sessionOf(ctx, u, begun)
 	secret := s.newSecret(&t, sessionPrefix)
 	if err := s.store.UseRecoveryCode(ctx, u.ID, hash, &t); err != nil {
 		return "", err
@@ -91,10 +92,10 @@ func (s *Accounts) recoveredSession(ctx context.Context, u *store.User, hash str
 // ofSignIn is the purpose of tickets of who has shown their first factor.
 const ofSignIn = "challenge"
 
-// challenge returns a FactorWanted for a person with factors, or another error. It is worth
-// nothing once they have another password.
-func (s *Accounts) challenge(ctx context.Context, u *store.User, held []store.Factor) error {
-	t, err := s.newTicket(ctx, ofSignIn, u.ID.String(), u.PasswordHash)
+// challenge returns a FactorWanted for a person with factors who began to sign in at a time, or
+// another error. It is worth nothing once they have another password, or their sessions end.
+func (s *Accounts) challenge(ctx context.Context, u *store.User, held []store.Factor, begun time.Time) error {
+	t, err := s.newTicket(ctx, ofSignIn, u.ID.String(), begun, u.PasswordHash)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (s *Accounts) FinishFactor(ctx context.Context, challenge string, c Credent
 	if err != nil {
 		return "", err
 	}
-	c.Passkey.asked = t
+	c.Passkey.asked, c.begun = t, t.begun
 	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsFinishFactor, u.ID)
 	return s.enter(ctx, &u, &c, false)
 }
@@ -217,21 +218,39 @@ func (s *Accounts) useCode(ctx context.Context, u *store.User, c *Credentials, h
 			continue
 		}
 		f.Counter, f.UsedAt, c.shown = step, now, f.ID
-		return orWrong(s.store.UseFactor(ctx, f), crowd.Conflict)
+		return orWrong(s.use(ctx, c, &store.Shown{User: u.ID, Factor: f}))
 	}
 	hash := auth.HashRecoveryCode(code)
 	if hash == "" {
 		return errCode
 	}
 	if c.recover != nil {
-		return orWrong(c.recover(hash), crowd.NotFound)
+		return orWrong(c.recover(hash))
 	}
-	return orWrong(s.store.UseRecoveryCode(ctx, u.ID, hash, nil), crowd.NotFound)
+	return orWrong(s.use(ctx, c, &store.Shown{User: u.ID, Recovery: hash}))
 }
 
-// orWrong returns errCode for an error with a code.
-func orWrong(err error, code crowd.Code) error {
-	if crowd.CodeOf(err) == code {
+// use uses up what somebody shows, with the change that they show it for, if there is one.
+func (s *Accounts) use(ctx context.Context, c *Credentials, x *store.Shown) error {
+	if c.change != nil {
+		if err := c.change(ctx, x); err != nil || x.Kept() {
+			return err
+		}
+		// Nothing was to be changed. It is used up nevertheless: else it would not be known
+		// whether it is right, and guesses would be forgotten.
+	}
+	switch {
+	case x.Challenge != "":
+		return s.store.UsePasskey(ctx, x.Factor, x.Challenge, x.Expires)
+	case x.Recovery != "":
+		return s.store.UseRecoveryCode(ctx, x.User, x.Recovery, nil)
+	}
+	return s.store.UseFactor(ctx, x.Factor)
+}
+
+// orWrong returns errCode for the error about a code that is not good any more.
+func orWrong(err error) error {
+	if errors.Is(err, store.ErrUsed) {
 		return errCode
 	}
 	return err

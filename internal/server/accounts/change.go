@@ -83,7 +83,7 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
 	store.Tell(ctx, "user", *before, *u)
 	if before.Suspended && !u.Suspended {
-		if err := s.store.EndAccess(store.Preparing(ctx), store.Ending{User: u.ID, Kinds: []store.TokenKind{store.SessionToken, store.APIToken}}); err != nil {
+		if err := s.store.EndAccess(store.Preparing(ctx), store.Ending{User: u.ID, At: s.clock.Time(), Kinds: []store.TokenKind{store.SessionToken, store.APIToken}}); err != nil {
 			return err
 		}
 	}

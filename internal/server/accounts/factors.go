@@ -133,38 +133,45 @@ func (s *Accounts) recentSignIn(u *store.User, t *store.Token, held []store.Fact
 	return RecentSignIn{Needed: u.PasswordHash == "" && len(held) == 0, Good: s.clock.Time().Before(until), Until: until}
 }
 
-// prove returns p's person as they are, if a proof is right and they come with a session: who
-// has found a token or a session does not keep the account by it.
-func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof) (store.User, error) {
+// prove makes a change of p's person as they are, if a proof is right and they come with a
+// session: who has found a token or a session does not keep the account by it. What is shown is
+// used up with the change, which is not made if their session or their password is another by
+// then.
+func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof, change func(ctx context.Context, u *store.User) error) error {
 	if p.Token.Kind == store.APIToken {
-		return store.User{}, crowd.Errorf(crowd.Conflict, "a token for programs cannot change your address or how you sign in: sign in with a browser")
+		return crowd.Errorf(crowd.Conflict, "a token for programs cannot change your address or how you sign in: sign in with a browser")
 	}
 	u, err := s.store.User(ctx, p.User.ID)
 	if err != nil {
-		return u, err
+		return err
 	}
 	c := Credentials{Name: u.Name, Password: proof.Password, Code: proof.Code, From: access.SenderOf(ctx).Address, Device: proof.Device, Passkey: proof.Passkey}
 	if u.PasswordHash != "" {
 		if len(c.Password) > auth.MaxPassword*4 {
-			return u, errThisPassword
+			return errThisPassword
 		}
 		ok, err := s.checkGuess(ctx, &c, &u)
 		if err != nil {
-			return u, err
+			return err
 		}
 		if !ok {
-			return u, errThisPassword
+			return errThisPassword
 		}
 	}
 	held, err := s.held(ctx, u.ID)
 	if err != nil {
-		return u, err
+		return err
 	}
 	if r := s.recentSignIn(&u, &p.Token, held); r.Needed && !r.Good {
-		return u, errNotRecently
+		return errNotRecently
+	}
+	basis := store.Basis{Password: u.PasswordHash, Token: p.Token.ID}
+	c.change = func(ctx context.Context, shown *store.Shown) error {
+		shown.User, shown.Basis = u.ID, basis
+		return change(store.WithShown(ctx, shown), &u)
 	}
 	if len(held) == 0 {
-		return u, nil
+		return c.change(ctx, &store.Shown{})
 	}
 	if c.Passkey.Answer != "" {
 		err = s.askedForProof(ctx, p, &c.Passkey)
@@ -172,9 +179,9 @@ func (s *Accounts) prove(ctx context.Context, p *access.Principal, proof *Proof)
 		err = wantedOf(held)
 	}
 	if err != nil {
-		return u, asField(err)
+		return asField(err)
 	}
-	return u, asField(s.checkFactor(ctx, &u, &c, held))
+	return asField(s.checkFactor(ctx, &u, &c, held))
 }
 
 var errNotRecently = crowd.Errorf(crowd.Conflict, "you have no password and no second factor here, and signed in more than %d minutes ago: sign out, sign in again, and then do this", Recently/time.Minute)
@@ -185,7 +192,7 @@ var errThisPassword = crowd.Fieldf("password", "is not the password that you hav
 // signed in.
 func asField(err error) error {
 	var e *crowd.Error
-	if errors.As(err, &e) && e.Code == crowd.Unauthenticated {
+	if errors.As(err, &e) && e.Code == crowd.Unauthenticated && e.Field != "" {
 		return crowd.Fieldf(e.Field, "%s", e.Message)
 	}
 	return err
@@ -213,13 +220,15 @@ func (s *Accounts) BeginTOTP(ctx context.Context, p *access.Principal, name stri
 	if name, err = s.newFactor(ctx, p, name, "Authenticator app"); err != nil {
 		return "", err
 	}
-	u, err := s.prove(ctx, p, &proof)
+	secret = auth.NewTOTP()
+	err = s.prove(ctx, p, &proof, func(ctx context.Context, u *store.User) error {
+		_, err := s.store.CreateFactor(ctx, store.Factor{User: u.ID, Kind: store.TOTP, Name: name, Secret: secret, CreatedAt: s.clock.Time()}, nil)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
-	secret = auth.NewTOTP()
-	_, err = s.store.CreateFactor(ctx, store.Factor{User: u.ID, Kind: store.TOTP, Name: name, Secret: secret, CreatedAt: s.clock.Time()}, nil)
-	return secret, err
+	return secret, nil
 }
 
 var errBegun = crowd.Errorf(crowd.Conflict, "this was set up, given up or begun anew elsewhere: look at what your account has, and begin again if it is not there")
@@ -291,22 +300,24 @@ func firstCodes(list []store.Factor) (codes, hashes []string) {
 
 // NewRecoveryCodes returns new recovery codes of p, in place of those that there are.
 func (s *Accounts) NewRecoveryCodes(ctx context.Context, p *access.Principal, proof Proof) ([]string, error) {
-	u, err := s.prove(ctx, p, &proof)
-	if err != nil {
-		return nil, err
-	}
-	s.people.Lock()
-	defer s.people.Unlock()
-	held, err := s.held(ctx, u.ID)
-	if err != nil {
-		return nil, err
-	}
-	if len(held) == 0 {
-		return nil, crowd.Errorf(crowd.Conflict, "you have no second factor: recovery codes come with the first one")
-	}
 	codes, hashes := newCodes()
-	ctx, _ = s.acting(ctx, p, access.AccountsNewRecoveryCodes, u.ID)
-	return codes, s.store.PutRecoveryCodes(ctx, u.ID, hashes)
+	err := s.prove(ctx, p, &proof, func(ctx context.Context, u *store.User) error {
+		s.people.Lock()
+		defer s.people.Unlock()
+		held, err := s.held(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		if len(held) == 0 {
+			return crowd.Errorf(crowd.Conflict, "you have no second factor: recovery codes come with the first one")
+		}
+		ctx, _ = s.acting(ctx, p, access.AccountsNewRecoveryCodes, u.ID)
+		return s.store.PutRecoveryCodes(ctx, u.ID, hashes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
 }
 
 // RemoveFactor takes a factor of p away.
@@ -320,18 +331,18 @@ func (s *Accounts) RemoveFactor(ctx context.Context, p *access.Principal, id int
 	if i < 0 {
 		return none
 	}
-	if _, err := s.prove(ctx, p, &proof); err != nil {
+	return s.prove(ctx, p, &proof, func(ctx context.Context, u *store.User) error {
+		s.people.Lock()
+		defer s.people.Unlock()
+		defer s.sessions.clear()
+		ctx, act := s.acting(ctx, p, access.AccountsRemoveFactor, u.ID)
+		act.Before = factorTold{id, held[i].Kind, held[i].Name}
+		err := s.store.DeleteFactor(ctx, u.ID, id)
+		if crowd.CodeOf(err) == crowd.NotFound {
+			err = none
+		}
 		return err
-	}
-	s.people.Lock()
-	defer s.people.Unlock()
-	defer s.sessions.clear()
-	ctx, act := s.acting(ctx, p, access.AccountsRemoveFactor, p.User.ID)
-	act.Before = factorTold{id, held[i].Kind, held[i].Name}
-	if err = s.store.DeleteFactor(ctx, p.User.ID, id); crowd.CodeOf(err) == crowd.NotFound {
-		return none
-	}
-	return err
+	})
 }
 
 // ResetFactors takes all factors of somebody away who has lost them, and ends their

@@ -205,7 +205,7 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 	if u, err = s.accept(ctx, i, u); err != nil {
 		return "", err
 	}
-	t := s.accounts.sessionOf(ctx, &u)
+	t := s.accounts.sessionOf(ctx, &u, now)
 	return s.accounts.issue(ctx, &t, sessionPrefix)
 }
 

@@ -86,28 +86,26 @@ func (part *passkeyCases) BeginPasskey(ctx context.Context, p *access.Principal,
 	if err != nil {
 		return err
 	}
-	u, err := s.prove(ctx, p, &proof)
-	if err != nil {
+	return s.prove(ctx, p, &proof, func(ctx context.Context, u *store.User) error {
+		held, err := s.held(ctx, u.ID)
+		if err != nil {
+			return err
+		}
+		keys, err := keysOf(held)
+		if err != nil {
+			return err
+		}
+		begun := begunPasskey{Handle: randomBytes(), Challenge: randomBytes(), Session: p.Token.ID}
+		if len(keys) > 0 {
+			begun.Handle = keys[0].Handle // so that authenticators show one account, not two
+		}
+		text, err := json.Marshal(begun)
+		if err != nil {
+			return err
+		}
+		_, err = s.store.CreateFactor(ctx, store.Factor{User: u.ID, Kind: store.Passkey, Name: name, Secret: string(text), CreatedAt: s.clock.Time()}, nil)
 		return err
-	}
-	held, err := s.held(ctx, u.ID)
-	if err != nil {
-		return err
-	}
-	keys, err := keysOf(held)
-	if err != nil {
-		return err
-	}
-	begun := begunPasskey{Handle: randomBytes(), Challenge: randomBytes(), Session: p.Token.ID}
-	if len(keys) > 0 {
-		begun.Handle = keys[0].Handle // so that authenticators show one account, not two
-	}
-	text, err := json.Marshal(begun)
-	if err != nil {
-		return err
-	}
-	_, err = s.store.CreateFactor(ctx, store.Factor{User: u.ID, Kind: store.Passkey, Name: name, Secret: string(text), CreatedAt: s.clock.Time()}, nil)
-	return err
+	})
 }
 
 // makingPasskey is a passkey that is being set up.
@@ -237,7 +235,7 @@ func (part *passkeyCases) AskForProof(ctx context.Context, p *access.Principal, 
 	if err != nil || p.Token.Kind == store.APIToken {
 		return "", "", err
 	}
-	t, err := s.newTicket(ctx, forProof, strconv.FormatInt(p.Token.ID, 10))
+	t, err := s.newTicket(ctx, forProof, strconv.FormatInt(p.Token.ID, 10), s.clock.Time())
 	if err != nil {
 		return "", "", err
 	}
@@ -272,7 +270,7 @@ func (s *Accounts) checkPasskey(ctx context.Context, c *Credentials, held []stor
 			return errPasskey
 		}
 		c.shown = held[i].ID
-		return s.usePasskey(ctx, held[i], shown, &c.Passkey, false)
+		return s.usePasskey(ctx, held[i], shown, c, false)
 	})
 }
 
@@ -290,7 +288,8 @@ func (s *Accounts) tryPasskey(from netip.Addr, try func() error) error {
 }
 
 // usePasskey checks that a passkey was shown for a ticket, and uses the ticket up.
-func (s *Accounts) usePasskey(ctx context.Context, f store.Factor, shown *passkey.Shown, with *Passkey, alone bool) error {
+func (s *Accounts) usePasskey(ctx context.Context, f store.Factor, shown *passkey.Shown, c *Credentials, alone bool) error {
+	with := &c.Passkey
 	if with.asked.text == "" { // nobody was asked
 		return errPasskey
 	}
@@ -306,10 +305,10 @@ func (s *Accounts) usePasskey(ctx context.Context, f store.Factor, shown *passke
 		return s.notShown(err, &f, errPasskey)
 	}
 	f.UsedAt = s.clock.Time()
-	switch err = s.store.UsePasskey(ctx, f, auth.HashSecret(with.asked.text), with.asked.until); {
+	switch err = s.use(ctx, c, &store.Shown{User: f.User, Factor: f, Challenge: auth.HashSecret(with.asked.text), Expires: with.asked.until}); {
 	case errors.Is(err, store.ErrAnswered):
 		return errPasskey
-	case crowd.CodeOf(err) == crowd.Conflict:
+	case errors.Is(err, store.ErrUsed):
 		s.log.Warn("a passkey has counted less than before: there may be a copy of it", "person", f.User.String(), "factor", f.ID)
 		return errCopied
 	}
@@ -327,7 +326,7 @@ func (part *passkeyCases) AskForPasskey(ctx context.Context, origin string) (tic
 	if err != nil {
 		return "", "", err
 	}
-	t, err := s.newTicket(ctx, forAnybody, "anybody")
+	t, err := s.newTicket(ctx, forAnybody, "anybody", s.clock.Time())
 	if err != nil {
 		return "", "", err
 	}
@@ -363,7 +362,7 @@ func (part *passkeyCases) SignInWithPasskey(ctx context.Context, c Credentials) 
 			return err
 		}
 		ctx, _ := s.acting(ctx, &access.Principal{User: u}, access.AccountsSignInWithPasskey, u.ID)
-		switch err := s.usePasskey(store.Preparing(ctx), f, shown, &c.Passkey, true); {
+		switch err := s.usePasskey(store.Preparing(ctx), f, shown, &c, true); {
 		case err != nil:
 			return err
 		case u.Suspended:
@@ -371,7 +370,7 @@ func (part *passkeyCases) SignInWithPasskey(ctx context.Context, c Credentials) 
 		case u.PasswordHash == "":
 			return errNotAlone
 		}
-		t := s.sessionOf(ctx, &u)
+		t := s.sessionOf(ctx, &u, c.Passkey.asked.begun)
 		t.Basis.Factor = f.ID
 		session, err = s.newSession(ctx, &t)
 		return err

@@ -68,6 +68,9 @@ func (s *Accounts) endAccess(ctx context.Context, p *access.Principal, e store.E
 	s.sessions.clear()
 	defer s.sessions.clear() // what was read meanwhile may have ended
 	e.User = p.User.ID
+	if e.At.IsZero() {
+		e.At = s.clock.Time()
+	}
 	if err := s.store.EndAccess(ctx, e); err != nil {
 		return err
 	}

@@ -173,7 +173,8 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	// A new password is set where the old one may be known to others, and so what was
 	// made with it: tokens for programs, too. Those that an admin made before the
 	// first one stay.
-	e := store.Ending{Basis: store.Basis{Token: t.ID}, Password: hash, Kinds: []store.TokenKind{store.SessionToken, store.SetupToken}}
+	now := s.clock.Time()
+	e := store.Ending{At: now, Basis: store.Basis{Token: t.ID}, Password: hash, Kinds: []store.TokenKind{store.SessionToken, store.SetupToken}}
 	if t.Name != firstPassword {
 		e.Kinds = append(e.Kinds, store.APIToken)
 	}
@@ -184,11 +185,11 @@ func (s *Accounts) Setup(ctx context.Context, secret, password string) (session 
 	}
 	var wanted error
 	if len(held) > 0 {
-		if wanted = s.challenge(ctx, &u, held); !errors.As(wanted, new(*FactorWanted)) {
+		if wanted = s.challenge(ctx, &u, held, now); !errors.As(wanted, new(*FactorWanted)) {
 			return "", wanted
 		}
 	} else {
-		begun := s.sessionOf(ctx, &u)
+		begun := s.sessionOf(ctx, &u, now)
 		session, e.Begin = s.newSecret(&begun, sessionPrefix), &begun
 	}
 	ctx, _ = s.acting(ctx, &access.Principal{User: u}, access.AccountsSetup, u.ID)

@@ -83,7 +83,7 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if err != nil {
 		return "", "", err
 	}
-	flow, err := p.Flow(secret, b.Kept, b.State)
+	flow, begun, err := p.Flow(secret, b.Kept, b.State)
 	if err != nil {
 		return "", "", err
 	}
@@ -111,7 +111,7 @@ func (s *Accounts) FinishSignIn(ctx context.Context, b Back) (session, next stri
 	if err := s.regroupAtSignIn(become, p, &u, who.Groups); err != nil {
 		return "", "", err
 	}
-	session, err = s.enter(ctx, &u, &Credentials{}, p.TrustFactor)
+	session, err = s.enter(ctx, &u, &Credentials{begun: begun}, p.TrustFactor)
 	return session, next, err
 }
 

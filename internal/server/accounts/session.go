@@ -137,11 +137,12 @@ func (s *Accounts) authenticate(ctx context.Context, hash string) (x cachedPrinc
 // sessionPrefix begins the secrets of sessions.
 const sessionPrefix = "ses"
 
-// sessionOf is a new session of u, as they were when they were let in: it is not kept if
-// they have another password by then.
-func (s *Accounts) sessionOf(ctx context.Context, u *store.User) store.Token {
+// sessionOf is a new session of u, as they were when they were let in, by a sign-in that was begun
+// at a time: it is not kept if they have another password by then, or their sessions have ended
+// since.
+func (s *Accounts) sessionOf(ctx context.Context, u *store.User, begun time.Time) store.Token {
 	from := access.SenderOf(ctx)
-	t := store.Token{Kind: store.SessionToken, User: u.ID, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife), Basis: store.Basis{Password: u.PasswordHash}}
+	t := store.Token{Kind: store.SessionToken, User: u.ID, Name: from.Program, ExpiresAt: s.clock.Time().Add(sessionLife), Basis: store.Basis{Password: u.PasswordHash, Since: begun}}
 	if from.Address.IsValid() {
 		t.Address = from.Address.Unmap().String()
 	}

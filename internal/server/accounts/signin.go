@@ -58,8 +58,12 @@ type Credentials struct {
 	Device   string     // of the browser, as Device has returned it; "": none
 	Passkey  Passkey    // in place of a code
 
+	begun   time.Time               // the sign-in
 	shown   int64                   // the second factor that was shown; 0: none that is kept
 	recover func(hash string) error // uses a recovery code up, with what it is shown for; nil: alone
+	// change makes the change for which a factor is shown, under a context that uses it up;
+	// nil: it is shown to sign in.
+	change func(ctx context.Context, x *store.Shown) error
 }
 
 // SignIn checks a name and a password and returns the secret of a new session.
@@ -69,6 +73,7 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 	if !userName.MatchString(c.Name) || len(c.Password) > auth.MaxPassword*4 {
 		return "", errPassword // of nobody: so it need not take the time of a check, and nothing is kept
 	}
+	c.begun = s.clock.Time()
 	u, err := s.store.UserByName(ctx, c.Name)
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return "", err

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -53,6 +54,15 @@ func TestWhatOvertakesASignIn(t *testing.T) {
 			must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(w.t), nextPassword))(w.t)
 		},
 		"a suspension": func(w *world, _ *access.Principal) { w.changeAnn(func(u *store.User) { u.Suspended = true }) },
+		"a suspension that is lifted": func(w *world, _ *access.Principal) {
+			w.clock.advance(time.Second)
+			w.changeAnn(func(u *store.User) { u.Suspended = true })
+			w.changeAnn(func(u *store.User) { u.Suspended = false })
+		},
+		"the end of all sessions": func(w *world, here *access.Principal) {
+			w.clock.advance(time.Second)
+			ok(w.t, w.Accounts.EndSessions(w.ctx, here))
+		},
 		"an erasure": func(w *world, _ *access.Principal) {
 			ok(w.t, w.Accounts.Erase(w.ctx, w.admin, w.ann.User.ID, accounts.ErasureOrder{Confirm: "ann", FreeText: accounts.DeleteText}))
 		},

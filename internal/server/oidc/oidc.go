@@ -101,7 +101,8 @@ func (p *Provider) config(found *oidc.Provider, redirect string) *oauth2.Config 
 // flow is what a browser keeps between the beginning and the end of a sign-in.
 type flow struct {
 	State, Nonce, Verifier, Redirect, Next string
-	Until                                  int64
+	Begun                                  int64 // Unix time in µs
+	Until                                  int64 // in s
 }
 
 // Begin returns the address at the provider where somebody signs in, and what their
@@ -111,7 +112,7 @@ func (p *Provider) Begin(ctx context.Context, secret, redirect, next string) (ad
 	if err != nil {
 		return "", "", err
 	}
-	f := flow{State: auth.NewSecret("st"), Nonce: auth.NewSecret("no"), Verifier: oauth2.GenerateVerifier(), Redirect: redirect, Next: next, Until: p.now().Add(FlowLife).Unix()}
+	f := flow{State: auth.NewSecret("st"), Nonce: auth.NewSecret("no"), Verifier: oauth2.GenerateVerifier(), Redirect: redirect, Next: next, Begun: p.now().UnixMicro(), Until: p.now().Add(FlowLife).Unix()}
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return "", "", err
@@ -135,10 +136,10 @@ type Identity struct {
 var errFlow = crowd.Errorf(crowd.Unauthenticated, "this sign-in was begun in another browser, too long ago, or is over already: begin it again")
 
 // Flow checks what a browser has kept, and returns what names the sign-in, which can be
-// used once.
-func (p *Provider) Flow(secret, kept, state string) (name string, err error) {
+// used once, and when it was begun.
+func (p *Provider) Flow(secret, kept, state string) (name string, begun time.Time, err error) {
 	f, err := p.flow(secret, kept, state)
-	return f.State, err
+	return f.State, time.UnixMicro(f.Begun).UTC(), err
 }
 
 func (p *Provider) flow(secret, kept, state string) (f flow, err error) {

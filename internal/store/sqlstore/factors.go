@@ -108,24 +108,46 @@ func (s *Store) UseFactor(ctx context.Context, f store.Factor) error {
 	return s.change(ctx, "use factor", func(ctx context.Context, tx transaction) error { return useFactor(ctx, tx, f) })
 }
 
-var errUsed = crowd.Errorf(crowd.Conflict, "this was used before")
-
 func useFactor(ctx context.Context, tx transaction, f store.Factor) error {
-	return tx.must(ctx, errUsed, `update factors set counter = $1, used_at = $2
+	return tx.must(ctx, store.ErrUsed, `update factors set counter = $1, used_at = $2
 		where id = $3 and user_id = $4 and confirmed_at <> 0 and (counter < $1 or counter = 0 and $1 = 0)`, f.Counter, micros(f.UsedAt), f.ID, f.User)
 }
 
 // UsePasskey implements store.Factors.
 func (s *Store) UsePasskey(ctx context.Context, f store.Factor, challenge string, expires time.Time) error {
 	return s.change(ctx, "use passkey", func(ctx context.Context, tx transaction) error {
-		if _, err := tx.exec(ctx, `delete from spent_challenges where expires_at <= $1`, micros(f.UsedAt)); err != nil {
-			return err
-		}
-		if err := tx.must(ctx, store.ErrAnswered, `insert into spent_challenges (hash, expires_at) values ($1, $2) on conflict do nothing`, challenge, micros(expires)); err != nil {
-			return err
-		}
-		return useFactor(ctx, tx, f)
+		return usePasskey(ctx, tx, f, challenge, expires)
 	})
+}
+
+func usePasskey(ctx context.Context, tx transaction, f store.Factor, challenge string, expires time.Time) error {
+	if _, err := tx.exec(ctx, `delete from spent_challenges where expires_at <= $1`, micros(f.UsedAt)); err != nil {
+		return err
+	}
+	if err := tx.must(ctx, store.ErrAnswered, `insert into spent_challenges (hash, expires_at) values ($1, $2) on conflict do nothing`, challenge, micros(expires)); err != nil {
+		return err
+	}
+	return useFactor(ctx, tx, f)
+}
+
+// useShown uses up what somebody has shown for the change that the transaction makes.
+func (s *Store) useShown(ctx context.Context, tx transaction, x *store.Shown) error {
+	if err := s.stands(ctx, tx, x.User, x.Basis, false); err != nil {
+		return err
+	}
+	switch {
+	case x.Challenge != "":
+		return usePasskey(ctx, tx, x.Factor, x.Challenge, x.Expires)
+	case x.Factor.ID != 0:
+		return useFactor(ctx, tx, x.Factor)
+	case x.Recovery != "":
+		return useRecovery(ctx, tx, x.User, x.Recovery)
+	}
+	return nil
+}
+
+func useRecovery(ctx context.Context, tx transaction, user crowd.WorkerID, hash string) error {
+	return tx.must(ctx, store.ErrUsed, `delete from recovery_codes where user_id = $1 and hash = $2`, user, hash)
 }
 
 // DeleteFactor implements store.Factors.
@@ -159,8 +181,7 @@ func (s *Store) PutRecoveryCodes(ctx context.Context, user crowd.WorkerID, hashe
 // UseRecoveryCode implements store.Factors.
 func (s *Store) UseRecoveryCode(ctx context.Context, user crowd.WorkerID, hash string, session *store.Token) error {
 	return s.change(ctx, "use recovery code", func(ctx context.Context, tx transaction) error {
-		none := crowd.Errorf(crowd.NotFound, "%s has no such recovery code", user)
-		err := tx.must(ctx, none, `delete from recovery_codes where user_id = $1 and hash = $2`, user, hash)
+		err := useRecovery(ctx, tx, user, hash)
 		if err != nil || session == nil {
 			return err
 		}

@@ -261,6 +261,10 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 	if s.dialect.Guard != nil {
 		err = s.dialect.Guard(ctx, tx)
 	}
+	shown := store.ShownOf(ctx)
+	if err == nil && shown != nil {
+		err = s.useShown(ctx, transaction{tx, s.write}, shown)
+	}
 	if err == nil {
 		err = do(ctx, transaction{tx, s.write})
 	}
@@ -277,6 +281,9 @@ func (s *Store) change(ctx context.Context, op string, do func(context.Context, 
 	if err := tx.Commit(); err != nil {
 		_ = tx.Rollback()
 		return s.failed(op, err)
+	}
+	if shown != nil {
+		shown.Keep()
 	}
 	for _, e := range pending {
 		e.Keep()

@@ -42,21 +42,25 @@ func (s *Store) stands(ctx context.Context, tx transaction, id crowd.WorkerID, b
 			return err
 		}
 	}
-	locked, err := list(ctx, tx, func(r row, u *store.User) error {
-		return r.Scan(&u.ID, &u.PasswordHash, &u.Suspended, instant{&u.ErasedAt})
+	type person struct {
+		store.User
+		endedAt time.Time
+	}
+	locked, err := list(ctx, tx, func(r row, u *person) error {
+		return r.Scan(&u.ID, &u.PasswordHash, &u.Suspended, instant{&u.ErasedAt}, instant{&u.endedAt})
 	},
-		`select id, password_hash, suspended, erased_at from users where id in ($1, $2) order by id`+s.dialect.RowLock, id, owner)
+		`select id, password_hash, suspended, erased_at, ended_at from users where id in ($1, $2) order by id`+s.dialect.RowLock, id, owner)
 	if err != nil {
 		return err
 	}
 	at := func(id crowd.WorkerID) int {
-		return slices.IndexFunc(locked, func(u store.User) bool { return u.ID == id })
+		return slices.IndexFunc(locked, func(u person) bool { return u.ID == id })
 	}
 	i := at(id)
 	switch {
 	case i < 0, !enters && !locked[i].ErasedAt.IsZero():
 		return noUser(id)
-	case enters && locked[i].Suspended, b.Password != "" && b.Password != locked[i].PasswordHash:
+	case enters && locked[i].Suspended, b.Password != "" && b.Password != locked[i].PasswordHash, !b.Since.IsZero() && micros(locked[i].endedAt) > micros(b.Since):
 		return store.ErrLapsed
 	}
 	if b.Token != 0 {
@@ -82,6 +86,11 @@ func (s *Store) EndAccess(ctx context.Context, e store.Ending) error {
 		}
 		if e.Password != "" {
 			if _, err := tx.exec(ctx, `update users set password_hash = $1 where id = $2`, e.Password, e.User); err != nil {
+				return err
+			}
+		}
+		if slices.Contains(e.Kinds, store.SessionToken) {
+			if _, err := tx.exec(ctx, `update users set ended_at = $1 where id = $2 and ended_at < $1`, micros(e.At), e.User); err != nil {
 				return err
 			}
 		}

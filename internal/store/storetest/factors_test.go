@@ -152,16 +152,16 @@ func testRecoveryCodes(t *testing.T, w *world) {
 	ok(t, w.PutRecoveryCodes(w.ctx, ann, []string{"a", "b"}))
 	ok(t, w.PutRecoveryCodes(w.ctx, bob, []string{"a"}))
 	ok(t, w.PutRecoveryCodes(w.ctx, ann, []string{"b", "c", "d"}))
-	refused(t, w.UseRecoveryCode(w.ctx, ann, "a", nil), crowd.NotFound)
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "a", nil), crowd.Conflict)
 	ok(t, w.UseRecoveryCode(w.ctx, ann, "b", nil))
-	refused(t, w.UseRecoveryCode(w.ctx, ann, "b", nil), crowd.NotFound)
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "b", nil), crowd.Conflict)
 	same(t, "left", must(w.RecoveryCodes(w.ctx, ann))(t), 2)
 	same(t, "of another", must(w.RecoveryCodes(w.ctx, bob))(t), 1)
 	refused(t, w.PutRecoveryCodes(w.ctx, 999, []string{"a"}), crowd.NotFound)
 
 	// A session and the code that begins it are kept together, or neither is.
 	session := store.Token{Hash: "session", Kind: store.SessionToken, User: ann, CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour)}
-	refused(t, w.UseRecoveryCode(w.ctx, ann, "b", &session), crowd.NotFound)
+	refused(t, w.UseRecoveryCode(w.ctx, ann, "b", &session), crowd.Conflict)
 	_, err := w.TokenByHash(w.ctx, "session")
 	refused(t, err, crowd.NotFound)
 	ok(t, w.UseRecoveryCode(w.ctx, ann, "c", &session))
@@ -169,4 +169,46 @@ func testRecoveryCodes(t *testing.T, w *world) {
 	again := session
 	refused(t, w.UseRecoveryCode(w.ctx, ann, "d", &again), crowd.Conflict)
 	same(t, "left", must(w.RecoveryCodes(w.ctx, ann))(t), 1)
+}
+
+// testShown: what is shown for a change is used up with it, once, or neither is done.
+func testShown(t *testing.T, w *world) {
+	ann := w.workers[0]
+	app := store.Factor{User: ann, Kind: store.TOTP, CreatedAt: w.now, ConfirmedAt: w.now, Counter: 4}
+	app.ID = must(w.CreateFactor(w.ctx, app, []string{"a", "b"}))(t)
+	key := store.Factor{User: ann, Kind: store.Passkey, Secret: "key", CreatedAt: w.now}
+	key.ID = must(w.CreateFactor(w.ctx, key, nil))(t)
+	key.Credential, key.ConfirmedAt = "shown", w.now
+	ok(t, w.ConfirmFactor(w.ctx, key, nil))
+	app.Counter = 5
+	for what, shown := range map[string]func() *store.Shown{
+		"a code":          func() *store.Shown { return &store.Shown{User: ann, Factor: app} },
+		"a recovery code": func() *store.Shown { return &store.Shown{User: ann, Recovery: "a"} },
+		"a passkey": func() *store.Shown {
+			return &store.Shown{User: ann, Factor: key, Challenge: "shown for a change", Expires: w.now.Add(time.Minute)}
+		},
+	} {
+		x := shown()
+		refused(t, w.DeleteFactor(store.WithShown(w.ctx, x), ann, 999), crowd.NotFound)
+		ok(t, w.UseFactor(store.Preparing(store.WithShown(w.ctx, x)), store.Factor{ID: key.ID, User: ann, UsedAt: w.now}))
+		same(t, what+" is used up by what is refused or prepares", x.Kept(), false)
+		x.Basis = store.Basis{Password: "another"}
+		refused(t, w.SetExternalID(store.WithShown(w.ctx, x), "nobody", "nobody", ""), crowd.Unauthenticated)
+		x.Basis = store.Basis{}
+		var made atomic.Int32
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				begun := store.Factor{User: ann, Kind: store.TOTP, CreatedAt: w.now}
+				if _, err := w.CreateFactor(store.WithShown(w.ctx, shown()), begun, nil); err == nil {
+					made.Add(1)
+				} else if !errors.Is(err, store.ErrUsed) && !errors.Is(err, store.ErrAnswered) {
+					t.Error(what, err)
+				}
+			})
+		}
+		all.Wait()
+		same(t, "changes with "+what, made.Load(), int32(1))
+	}
+	same(t, "recovery codes that are left", must(w.RecoveryCodes(w.ctx, ann))(t), 1)
 }

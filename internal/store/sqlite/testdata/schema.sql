@@ -602,7 +602,7 @@ CREATE TABLE users (
     suspended      boolean not null,
     created_at     bigint not null,
     qualifications text not null
-, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '', suspended_by text not null default '', erased_at bigint not null default 0, email_verified boolean not null default false, email_by text not null default '');
+, prefers text not null default '', away boolean not null default false, no_mail boolean not null default false, moves_to bigint not null default 0, granted text not null default '', home bigint not null default 0, moved_at bigint not null default 0, serves text not null default '', suspended_by text not null default '', erased_at bigint not null default 0, email_verified boolean not null default false, email_by text not null default '', ended_at bigint not null default 0);
 CREATE INDEX users_by_email on users (lower(email)) where email <> '';
 CREATE INDEX users_by_pool on users (pool, id);
 CREATE INDEX users_by_serves on users (serves, id) where serves <> '';
