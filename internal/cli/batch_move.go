@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -125,7 +126,7 @@ func spare(b *wire.Batch) string {
 // lacking names the command that reserves what the budget of a batch lacks for a change. An
 // error of the field budget is about what the account or the run has, which that cannot help.
 func lacking(err error, command string) error {
-	if crowd.CodeOf(err) == crowd.BudgetTooSmall && crowd.ErrorsOf(err)[0].Field != "budget" {
+	if crowd.CodeOf(err) == crowd.BudgetTooSmall && strings.TrimSuffix(crowd.ErrorsOf(err)[0].Field, "_micros") != "budget" {
 		return &noted{err, "to take it from the tenant's account: " + command}
 	}
 	return err
