@@ -80,7 +80,7 @@ func usage(err error, args []string) error {
 	if errors.As(err, &parse) && parse.Context != nil {
 		if selected := parse.Context.Selected(); selected != nil {
 			bad.help = selected.FullPath()
-			bad.err = cmp.Or(belowZero(selected, args, err), err)
+			bad.err = cmp.Or(belowZero(selected, args, err), withSign(err), err)
 		}
 	}
 	return bad
@@ -102,6 +102,19 @@ func belowZero(command *kong.Node, args []string, err error) error {
 		return wrong(p.Name, "must be more than 0, not %s", args[at])
 	}
 	return nil
+}
+
+// signed is kong's error of a flag whose value begins with a sign and a digit: the name, and
+// the value.
+var signed = regexp.MustCompile(`^--(\S+): expected .* but got "(-\.?[0-9][^"]*)" \(`)
+
+// withSign is the error of such a value, which kong takes for a flag; nil if err is another.
+func withSign(err error) error {
+	m := signed.FindStringSubmatch(err.Error())
+	if m == nil {
+		return nil
+	}
+	return fmt.Errorf("--%s: a value that begins with - is written with =, as in --%s=%s", m[1], m[1], m[2])
 }
 
 // told is an error that has been printed where it belongs.

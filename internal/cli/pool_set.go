@@ -19,7 +19,7 @@ type PoolSet struct {
 	Called   *bool   `group:"keeps" negatable:"" help:"Only those work who were called and came; else whoever asks for work is on duty."`
 	Silence  *span   `group:"keeps" placeholder:"DURATION" help:"Who neither works nor waits and is not heard of for so long counts as gone; 0s: nobody does."`
 	Rate     *amount `group:"keeps" placeholder:"AMOUNT" help:"Pay for a minute of waiting, from the pool's money."`
-	Promise  *span   `group:"keeps" placeholder:"DURATION" help:"Nobody is called whose waiting could not be paid for so long."`
+	Promise  *span   `group:"keeps" placeholder:"DURATION" help:"Nobody is called whose waiting could not be paid for so long; less than a minute counts as a minute."`
 	Training *int    `group:"keeps" placeholder:"N" help:"Tasks of training batches that a newcomer does before others."`
 
 	Elasticity *string  `group:"sizes" placeholder:"TEXT" help:"How it follows the load; see above."`

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 			return err
 		}
 	}
-	tables, err := x.tables(c, flow)
+	tables, err := x.tables(ctx, c, flow)
 	if err != nil {
 		return err
 	}
@@ -258,13 +259,18 @@ func (x *WorkflowSimulate) compared(p *workflows.Plan) error {
 	if len(p.Workers) == 0 {
 		p.Workers = []scenario.Workers{{Each: defaultWorkers}}
 	}
+	for i, crowd := range p.Workers {
+		if slices.ContainsFunc(p.Workers[:i], func(x scenario.Workers) bool { return reflect.DeepEqual(x, crowd) }) {
+			return wrong("workers", "%s is in the list twice", crowd)
+		}
+	}
 	return nil
 }
 
 // tables reads the files of the inputs.
-func (x *WorkflowSimulate) tables(c *Context, flow *workflow.Workflow) (map[string]*workflows.Table, error) {
+func (x *WorkflowSimulate) tables(ctx context.Context, c *Context, flow *workflow.Workflow) (map[string]*workflows.Table, error) {
 	files := WorkflowRun{Input: x.Input}
-	rows, closeAll, err := files.openInputs(c)
+	rows, closeAll, err := files.openInputs(ctx, c)
 	defer closeAll()
 	if err != nil {
 		return nil, err

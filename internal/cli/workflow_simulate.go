@@ -88,7 +88,7 @@ func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (e
 		return err
 	}
 	var closeAll func()
-	setup.Inputs, closeAll, err = x.openInputs(c)
+	setup.Inputs, closeAll, err = x.openInputs(ctx, c)
 	defer closeAll()
 	if err != nil {
 		return err
@@ -157,8 +157,35 @@ func openRows(file io.Reader, size int64, opts table.Options) (table.Rows, error
 	return table.NewReader(file, opts)
 }
 
+// maxInput is how many bytes of an input are read: as many as a server takes of an upload.
+const maxInput = 4 << 30
+
+func tooGreat() error {
+	return crowd.Fieldf("input", "is more than %d GiB", maxInput>>30)
+}
+
+// endless reads what may have no end, such as a device or standard input: until ctx is done,
+// and not more than it may.
+type endless struct {
+	ctx  context.Context
+	from io.Reader
+	left int64 // bytes
+}
+
+func (r *endless) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, errInterrupted
+	}
+	if r.left <= 0 {
+		return 0, tooGreat()
+	}
+	n, err := r.from.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	return n, err
+}
+
 // openInputs opens the files of the inputs. closeAll is to be called in any case.
-func (x *WorkflowRun) openInputs(c *Context) (rows map[string]table.Rows, closeAll func(), err error) {
+func (x *WorkflowRun) openInputs(ctx context.Context, c *Context) (rows map[string]table.Rows, closeAll func(), err error) {
 	rows = make(map[string]table.Rows)
 	var opened []io.Closer
 	closeAll = func() {
@@ -172,7 +199,14 @@ func (x *WorkflowRun) openInputs(c *Context) (rows map[string]table.Rows, closeA
 			return nil, closeAll, err
 		}
 		opened = append(opened, file)
-		read, err := openRows(file, size, table.Options{Format: table.FormatOf(in.path)})
+		if size > maxInput {
+			return nil, closeAll, ofFile(in.path, tooGreat())
+		}
+		var from io.Reader = file
+		if size < 0 {
+			from = &endless{ctx: ctx, from: file, left: maxInput}
+		}
+		read, err := openRows(from, size, table.Options{Format: table.FormatOf(in.path)})
 		if err == nil {
 			rows[in.name], err = x.rule().Of(read)
 		}

@@ -19,7 +19,7 @@ type Retainer struct {
 	// Rate is paid for a minute of waiting, from the pool's account; 0: nothing.
 	Rate crowd.Money
 	// Promise is how long somebody who is called has to be payable for: see
-	// pool.Reading.Affordable.
+	// pool.Reading.Affordable. Less than a minute counts as a minute.
 	Promise time.Duration
 	// Training is the number of tasks of training batches that a newcomer does
 	// before others.

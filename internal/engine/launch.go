@@ -100,9 +100,9 @@ func (e *Engine) crowdSuffices(b *batch, wanted int) error {
 	c := e.crowdOf(b, wanted)
 	if c.TooSmall() {
 		if len(c.Lacks) > 0 {
-			return crowd.Fieldf("redundancy", "%s (qualify somebody, ask for fewer, or allow a small crowd)", c)
+			return crowd.Fieldf("redundancy", "%s (qualify somebody, ask for fewer, or allow a small crowd: allow_small_crowd)", c)
 		}
-		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd)", c)
+		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd: allow_small_crowd)", c)
 	}
 	return nil
 }

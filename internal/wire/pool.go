@@ -65,7 +65,7 @@ type Retainer struct {
 	Called         *bool        `json:"called,omitempty" doc:"only those work who were called and came; else whoever asks for work is on duty, and nobody is called. False where it was true sets a rate that is not changed with it to 0"`
 	SilenceSeconds *float64     `json:"silence_seconds,omitempty" doc:"how long somebody who neither works nor waits may stay unheard of before they count as gone; 0: for ever"`
 	Rate           *crowd.Money `json:"rate_micros_per_minute,omitempty" doc:"for waiting, from the pool's money"`
-	PromiseSeconds *float64     `json:"promise_seconds,omitempty" doc:"nobody is called whose waiting could not be paid for so long"`
+	PromiseSeconds *float64     `json:"promise_seconds,omitempty" doc:"nobody is called whose waiting could not be paid for so long; less than 60 counts as 60"`
 	Training       *int         `json:"training,omitempty" doc:"tasks of training batches that a newcomer does before others"`
 }
 

@@ -302,6 +302,8 @@ func syntaxError(text string, err error) error {
 		return at(text, utf8.RuneCountInString(text), "the condition ends where more is expected")
 	case strings.Contains(message, `Operator("=")`):
 		message = `a single = is no comparison: write ==`
+	case strings.Contains(message, "value out of range"):
+		message = "a number is too great: at most about 1.8e308, and 9.2e18 without a point"
 	case strings.Contains(message, "maximum allowed nodes"):
 		message = fmt.Sprintf("a condition has at most %d parts", maxNodes)
 	case strings.Contains(message, `Identifier("AND")`), strings.Contains(message, `Identifier("OR")`),

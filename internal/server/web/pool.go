@@ -87,9 +87,17 @@ func (d *poolData) Best() string {
 	return count(d.V.Status.CStar)
 }
 
+// Mu is the rate of one person, or "–" before it is known.
+func (d *poolData) Mu() string {
+	if d.V.Status.Mu == 0 {
+		return "–"
+	}
+	return d.Rate(d.V.Status.Mu)
+}
+
 // Rate shows a rate that is kept per second, by the minute.
 func (d *poolData) Rate(perSecond float64) string {
-	if !d.Seen() || perSecond == 0 {
+	if !d.Seen() {
 		return "–"
 	}
 	if perMinute := 60 * perSecond; perMinute < 100 {

@@ -2,9 +2,12 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +48,18 @@ type SharedService struct {
 type Workers struct {
 	Each  int            // in pools that Pools does not name
 	Pools map[string]int // by name
+}
+
+// String is the form that SplitWorkers reads.
+func (w Workers) String() string {
+	if w.Pools == nil {
+		return strconv.Itoa(w.Each)
+	}
+	parts := make([]string, 0, len(w.Pools))
+	for _, name := range slices.Sorted(maps.Keys(w.Pools)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", name, w.Pools[name]))
+	}
+	return strings.Join(parts, ",")
 }
 
 // StepModel is what stands in the place of the people or the service of a step.
