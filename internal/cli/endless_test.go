@@ -35,7 +35,7 @@ func TestAnInputWithoutEnd(t *testing.T) {
 		return err
 	}
 	z := &zeros{}
-	if err := read(t.Context(), z, 32<<20); err == nil || !strings.Contains(err.Error(), "input: is more than 4 GiB") || z.read > 32<<20 {
+	if err := read(t.Context(), z, 32<<20); err == nil || !strings.Contains(err.Error(), "is more than 4 GiB") || z.read > 32<<20 {
 		t.Errorf("after %d bytes: %v", z.read, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
