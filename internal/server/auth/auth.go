@@ -37,11 +37,14 @@ const (
 
 // Passwords hashes and checks passwords, a few at a time, so that sign-ins can
 // take neither all memory nor all cores. Make it with NewPasswords.
-type Passwords struct{ line line }
+type Passwords struct {
+	line line
+	left leftover
+}
 
 // NewPasswords lets at most n computations run at once. While many wait, others are
 // refused with TooMany.
-func NewPasswords(n int) *Passwords { return &Passwords{line{most: n}} }
+func NewPasswords(n int) *Passwords { return &Passwords{line: line{most: n}} }
 
 // ValidPassword says what is wrong with a new password, or returns nil.
 func ValidPassword(password string) error {
@@ -65,7 +68,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	defer p.line.leave()
-	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemory, argonLanes, argonKey)
+	key := p.derive(password, salt, argonPasses, argonMemory, argonLanes, argonKey)
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
@@ -94,8 +97,15 @@ func (p *Passwords) Check(ctx context.Context, hash, password string, known bool
 		return false, err
 	}
 	defer p.line.leave()
-	got := argon2.IDKey([]byte(password), salt, uint32(passes), uint32(memory), uint8(lanes), uint32(len(want)))
+	got := p.derive(password, salt, uint32(passes), uint32(memory), uint8(lanes), uint32(len(want)))
 	return subtle.ConstantTimeCompare(got, want) == 1 && hash != nobody, nil
+}
+
+// derive computes a key, for who has a turn.
+func (p *Passwords) derive(password string, salt []byte, passes, memory uint32, lanes uint8, size uint32) []byte {
+	key := argon2.IDKey([]byte(password), salt, passes, memory, lanes, size)
+	p.left.add(int64(memory)<<10, p.line.alone())
+	return key
 }
 
 // nobody is the hash of no password, with the same cost as real ones.

@@ -88,6 +88,13 @@ func (l *line) drop(known bool) bool {
 	return true
 }
 
+// alone reports whether nobody else is in, or waits.
+func (l *line) alone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inside == 1 && len(l.known)+len(l.others) == 0
+}
+
 // leave gives the turn to the next.
 func (l *line) leave() {
 	l.mu.Lock()
