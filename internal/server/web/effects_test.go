@@ -41,11 +41,7 @@ var effects = []struct {
 		equal(t, entries[0].Note, "for March")
 	}},
 	{"POST /tenants/{tenant}/deposit", func(t *testing.T, c *company) {
-		c.boss.get("/tenants/n2").form("/tenants/n2/deposit").set("amount", "2.34").set("note", "for April").send().want(200).at("/tenants/n2")
-		_, entries, err := c.app.Tenants.Account(t.Context(), c.boss.principal(), 2, 0, 1)
-		equal(t, err, nil)
-		equal(t, entries[0].Amount, 2_340_000)
-		equal(t, entries[0].Note, "for April")
+		c.boss.get("/tenants/n2").form("/tenants/n2/deposit").set("amount", "2.34").set("note", "for April").send().want(200, "2.34", "for April").at("/tenants/n2")
 	}},
 	{"POST /admin/tenants/{tenant}/stop", func(t *testing.T, c *company) {
 		stops(t, func() bool { return read(c.app.Tenants.List(t.Context(), c.boss.principal()))(t)[1].Stopped }, c.boss, "/admin/tenants/n2/stop")
