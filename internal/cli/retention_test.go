@@ -61,7 +61,7 @@ func TestRetentionAsksFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "update batches set ended_at = ended_at - 5 * 86400000000"); err != nil {
+	if _, err := db.ExecContext(t.Context(), "update progress set ended_at = ended_at - 5 * 86400000000"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
