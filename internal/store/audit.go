@@ -234,8 +234,9 @@ type Audit interface {
 
 // Act is a change on its way: the first transaction under its context keeps its entry.
 type Act struct {
-	AuditEntry        // Number, Before, After and what hashes are made of follow
-	Before, After any // the thing: a struct without pointers, or nil; only what differs is kept
+	AuditEntry         // Number, Before, After and what hashes are made of follow
+	ByServer      bool // of itself: a person who is made has not come by themselves
+	Before, After any  // the thing: a struct without pointers, or nil; only what differs is kept
 	kept          atomic.Bool
 	ended         int64 // see TellEnded
 }
@@ -247,7 +248,7 @@ func (a *Act) Pending() bool { return !a.kept.Load() }
 func (a *Act) Keep() { a.kept.Store(true) }
 
 // Created is for stores: it says which id a new thing has. A tenant's entry is that
-// tenant's, and a person whom neither somebody nor a provider made has come by themselves.
+// tenant's, and a person whom neither somebody, a provider nor the server made has come by themselves.
 func (a *Act) Created(kind string, id any) {
 	if a.Kind == kind && a.Object == "" {
 		a.Object = fmt.Sprint(id)
@@ -256,7 +257,7 @@ func (a *Act) Created(kind string, id any) {
 	case crowd.TenantID:
 		a.Tenant = id
 	case crowd.WorkerID:
-		if a.Token == 0 {
+		if a.Token == 0 && !a.ByServer {
 			a.Actor = cmp.Or(a.Actor, id)
 		}
 	}

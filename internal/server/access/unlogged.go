@@ -15,7 +15,6 @@ var unlogged = map[string]string{
 	"Duty.Start": itsDuty, "Duty.End": itsDuty, "Duty.DeclineCall": "the call tells it",
 	"Duty.Subscribe": ownBrowser, "Duty.Unsubscribe": ownBrowser,
 	"Tests.StartTry": itsTry, "Tests.SubmitTry": itsTry,
-	"Accounts.Bootstrap":   "the server makes the first administrator, who is nobody until they have set a password",
 	"Accounts.BeginSignIn": "nobody is signed in yet",
 	"Accounts.BeginTOTP":   notConfirmed, "Accounts.BeginPasskey": notConfirmed,
 }

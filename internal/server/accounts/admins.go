@@ -37,8 +37,12 @@ func (s *Accounts) Bootstrap(ctx context.Context) (string, error) {
 				return "", err
 			}
 		}
-		if !there {
+		ctx, act := (&access.Principal{}).Acting(ctx, access.AccountsBootstrap, store.AuditEntry{At: s.clock.Time(), Kind: "user"})
+		if act.ByServer = true; there {
+			act.Object = u.ID.String()
+		} else {
 			u = store.User{Name: name, Admin: true, CreatedAt: s.clock.Time()}
+			act.After = u
 			if u.ID, err = s.store.CreateUser(ctx, u); err != nil {
 				return "", err
 			}

@@ -2,7 +2,10 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
@@ -118,6 +121,17 @@ func TestTheWayBackIn(t *testing.T) {
 	}
 	if again := must(w.Accounts.Bootstrap(w.ctx))(t); again != "" {
 		t.Error("a link although somebody can sign in")
+	}
+	// Each start that gave a link is told: who has the data of a server made an administrator.
+	var told []string
+	for _, e := range must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Accounts.Bootstrap", Limit: 10}))(t) {
+		if e.Actor != 0 || e.Kind != "user" || e.At.IsZero() || strings.Contains(string(e.After), "argon2") {
+			t.Errorf("told: %+v", e)
+		}
+		told = append(told, e.Object+" made: "+fmt.Sprint(strings.Contains(string(e.After), `"admin":true`)))
+	}
+	if want := []string{p.User.ID.String() + " made: false", p.User.ID.String() + " made: true", u.ID.String() + " made: true"}; !slices.Equal(told, want) {
+		t.Errorf("told: %q, want %q", told, want)
 	}
 	if u := must(w.store.UserByName(w.ctx, "admin"))(t); !u.Suspended {
 		t.Error("the suspension is lifted")

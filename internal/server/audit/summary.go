@@ -12,7 +12,7 @@ var did = map[string]string{
 	"Batches.Change": "changed $", "Batches.AddTasks": "added tasks to $", "Batches.RemoveTask": "took a task out of $", "Work.Reply": "answered a report of a task of $", "Batches.Pause": "paused $",
 	"Batches.Resume": "resumed $", "Batches.End": "ended $", "Batches.Cancel": "cancelled $", "Batches.TopUp": "raised the budget of $",
 
-	"Accounts.CreateUser": "added $", "Accounts.ChangeUser": "changed $", "Accounts.BlockWorker": "blocked or unblocked $", "Accounts.NewSetupLink": "made a one-time link for $",
+	"Accounts.Bootstrap": "made a one-time link, as nobody could sign in as an administrator, for $", "Accounts.CreateUser": "added $", "Accounts.ChangeUser": "changed $", "Accounts.BlockWorker": "blocked or unblocked $", "Accounts.NewSetupLink": "made a one-time link for $",
 	"Accounts.Setup": "set a password by a one-time link, as $", "Accounts.SignIn": "signed in, as $", "Accounts.FinishSignIn": "signed in through a provider, as $",
 	"Accounts.FinishFactor": "signed in with a second factor, as $", "Accounts.SignOut": "signed out, as $", "Accounts.ChangePassword": "changed the password of $",
 	"Accounts.ChangeAddress": "asked at an address whether it is of $", "Accounts.AskForAddress": "asked again at an address whether it is of $", "Accounts.ConfirmAddress": "confirmed the address of $",
