@@ -151,17 +151,25 @@ func (a *audit) compare(w *world) error {
 	if err := a.compareFairness(w); err != nil {
 		return err
 	}
-	if n, outside := w.engine.Counts().Waiting, w.engine.Gate().Outside; n+outside != w.waiting {
-		return fmt.Errorf("the engine has %d people waiting and %d outside its gate, the world %d", n, outside, w.waiting)
-	}
+	asking := w.engine.Counts().Waiting
 	for i := range w.workers {
 		p := &w.workers[i]
-		if p.doing != waiting {
+		if p.doing == gone {
 			continue
 		}
-		if _, holds := w.engine.Holds(p.id); holds {
+		c, _ := w.engine.OnCall(w.time(), p.id)
+		if c.Waiting != (p.doing == waiting) {
+			return fmt.Errorf("%s waits for a task: the engine says %t", p.id, c.Waiting)
+		}
+		if c.Waiting && c.Outside > 0 { // who pauses may stand outside, too
+			asking++
+		}
+		if _, holds := w.engine.Holds(p.id); holds && c.Waiting {
 			return fmt.Errorf("%s waits and holds a task", p.id)
 		}
+	}
+	if asking != w.waiting {
+		return fmt.Errorf("the engine has %d people waiting, the world %d", asking, w.waiting)
 	}
 	return nil
 }
