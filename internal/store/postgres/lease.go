@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -27,6 +28,7 @@ const (
 	renewEvery = time.Second
 	takeFor    = leaseFor + 2*renewEvery // longer than a lease that nobody renews
 	lookEvery  = 200 * time.Millisecond
+	sureFor    = leaseFor - 500*time.Millisecond // from before a renewal: nobody else has taken it
 )
 
 const (
@@ -51,20 +53,26 @@ type lease struct {
 	ended sync.WaitGroup
 	lost  chan struct{}
 	once  sync.Once
+
+	renewed atomic.Pointer[time.Time] // before it was taken or renewed last
+}
+
+// sure reports whether nobody else can have taken the lease yet, by a clock that goes on
+// and by that of the wall: one of them may stand still while the machine does, or be set.
+func (l *lease) sure() bool {
+	at := l.renewed.Load()
+	now := time.Now()
+	return now.Sub(*at) < sureFor && now.Round(0).Sub(at.Round(0)) < sureFor
 }
 
 // take takes the lease when that of the server before has ended, if the database is usable:
 // otherwise that server can have it back.
 func take(ctx context.Context, db *sql.DB, usable func() error) (*lease, error) {
-	if _, err := db.ExecContext(ctx, createLeases); err != nil && !is(uniqueViolation, duplicateTable)(err) { // two made it at once
+	if err := makeLeases(ctx, db); err != nil {
 		return nil, err
 	}
-	if _, err := db.ExecContext(ctx, insertLease); err != nil {
-		return nil, err
-	}
-	host, _ := os.Hostname() // it is for people to read
-	l := &lease{db: db, lost: make(chan struct{})}
-	name := fmt.Sprintf("%s, process %d, %s", host, os.Getpid(), rand.Text()[:6])
+	l := newLease(db)
+	name := holderName()
 	until := time.Now().Add(takeFor)
 	for {
 		holder, err := l.try(ctx, name, usable)
@@ -83,10 +91,32 @@ func take(ctx context.Context, db *sql.DB, usable func() error) (*lease, error) 
 		case <-time.After(lookEvery):
 		}
 	}
+	l.keep(ctx)
+	return l, nil
+}
+
+// makeLeases makes the table of leases.
+func makeLeases(ctx context.Context, db *sql.DB) error {
+	if _, err := db.ExecContext(ctx, createLeases); err != nil && !is(uniqueViolation, duplicateTable)(err) { // two made it at once
+		return err
+	}
+	_, err := db.ExecContext(ctx, insertLease)
+	return err
+}
+
+// holderName names this process, and nothing else in it or elsewhere.
+func holderName() string {
+	host, _ := os.Hostname() // it is for people to read
+	return fmt.Sprintf("%s, process %d, %s", host, os.Getpid(), rand.Text()[:6])
+}
+
+func newLease(db *sql.DB) *lease { return &lease{db: db, lost: make(chan struct{})} }
+
+// keep renews a lease that was taken, until resign.
+func (l *lease) keep(ctx context.Context) {
 	run, end := context.WithCancel(context.WithoutCancel(ctx))
 	l.end = end
 	l.ended.Go(func() { l.renew(run) })
-	return l, nil
 }
 
 // try takes the lease unless somebody has it, whose name it returns.
@@ -107,6 +137,8 @@ func (l *lease) try(ctx context.Context, name string, usable func() error) (hold
 		return "", err
 	}
 	l.epoch++
+	at := time.Now()
+	l.renewed.Store(&at)
 	if _, err := tx.ExecContext(ctx, takeLease, name, l.epoch, leaseFor.Microseconds()); err != nil {
 		return "", err
 	}
@@ -125,6 +157,7 @@ func (l *lease) renew(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		at := time.Now()
 		within, cancel := context.WithTimeout(ctx, leaseFor)
 		result, err := l.db.ExecContext(within, renewLease, l.epoch, leaseFor.Microseconds())
 		cancel()
@@ -135,6 +168,7 @@ func (l *lease) renew(ctx context.Context) {
 			l.lose()
 			return
 		}
+		l.renewed.Store(&at)
 	}
 }
 

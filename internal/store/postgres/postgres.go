@@ -84,14 +84,15 @@ func Shown(address string) string {
 // schema up to date. It fails if another server has it open, or if a newer version of the
 // program has used it. A server that was killed is waited for, as long as its lease runs.
 func Open(ctx context.Context, address string, o Options) (store.Store, error) {
-	s, err := open(ctx, address, o)
+	s, err := open(ctx, address, o, take)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", Shown(address), err)
 	}
 	return s, nil
 }
 
-func open(ctx context.Context, address string, o Options) (_ *Store, err error) {
+// open opens the database with the lease that hold gives.
+func open(ctx context.Context, address string, o Options, hold func(context.Context, *sql.DB, func() error) (*lease, error)) (_ *Store, err error) {
 	config, err := parse(address)
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func open(ctx context.Context, address string, o Options) (_ *Store, err error) 
 	if err = fit(ctx, all, true); err != nil {
 		return nil, err
 	}
-	if s.lease, err = take(ctx, all, func() error { return usable(ctx, all, o.Keys) }); err != nil {
+	if s.lease, err = hold(ctx, all, func() error { return usable(ctx, all, o.Keys) }); err != nil {
 		return nil, err
 	}
 	if err = sqlstore.Migrate(ctx, all, goose.DialectPostgres, asItIs); err != nil {
@@ -142,6 +143,10 @@ func (s *Store) Close() error { return errors.Join(s.lease.resign(), s.Store.Clo
 
 // Lost is closed when another server has taken the database: nothing is kept from then on.
 func (s *Store) Lost() <-chan struct{} { return s.lease.lost }
+
+// Sure reports whether no other server can have taken the database yet: what this one
+// knows of it is true. It is not while the database does not answer.
+func (s *Store) Sure() bool { return s.lease.sure() }
 
 // OpenReadOnly opens a database to look at it, also one that a server has open. Every
 // change of it fails. A database of another version of the program is refused.
