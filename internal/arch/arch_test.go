@@ -98,7 +98,7 @@ var serverLayers = [][]string{
 	{"internal/server/groups"},
 	{"internal/server/oidc"},
 	{"internal/server/pseudonym"},
-	{"internal/server/audit", "internal/server/recruit", "internal/server/repeats", "internal/server/retention"},
+	{"internal/server/audit", "internal/server/nodes", "internal/server/recruit", "internal/server/repeats", "internal/server/retention"},
 	{"internal/server/accounts", "internal/server/results", "internal/server/work"},
 	{"internal/server/batches", "internal/server/control", "internal/server/runs"},
 	{"internal/server/app"},

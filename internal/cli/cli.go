@@ -65,6 +65,7 @@ type Root struct {
 	Task     Task     `cmd:"" group:"files" help:"Show the kinds of question."`
 	Label    Label    `cmd:"" group:"files" help:"Combine many answers into one label a task."`
 	Explain  Explain  `cmd:"" group:"files" help:"Show which batch a policy picks, and why."`
+	Nodes    Nodes    `cmd:"" group:"files" help:"List the servers that share a PostgreSQL database."`
 	Doctor   Doctor   `cmd:"" group:"files" help:"Check a data folder, or a running server."`
 	Backup   Backup   `cmd:"" group:"files" help:"Copy a server's database, also while it runs."`
 	Restore  Restore  `cmd:"" group:"files" help:"Put a backup in place."`

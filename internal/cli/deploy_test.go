@@ -307,12 +307,24 @@ func checkSet(t *testing.T, set map[string]any, replicas int) {
 		t.Errorf("the volumes %q are mounted as %q", volumes, mounts)
 	}
 	variables := map[string]string{}
+	fields := map[string]string{"metadata.name": "throng-0", "status.podIP": "fd00::5"} // what Kubernetes knows of the pod
 	for _, e := range at(container, "env").([]any) {
-		name, value := at(e, "name").(string), at(e, "value").(string)
+		name, value := at(e, "name").(string), ""
+		if from := at(e, "valueFrom"); from != nil {
+			value = fields[at(from, "fieldRef", "fieldPath").(string)]
+		} else {
+			value = at(e, "value").(string)
+		}
 		variables[name] = value
+		if strings.HasPrefix(name, "THRONG_NODE") {
+			continue // no files
+		}
 		if !slices.ContainsFunc(paths, func(p string) bool { return filepath.Dir(value) == p }) {
 			t.Errorf("%s is %s, where nothing is mounted", name, value)
 		}
+	}
+	if node := variables["THRONG_NODE"] + variables["THRONG_NODE_LISTEN"] + variables["THRONG_NODE_ADDRESS"]; replicas > 1 && node != "throng-0:7946fd00::5" {
+		t.Errorf("of several, it is the node %q", node)
 	}
 	delete(variables, "THRONG_CONFIG")
 	takes(t, variables, "")

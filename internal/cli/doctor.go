@@ -25,6 +25,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/store/postgres"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -139,8 +140,30 @@ func (d *diagnosis) lookAt(ctx context.Context, place server.Place) error {
 	}
 	d.check("database", nil, "opens, and its schema is of this version")
 	inspect(ctx, st, d)
+	inspectNodes(ctx, place, d)
 	d.check("closing", st.Close(), "closed in order")
 	return nil
+}
+
+// inspectNodes says which nodes share a database, and which of them could not take it.
+func inspectNodes(ctx context.Context, place server.Place, d *diagnosis) {
+	list, err := postgres.ReadNodes(ctx, place.Database)
+	alive, owner := 0, "none has the database"
+	for _, n := range list {
+		if !n.Alive {
+			continue
+		}
+		alive++
+		if n.Owner {
+			owner = n.Name + " has the database"
+		}
+		if n.Problem != "" {
+			err = errors.Join(err, fmt.Errorf("%s could not take the database: %s", n.Name, n.Problem))
+		}
+	}
+	if err != nil || alive > 0 {
+		d.check("nodes", err, "%s, %s", format.Count(alive, "node"), owner)
+	}
 }
 
 // tryFile opens the file of a database as a server does, and checks it.

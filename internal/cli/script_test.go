@@ -35,17 +35,17 @@ const scriptDir = "testdata/script"
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	runScripts(t, scriptDir, "")
+	runScripts(t, scriptDir, func() string { return "" })
 }
 
 // TestScriptsOnPostgreSQL runs those whose database is there.
 func TestScriptsOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	runScripts(t, "testdata/postgres", pgtest.New(t))
+	runScripts(t, "testdata/postgres", func() string { return pgtest.New(t) })
 }
 
-// runScripts runs the scripts of a folder, with the address of a database, or "".
-func runScripts(t *testing.T, dir, database string) {
+// runScripts runs the scripts of a folder, each with the address of a database, or "".
+func runScripts(t *testing.T, dir string, database func() string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
 		Dir: dir,
@@ -53,7 +53,7 @@ func runScripts(t *testing.T, dir, database string) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("TZ", "UTC")
-			e.Setenv("THRONG_DATABASE", database)
+			e.Setenv("THRONG_DATABASE", database())
 			e.Values[serverKey{}] = &testServer{}
 			return nil
 		},

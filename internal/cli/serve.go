@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/retention"
@@ -24,6 +25,7 @@ type serverFlags struct {
 	configFlag
 	Data string `help:"Folder of the database, and of what else the server keeps; made if it is not there." default:"throng-data" env:"THRONG_DATA" type:"path"`
 	databaseFlag
+	nodeFlags
 	Listen     string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:8080" env:"THRONG_LISTEN"`
 	TrustProxy bool   `help:"Believe X-Forwarded-Proto and X-Forwarded-For: the server stands behind a proxy that sets them." env:"THRONG_TRUST_PROXY"`
 	MaxPages   int64  `help:"Let the file of the database grow to so many pages of 4 KiB; 0: until the disk is full." env:"THRONG_MAX_PAGES"`
@@ -62,6 +64,13 @@ type serverFlags struct {
 	MetricsListen string `placeholder:"ADDRESS" help:"Serve /metrics without a token on this address, too, such as 127.0.0.1:9090, with profiles of the process and its health." env:"THRONG_METRICS_LISTEN"`
 
 	Verbose bool `help:"Log every request." short:"v" env:"THRONG_VERBOSE"`
+}
+
+// nodeFlags make a server one of several on the same PostgreSQL database.
+type nodeFlags struct {
+	Node        string `placeholder:"NAME" help:"Share the PostgreSQL database with other servers, each of which has another name: one of them has the database and runs all pools, and the others send it the requests that they get, and stand by to take the database." env:"THRONG_NODE"`
+	NodeListen  string `placeholder:"ADDRESS" help:"Address where a node takes requests of other nodes, encrypted, and of nobody else; default: a free port of the host in --listen." env:"THRONG_NODE_LISTEN"`
+	NodeAddress string `placeholder:"ADDRESS" help:"Host, or host and port, by which other nodes reach this one; default: --node-listen." env:"THRONG_NODE_ADDRESS"`
 }
 
 // gcPercent lets the heap grow to five times what is live before it is cleaned.
@@ -104,6 +113,7 @@ func (s *Serve) Run(c *Context) error {
 	srv, err := server.Start(ctx, server.Config{
 		Keys: keys, Hosts: s.AllowHost, AdminFrom: s.AdminFrom, OIDC: s.OIDC, RequireFactor: s.RequireSecondFactor,
 		TLS:  server.TLS{Cert: s.TLSCert, Key: s.TLSKey, Domains: s.ACME, Directory: s.ACMEDirectory, Email: s.ACMEEmail, Redirect: s.RedirectListen},
+		Node: server.Node{Name: s.Node, Listen: s.NodeListen, Address: s.NodeAddress},
 		Data: s.Data, Database: s.Database, Listen: s.Listen, TrustProxy: s.TrustProxy, MaxPages: s.MaxPages, MetricsListen: s.MetricsListen,
 		Balance: balance, PublicURL: s.PublicURL, Mail: s.Mail, PushSubject: s.PushSubject,
 		Services: services, Log: log, Version: c.Version, AuditRetention: s.AuditRetention.Duration,
@@ -131,19 +141,20 @@ func (s *Serve) Run(c *Context) error {
 // announce says where the server is, and how the first admin gets in. The first
 // line is for programs that start a server: "listening on URL".
 func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) error {
-	link, err := srv.App.Accounts.Bootstrap(ctx)
+	link, err := srv.Bootstrap(ctx)
 	if err != nil {
 		return err
 	}
 	if link != "" {
-		link = cmp.Or(srv.App.PublicURL, srv.URL) + "/setup?token=" + link
+		link = cmp.Or(strings.TrimRight(s.PublicURL, "/"), srv.URL) + "/setup?token=" + link
 	}
 	if s.JSON {
 		return line(c.Stdout, struct {
 			URL     string `json:"url"`
 			Link    string `json:"setup_link,omitempty"`
 			Metrics string `json:"metrics_url,omitempty"`
-		}{srv.URL, link, srv.MetricsURL})
+			Node    string `json:"node,omitempty"`
+		}{srv.URL, link, srv.MetricsURL, s.Node})
 	}
 	_, _ = fmt.Fprintf(c.Stdout, "listening on %s\n", srv.URL)
 	if link != "" {

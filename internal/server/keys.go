@@ -23,7 +23,7 @@ func keysOf(cfg Config) (*keyring.Ring, error) {
 	case errors.Is(err, fs.ErrNotExist) && cfg.Keys != nil:
 		return cfg.Keys, nil
 	case errors.Is(err, fs.ErrNotExist):
-		if err := makeKeys(path); err != nil {
+		if err := makeKeys(path); err != nil && !errors.Is(err, fs.ErrExist) { // another node with the folder was faster
 			return nil, fmt.Errorf("keep a key for secrets: %w", err)
 		}
 		return ReadKeys(path)

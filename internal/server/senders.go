@@ -16,16 +16,29 @@ import (
 // kept; the public one follows from it.
 const pushSecret = "vapid-private"
 
-// senders makes what sends messages: by mail if there is a server for it, by
-// push if there is a subject.
-func senders(ctx context.Context, cfg Config, st store.Store) (s recruit.Senders, err error) {
+// checkSenders checks what the settings say of messages.
+func checkSenders(cfg Config) error {
 	if u, err := url.Parse(cfg.PublicURL); cfg.PublicURL != "" && (err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.RawQuery != "" || u.Fragment != "") {
-		return s, crowd.Fieldf("public-url", "%q is not like https://throng.example.org", cfg.PublicURL)
+		return crowd.Fieldf("public-url", "%q is not like https://throng.example.org", cfg.PublicURL)
 	}
 	if cfg.Mail != "" {
 		if cfg.PublicURL == "" {
-			return s, crowd.Fieldf("public-url", "mail needs it: links in messages begin with it")
+			return crowd.Fieldf("public-url", "mail needs it: links in messages begin with it")
 		}
+		if _, err := notify.ParseMail(cfg.Mail); err != nil {
+			return err
+		}
+	}
+	if cfg.PushSubject != "" {
+		return notify.CheckSubject(cfg.PushSubject)
+	}
+	return nil
+}
+
+// senders makes what sends messages: by mail if there is a server for it, by
+// push if there is a subject. The settings were checked.
+func senders(ctx context.Context, cfg Config, st store.Store) (s recruit.Senders, err error) {
+	if cfg.Mail != "" {
 		to, err := notify.ParseMail(cfg.Mail)
 		if err != nil {
 			return s, err
@@ -37,9 +50,6 @@ func senders(ctx context.Context, cfg Config, st store.Store) (s recruit.Senders
 		s.Mail = mail.Send
 	}
 	if cfg.PushSubject != "" {
-		if err := notify.CheckSubject(cfg.PushSubject); err != nil {
-			return s, err
-		}
 		made, _, err := notify.NewPushKeys()
 		if err != nil {
 			return s, err

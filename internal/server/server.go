@@ -16,13 +16,10 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
-	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
-	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/server/metrics"
-	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/retention"
 	"github.com/throng-dev/throng/internal/server/scim"
 	"github.com/throng-dev/throng/internal/server/web"
@@ -70,16 +67,20 @@ type Config struct {
 	// ScrubAt is when the files of the database are rewritten if something was deleted, after
 	// midnight in UTC.
 	ScrubAt time.Duration
+	// Node makes the server one of several on the same PostgreSQL database; the zero value:
+	// it is alone.
+	Node    Node
 	Log     *slog.Logger
 	Version string
 }
 
 // Server is a running server.
 type Server struct {
-	URL        string // http://host:port
-	MetricsURL string // where metrics are served without a token, or ""
-	App        *app.App
+	URL        string   // http://host:port
+	MetricsURL string   // where metrics are served without a token, or ""
+	App        *app.App // nil in a node, whose app comes and goes: see Bootstrap
 
+	node    *node // nil: the server is alone with its database
 	store   store.Store
 	streams *httpkit.Streams
 	http    *http.Server
@@ -100,7 +101,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	s := &Server{streams: &httpkit.Streams{}, served: make(chan error, 1)}
+	s := &Server{served: make(chan error, 1)}
 	keys, err := keysOf(cfg)
 	if err != nil {
 		return nil, err
@@ -117,89 +118,88 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		}
 		s.MetricsURL += "/metrics"
 	}
-	if s.store, err = (Place{cfg.Data, cfg.Database}).Open(ctx, cfg.MaxPages, keys, cfg.Log); err != nil {
+	set, err := cfg.read()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Node.Name != "" {
+		if err := s.startNode(ctx, set, keys, beside); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	st, err := (Place{cfg.Data, cfg.Database}).Open(ctx, cfg.MaxPages, keys, cfg.Log)
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.store.Close())
+			err = errors.Join(err, st.Close())
 		}
 	}()
 	// The store is this process's alone, so what lies there is left of another one.
-	scratch := filepath.Join(cfg.Data, scratchFolder)
-	if err := errors.Join(os.RemoveAll(scratch), os.Mkdir(scratch, 0o700)); err != nil {
-		return nil, fmt.Errorf("make folder for scratch files: %w", err)
+	if err := emptied(filepath.Join(cfg.Data, cfg.Node.scratch())); err != nil {
+		return nil, err
 	}
-	send, err := senders(ctx, cfg, s.store)
+	open, err := set.open(ctx, st, nil)
 	if err != nil {
 		return nil, err
 	}
-	adminFrom, err := accounts.ParseNetworks("admin-from", cfg.AdminFrom)
-	if err != nil {
-		return nil, err
-	}
-	var providers []oidc.Settings
-	if cfg.OIDC != "" {
-		if providers, err = oidc.ReadSettings(cfg.OIDC); err != nil {
-			return nil, fmt.Errorf("oidc: %w", err)
-		}
-	}
-	factor, err := accounts.ParseFactorRule(cfg.RequireFactor)
-	if err != nil {
-		return nil, err
-	}
-	if err := audit.CheckRetention("audit-retention", cfg.AuditRetention); err != nil {
-		return nil, err
-	}
-	if s.App, err = app.Open(ctx, app.Config{
-		AdminFrom: adminFrom, Providers: providers, Factor: factor,
-		Store: s.store, Log: cfg.Log, Senders: send, PublicURL: cfg.PublicURL, ControlEvery: controlEvery, Balance: cfg.Balance,
-		Services: cfg.Services, AuditRetention: cfg.AuditRetention, Retention: cfg.Retention, ScrubAt: cfg.ScrubAt,
-	}); err != nil {
-		return nil, err
-	}
-	figures := metrics.New(s.App, cfg.Log, cfg.TrustProxy)
-	handler, err := newHandler(s.App, cfg, edges{figures, s.streams, &httpkit.Scratch{Dir: scratch}})
-	if err != nil {
+	s.store, s.App, s.streams = st, open.app, open.streams
+	if err := s.listen(cfg, open.handler); err != nil {
 		s.App.Close()
 		return nil, err
 	}
+	beside.open(open.app.Ready, open.figures.Open())
+	return s, nil
+}
+
+// emptied makes the folder for scratch files, with nothing in it.
+func emptied(scratch string) error {
+	if err := errors.Join(os.RemoveAll(scratch), os.Mkdir(scratch, 0o700)); err != nil {
+		return fmt.Errorf("make folder for scratch files: %w", err)
+	}
+	return nil
+}
+
+// listen serves a handler.
+func (s *Server) listen(cfg Config, handler http.Handler) error {
 	encryption, challenges, err := cfg.TLS.setup(cfg.Data, cfg.Log)
 	if err != nil {
-		s.App.Close()
-		return nil, err
+		return err
 	}
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		s.App.Close()
-		return nil, fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen: %w", err)
 	}
 	s.URL = "http://" + listener.Addr().String()
-	s.http = &http.Server{
-		Handler:           handler,
-		TLSConfig:         encryption,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       2 * time.Minute,
-		WriteTimeout:      2 * time.Minute, // streams lift it: see httpkit.Streaming
-		IdleTimeout:       5 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
-	}
+	s.http = newHTTP(cfg, handler)
+	s.http.TLSConfig = encryption
 	if cfg.TLS.Redirect != "" {
-		_, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg.PublicURL, listener.Addr().(*net.TCPAddr).Port)), cfg.Log)
-	}
-	if err != nil {
-		_ = listener.Close() // the first error is the one to tell
-		s.App.Close()
-		return nil, err
+		if _, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg.PublicURL, listener.Addr().(*net.TCPAddr).Port)), cfg.Log); err != nil {
+			_ = listener.Close() // the first error is the one to tell
+			return err
+		}
 	}
 	serve := s.http.Serve
 	if encryption != nil {
 		s.URL = "https://" + listener.Addr().String()
 		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
 	}
-	beside.open(s.App, figures)
 	go func() { s.served <- serve(listener) }()
-	return s, nil
+	return nil
+}
+
+// newHTTP returns a server of requests, with the times that these may take.
+func newHTTP(cfg Config, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       2 * time.Minute,
+		WriteTimeout:      2 * time.Minute, // streams lift it: see httpkit.Streaming
+		IdleTimeout:       5 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+	}
 }
 
 // serveBeside serves something else on an address of its own, until closeBeside, and
@@ -278,21 +278,46 @@ func hostsOf(cfg Config) ([]string, error) {
 
 // Wait returns when the server has failed, or when ctx is done.
 func (s *Server) Wait(ctx context.Context) error {
+	var gone <-chan struct{}
+	if s.node != nil {
+		gone = s.node.member.Gone()
+	}
 	select {
 	case err := <-s.served:
 		return err
 	case <-lost(s.store):
 		return errTaken
+	case <-gone:
+		return errNamesake
 	case <-ctx.Done():
 		return nil
 	}
 }
 
+// closeWithin is how long requests that run have to end when a server closes.
+const closeWithin = 15 * time.Second
+
+// Bootstrap is that of the app's accounts: "" in a node that stands by.
+func (s *Server) Bootstrap(ctx context.Context) (link string, err error) {
+	a := s.App
+	if s.node != nil {
+		open := s.node.current.Load()
+		if open == nil {
+			return "", nil
+		}
+		a = open.app
+	}
+	return a.Accounts.Bootstrap(ctx)
+}
+
 // Close stops taking requests, lets those that run end, cuts downloads off, makes
 // durable what was begun and closes the store.
 func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
+	if s.node != nil {
+		return s.closeNode(ctx)
+	}
 	s.App.StopWaiting()
 	s.streams.Close()
 	err := s.http.Shutdown(ctx)

@@ -8,34 +8,35 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
-	"github.com/throng-dev/throng/internal/server/metrics"
 )
 
 // side is what the address of --metrics-listen serves, to those who run the server. It is
 // there before the database is open, and until it is closed.
 type side struct{ opened atomic.Pointer[opened] }
 
-// opened is an app with its metrics.
+// opened is what a server that has started tells of itself.
 type opened struct {
-	app     *app.App
+	ready   func(context.Context) error
 	figures http.Handler
 }
 
 // errStarting is of a server whose database is not open yet.
 var errStarting = crowd.Errorf(crowd.Unavailable, "the database is opened and brought up to date")
 
-// open has s serve an app.
-func (s *side) open(a *app.App, m *metrics.Metrics) { s.opened.Store(&opened{a, m.Open()}) }
+// open has s serve what a server tells.
+func (s *side) open(ready func(context.Context) error, figures http.Handler) {
+	s.opened.Store(&opened{ready, figures})
+}
 
-// ready is App.Ready, also before there is an app.
+// ready is App.Ready, or that of a node, also before the server has started.
 func (s *side) ready(ctx context.Context) error {
 	if o := s.opened.Load(); o != nil {
-		return o.app.Ready(ctx)
+		return o.ready(ctx)
 	}
 	return app.NotReady{{What: "starting", Err: errStarting}}
 }
 
-// metrics serves those of the app.
+// metrics serves those of the server.
 func (s *side) metrics(w http.ResponseWriter, r *http.Request) {
 	if o := s.opened.Load(); o != nil {
 		o.figures.ServeHTTP(w, r)

@@ -370,6 +370,8 @@ var (
 	ServicesGet     = reads("Services.Get", Anywhere, CanReadServices)
 	_               = internal("Services.Figures")
 
+	NodesList = reads("Nodes.List", Installation, CanReadPools)
+
 	AuditList   = reads("Audit.List", Tenant, CanReadAudit)
 	AuditGet    = reads("Audit.Get", Tenant, CanReadAudit)
 	AuditExport = reads("Audit.Export", Tenant, CanReadAudit)

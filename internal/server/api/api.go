@@ -83,6 +83,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.runData()
 	a.secrets()
 	a.services()
+	a.nodes()
 	a.roles()
 	a.work()
 	a.audit()

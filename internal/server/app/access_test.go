@@ -304,6 +304,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		ok(s.t, s.Tenants.PutSecret(s.ctx, s.admin, s.a, secretKey))
 		return s.Tenants.DeleteSecret(s.ctx, p, s.a, "KEY")
 	},
+	"Nodes.List": func(s *scene, p *access.Principal) error { return second(s.Nodes.List(s.ctx, p)) },
 	"Audit.List": listAudit, "Audit.Get": getAudit, "Audit.Check": func(s *scene, p *access.Principal) error { return second(s.Audit.Check(s.ctx, p)) }, "Audit.Export": exportAudit,
 
 	"Tenants.Quotas": func(s *scene, p *access.Principal) error { return second(s.Tenants.Quotas(s.ctx, p, s.a)) },

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/nodes"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/recruit"
@@ -59,6 +61,9 @@ type Config struct {
 	// Services are the private places that service steps of workflows may call, in
 	// addition to public ones.
 	Services httpstep.Allow
+
+	// Nodes tells of the servers that share the database; nil: there are none.
+	Nodes *nodes.Nodes
 }
 
 // App is the running server without its edges: the use cases. Make it with Open.
@@ -79,6 +84,7 @@ type App struct {
 	Services    *runs.Services
 	Audit       *audit.Audit
 	Retention   *retention.Retention
+	Nodes       *nodes.Nodes
 	// Provisioning is how providers of accounts keep people and groups here.
 	Provisioning *accounts.Provisioning
 
@@ -195,6 +201,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
 	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention, Names: workers})
+	a.Nodes = cmp.Or(cfg.Nodes, nodes.New(nil))
 	a.Retention = retention.New(retention.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Policy: cfg.Retention, Scrub: cfg.ScrubAt})
 	return a, nil
 }

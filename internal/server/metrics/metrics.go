@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
@@ -25,6 +24,7 @@ type Metrics struct {
 	app      *app.App
 	log      *slog.Logger
 	registry *prometheus.Registry
+	all      prometheus.Gatherers // that of the app, and of others
 	requests *prometheus.HistogramVec
 	proxied  bool // the server stands behind a proxy
 }
@@ -41,6 +41,7 @@ func New(s *app.App, log *slog.Logger, trustProxy bool) *Metrics {
 	}, []string{"method", "status"})
 	ready := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "throng_ready", Help: "1 while /readyz says so."}, m.ready)
 	m.registry.MustRegister(m.requests, ready, newPools(s), newServices(s), newQuotas(s), collectors.NewGoCollector(liveHeap), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.all = prometheus.Gatherers{m.registry}
 	return m
 }
 
@@ -57,9 +58,7 @@ func (m *Metrics) ready() float64 {
 const scrapeTimeout = 10 * time.Second
 
 // Open serves the metrics to everybody who reaches it.
-func (m *Metrics) Open() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: scrapeTimeout, ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelWarn)})
-}
+func (m *Metrics) Open() http.Handler { return serve(m.all, m.log) }
 
 // Guarded serves them to admins.
 func (m *Metrics) Guarded() http.Handler {
