@@ -42,13 +42,18 @@ const (
 	readLease   = `select holder, epoch, expires_at > clock_timestamp() from leases where name = 'server' for update`
 	takeLease   = `update leases set holder = $1, epoch = $2, expires_at = clock_timestamp() + $3 * interval '1 microsecond' where name = 'server'`
 	renewLease  = `update leases set expires_at = clock_timestamp() + $2 * interval '1 microsecond' where name = 'server' and epoch = $1`
-	holdLease   = `select l.epoch from leases w join leases l on l.name = 'server' and l.epoch = $1 where w.name = 'writer' for no key update of w for key share of l`
+	ofLease     = ` from leases w join leases l on l.name = 'server' and l.epoch = $1 where w.name = 'writer' for no key update of w for key share of l`
+	holdLease   = `select l.epoch, ''` + ofLease
+	// holdAsNode has PostgreSQL end a transaction whose server stands still in its midst for
+	// the length of a lease: who takes the lease would wait for it until it goes on.
+	holdAsNode = `select l.epoch, set_config('idle_in_transaction_session_timeout', '3000', true)` + ofLease
 )
 
 // lease is what a server has of its database.
 type lease struct {
 	db    *sql.DB
 	epoch int64
+	hold  string // the statement with which a transaction begins
 	end   context.CancelFunc
 	ended sync.WaitGroup
 	lost  chan struct{}
@@ -71,7 +76,7 @@ func take(ctx context.Context, db *sql.DB, usable func() error) (*lease, error) 
 	if err := makeLeases(ctx, db); err != nil {
 		return nil, err
 	}
-	l := newLease(db)
+	l := newLease(db, holdLease)
 	name := holderName()
 	until := time.Now().Add(takeFor)
 	for {
@@ -110,7 +115,9 @@ func holderName() string {
 	return fmt.Sprintf("%s, process %d, %s", host, os.Getpid(), rand.Text()[:6])
 }
 
-func newLease(db *sql.DB) *lease { return &lease{db: db, lost: make(chan struct{})} }
+func newLease(db *sql.DB, hold string) *lease {
+	return &lease{db: db, hold: hold, lost: make(chan struct{})}
+}
 
 // keep renews a lease that was taken, until resign.
 func (l *lease) keep(ctx context.Context) {
@@ -180,7 +187,8 @@ var errLost = &crowd.Error{Code: crowd.Unavailable, Message: "another server has
 // end before they take it.
 func (l *lease) guard(ctx context.Context, tx *sql.Tx) error {
 	var epoch int64
-	err := tx.QueryRowContext(ctx, holdLease, l.epoch).Scan(&epoch)
+	var limit string
+	err := tx.QueryRowContext(ctx, l.hold, l.epoch).Scan(&epoch, &limit)
 	if errors.Is(err, sql.ErrNoRows) {
 		l.lose()
 		return errLost

@@ -35,7 +35,10 @@ const (
 	nodeFields = `n.name, n.holder, n.address, n.certificate, n.version, n.problem, n.started_at, n.expires_at > clock_timestamp(), l.holder = n.holder and l.expires_at > clock_timestamp()`
 	listNodes  = `select ` + nodeFields + ` from nodes n join leases l on l.name = 'server' order by n.name`
 	ownerNode  = `select ` + nodeFields + ` from leases l join nodes n on n.holder = l.holder where l.name = 'server'`
-	isHeld     = `select holder, expires_at > clock_timestamp() from leases where name = 'server'`
+	// endOf ends the connections of a server whose lease has run out: one that stands still has
+	// transactions that wait for each other, and who takes the lease would wait for them all.
+	endOf  = `select count(pg_terminate_backend(a.pid)) from leases l join pg_stat_activity a on a.datname = current_database() and a.application_name like 'throng %' and right(a.application_name, 6) = right(l.holder, 6) where l.name = 'server' and l.holder = $1 and l.expires_at <= clock_timestamp()`
+	isHeld = `select holder, expires_at > clock_timestamp() from leases where name = 'server'`
 )
 
 // Node is one of those that share a database.
@@ -83,6 +86,8 @@ func Join(ctx context.Context, address string, own Node, o Options) (_ *Member, 
 		return nil, fmt.Errorf("open database %s: %w", Shown(address), err)
 	}
 	own.holder = fmt.Sprintf("node %s, %s", own.Name, holderName())
+	o.name = fmt.Sprintf(" %.40s %s", own.Name, own.holder[len(own.holder)-6:]) // see endOf
+	config.RuntimeParams["application_name"] += o.name
 	m := &Member{address: address, own: own, options: o, db: connections(config, memberConns), gone: make(chan struct{})}
 	if err = m.enter(ctx); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", Shown(address), errors.Join(err, m.db.Close()))
@@ -180,6 +185,13 @@ func (m *Member) check(ctx context.Context) {
 	}
 }
 
+// lately reports whether the last check was not long ago, and found no problem.
+func (m *Member) lately() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.problem == "" && time.Since(m.checked) < 2*checkEvery
+}
+
 func (m *Member) note(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -205,8 +217,14 @@ func (m *Member) Take(ctx context.Context) (*Store, Node, error) {
 		owner, err := m.node(within)
 		return nil, owner, err
 	}
-	l := newLease(m.db)
+	if holder != m.own.holder {
+		_, _ = m.db.ExecContext(within, endOf, holder) // where it may not, it waits for them
+	}
+	l := newLease(m.db, holdAsNode)
 	other, err := l.try(within, m.own.holder, func() error {
+		if m.lately() { // what has changed since is found when the database is opened
+			return nil
+		}
 		err := m.usable(within)
 		m.note(err)
 		return err

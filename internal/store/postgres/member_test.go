@@ -162,3 +162,37 @@ func TestWhoCannotReachTheDatabaseIsNotSure(t *testing.T) {
 	ok(t, s.Close())
 	ok(t, m.Leave())
 }
+
+// TestWhoStandsStillIsNotWaitedFor: transactions of a server whose lease has run out do not
+// keep another one from taking it, however long they go on.
+func TestWhoStandsStillIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	a, b := join(t, address, "a"), join(t, address, "b")
+	first, _, err := a.Take(t.Context())
+	ok(t, err)
+	db := must(sql.Open("pgx", address))(t)
+	defer db.Close()
+	var name string // by which PostgreSQL knows a
+	ok(t, db.QueryRowContext(t.Context(), "select application_name from pg_stat_activity where datname = current_database() and application_name like 'throng a %' limit 1").Scan(&name))
+	as := must(sql.Open("pgx", address+"&application_name="+strings.ReplaceAll(name, " ", "%20")))(t)
+	defer as.Close()
+	stands := must(as.BeginTx(t.Context(), nil))(t)
+	must(stands.ExecContext(t.Context(), "select epoch from leases for key share"))(t)
+	var second *postgres.Store
+	for late := time.Now().Add(20 * time.Second); second == nil; { // a renews it still
+		sqlOf(t, address, "update leases set expires_at = clock_timestamp() - interval '1 second' where epoch = 1")
+		if second, _, err = b.Take(t.Context()); time.Now().After(late) {
+			t.Fatalf("it is not taken: %v", err)
+		}
+	}
+	if err := stands.Commit(); err == nil {
+		t.Error("the transaction of who had it went on")
+	}
+	must(second.CreateTenant(t.Context(), store.Tenant{Name: "now", Weight: 1}, 0))(t)
+	<-first.Lost()
+	ok(t, first.Close())
+	ok(t, second.Close())
+	ok(t, a.Leave())
+	ok(t, b.Leave())
+}

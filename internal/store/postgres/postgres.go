@@ -27,6 +27,8 @@ type Options struct {
 
 	// Keys seal the secrets that are kept, as in package sqlite.
 	Keys *keyring.Ring
+
+	name string // of the node, by which PostgreSQL knows its connections; "": none
 }
 
 // DefaultMaxConns is far below the 100 that a PostgreSQL server takes unless it is told
@@ -97,6 +99,7 @@ func open(ctx context.Context, address string, o Options, hold func(context.Cont
 	if err != nil {
 		return nil, err
 	}
+	config.RuntimeParams["application_name"] += o.name
 	most := o.MaxConns
 	if most == 0 {
 		most = DefaultMaxConns
