@@ -184,6 +184,7 @@ type BenchKill struct {
 	Longest time.Duration `help:"Longest time from a round's first answer to the kill." default:"300ms"`
 	Data    string        `help:"New folder for the database; default: a temporary one, kept if something is found." type:"path" placeholder:"DIR"`
 	Address string        `name:"database" help:"Empty PostgreSQL database, as in postgres://user@host/name, in place of a file in the folder." placeholder:"URL"`
+	Nodes   int           `help:"Run so many servers on the PostgreSQL database, and kill one, freeze it or cut its connections to the database in each round; 0: one server, which is killed." placeholder:"N"`
 	Output
 }
 
@@ -191,7 +192,7 @@ type BenchKill struct {
 func (b *BenchKill) Run(c *Context) error {
 	ctx, stop := c.untilSignal()
 	defer stop()
-	r, err := killtest.Run(ctx, killtest.Options{Rounds: b.Rounds, Seed: b.Seed, Workers: b.Workers, Longest: b.Longest, Dir: b.Data, Address: b.Address, Log: c.Stderr})
+	r, err := killtest.Run(ctx, killtest.Options{Rounds: b.Rounds, Seed: b.Seed, Workers: b.Workers, Longest: b.Longest, Dir: b.Data, Address: b.Address, Nodes: b.Nodes, Log: c.Stderr})
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,46 @@ type gate struct {
 	caught   int    // requests without a reply since the gate was opened
 	opened   int    // how often it was opened
 	finished bool
+
+	nodes  []string  // hosts and ports of several servers, of which each request goes to one; nil: there is one
+	next   int       // of them
+	marked time.Time // see mark
+	served time.Time // when an answer was acknowledged that was sent after that; zero: none was
+}
+
+// among sends requests to one of these servers each, in turn. Whatever these do, a request
+// without a reply is no wonder from then on.
+func (g *gate) among(urls []string) {
+	g.set(func() {
+		g.nodes = g.nodes[:0:0]
+		for _, u := range urls {
+			g.nodes = append(g.nodes, strings.TrimPrefix(u, "http://"))
+		}
+	})
+}
+
+// mark counts as open does, and returns the time from which servedAfter counts.
+func (g *gate) mark() time.Time {
+	now := time.Now()
+	g.set(func() { g.marked, g.served, g.opened = now, time.Time{}, g.opened+1 })
+	return now
+}
+
+// servedAfter returns how long after the mark an answer was acknowledged that was sent
+// after it.
+func (g *gate) servedAfter() (time.Duration, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.served.Sub(g.marked), !g.served.IsZero()
+}
+
+// acknowledged notes that an answer was, which was sent at a time.
+func (g *gate) acknowledged(sent time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.served.IsZero() && sent.After(g.marked) {
+		g.served = time.Now()
+	}
 }
 
 // newGate returns a gate for so many clients.
@@ -88,6 +128,10 @@ func (g *gate) pass() (string, bool) {
 		return "", false
 	}
 	g.running++
+	if len(g.nodes) > 0 {
+		g.next++
+		return g.nodes[g.next%len(g.nodes)], true
+	}
 	return g.host, true
 }
 
@@ -99,7 +143,7 @@ func (g *gate) done(caught bool) (expected bool) {
 		if caught {
 			g.caught++
 		}
-		expected = !caught || g.host == ""
+		expected = !caught || g.host == "" || len(g.nodes) > 0
 	})
 	return expected
 }
@@ -110,6 +154,9 @@ var errOver = errors.New("the test is over")
 // errLost is the error of a request without a reply, or of one whose outcome the
 // server did not know: it may have been carried out or not.
 var errLost = errors.New("the reply was lost")
+
+// afterLost is how long a client waits that got no reply.
+const afterLost = 10 * time.Millisecond
 
 // RoundTrip makes a request of the server that runs now, and reads all of the reply:
 // a kill may come in its midst.
@@ -123,6 +170,7 @@ func (g *gate) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	request = request.Clone(request.Context())
 	request.URL.Host, request.Host = host, host
+	sent := time.Now()
 	reply, err := g.http.RoundTrip(request)
 	if err == nil {
 		err = readAll(reply)
@@ -131,7 +179,11 @@ func (g *gate) RoundTrip(request *http.Request) (*http.Response, error) {
 	case !expected:
 		return nil, fmt.Errorf("nobody had killed the server: %w", err)
 	case err != nil:
+		load.Sleep(request.Context(), afterLost)
 		return nil, errLost
+	}
+	if request.Method == http.MethodPost && strings.HasPrefix(request.URL.Path, "/v1/work/") && reply.StatusCode == http.StatusOK {
+		g.acknowledged(sent)
 	}
 	return reply, nil
 }
@@ -141,7 +193,7 @@ func (g *gate) RoundTrip(request *http.Request) (*http.Response, error) {
 func readAll(reply *http.Response) error {
 	body, err := io.ReadAll(reply.Body)
 	_ = reply.Body.Close()
-	if code := reply.StatusCode; err == nil && (code == http.StatusInternalServerError || code == http.StatusServiceUnavailable) {
+	if code := reply.StatusCode; err == nil && (code == http.StatusInternalServerError || code == http.StatusServiceUnavailable || code == http.StatusBadGateway) {
 		return fmt.Errorf("%s: %s", reply.Status, body)
 	}
 	reply.Body = io.NopCloser(bytes.NewReader(body))

@@ -33,6 +33,8 @@ type Options struct {
 	Longest time.Duration // from the first acknowledged answer of a round to the kill, at most; default 300 ms
 	Dir     string        // for the database; "": a temporary folder, kept if the test fails
 	Address string        // of an empty PostgreSQL database, in place of a file in the folder
+	Nodes   int           // several servers on that database, one of which something is done to in each round; 0: one, without a name
+	Frozen  time.Duration // how long a node stands still; default 10 s
 	Killed  func() error  // if set, is called after each kill, before the server starts again
 	Log     io.Writer     // what happens; nil: nowhere
 }
@@ -63,8 +65,17 @@ type Report struct {
 	// LongestRestartS is the longest time from restarting a killed server until it
 	// listened.
 	LongestRestartS float64  `json:"longest_restart_s"`
+	Lost            int      `json:"lost"`       // of what was acknowledged, answers and deposits
+	Doubled         int      `json:"duplicates"` // answers and deposits that were kept or counted twice
+	Nodes           int      `json:"nodes,omitempty"`
 	Problems        []string `json:"problems"` // what must not be; the first of them
 	MoreProblems    int      `json:"more_problems"`
+
+	// Takeovers are the seconds from each loss of the node that had the database until an
+	// answer was acknowledged that was sent after it, ascending; the others are of them.
+	Takeovers   []float64 `json:"takeovers_s,omitempty"`
+	TakeoverP50 float64   `json:"takeover_p50_s"`
+	TakeoverP99 float64   `json:"takeover_p99_s"`
 }
 
 // maxProblems is how many problems are listed one by one.
@@ -78,11 +89,12 @@ func (r *Report) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// must notes a problem unless something holds.
-func (r *Report) must(holds bool, format string, args ...any) {
+// must notes a problem unless something holds, which it returns.
+func (r *Report) must(holds bool, format string, args ...any) bool {
 	if !holds {
 		r.problem(format, args...)
 	}
+	return holds
 }
 
 // OK reports whether nothing was found.
@@ -102,11 +114,19 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 			load.Say(t.Log, "the database is kept in %s", t.Dir)
 		}
 	}()
-	if err := t.run(ctx); err != nil {
+	run := t.run
+	if t.Nodes > 0 {
+		run = t.runNodes
+	}
+	if err := run(ctx); err != nil {
 		return t.report, err
 	}
 	if err := t.compare(ctx, t.place(), t.report); err != nil {
 		return t.report, err
+	}
+	if t.Nodes > 0 {
+		t.report.must(len(t.report.Takeovers) > 0, "no node lost the database: the test proved nothing: try more rounds, or another seed")
+		return t.report, nil
 	}
 	t.report.must(t.report.Unknown > 0, "no kill caught an answer on its way: the test proved nothing")
 	t.report.must(t.report.PaidAgain > 0, "no kill caught a deposit on its way: the test proved nothing of keys")
@@ -135,6 +155,12 @@ func newTest(o Options) (*test, error) {
 	}
 	if o.Longest == 0 {
 		o.Longest = 300 * time.Millisecond
+	}
+	if o.Frozen == 0 {
+		o.Frozen = 10 * time.Second
+	}
+	if o.Nodes != 0 && (o.Nodes < 2 || o.Address == "") {
+		return nil, errors.New("nodes are two at least, and share a PostgreSQL database: give --database")
 	}
 	if o.Rounds < 1 || o.Workers < mostAnswers {
 		return nil, fmt.Errorf("at least one round and %d workers", mostAnswers)
@@ -330,6 +356,9 @@ answers: %d acknowledged, %d stored, %d counted; %d replies were lost, of which 
 %d runs of workflows, %d kills while one was going, looked at %d times after a restart, %d moves; %d rows compared; %d calls of their service, %d of them again
 `, r.Rounds, r.KillsCaught, r.LongestRestartS, r.Acknowledged, r.Stored, r.Counted, r.Unknown, r.Kept, r.Resent, r.Duplicates, r.Batches, r.Moves, r.Deposits, r.PaidAgain, r.States,
 		r.Runs, r.RunsKilled, r.RunsCompared, r.RunMoves, r.Rows, r.Calls, r.CallsAgain)
+	if r.Nodes > 0 {
+		_, _ = fmt.Fprintf(to, "%d nodes; %d times another one took over, and served after %.2f s (median), %.2f s (99 of 100)\n", r.Nodes, len(r.Takeovers), r.TakeoverP50, r.TakeoverP99)
+	}
 	for _, p := range r.Problems {
 		_, _ = fmt.Fprintln(to, p)
 	}

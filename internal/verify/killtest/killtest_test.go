@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
 	"github.com/throng-dev/throng/internal/verify/killtest"
@@ -34,6 +35,24 @@ func TestKillOnPostgreSQL(t *testing.T) {
 	}})
 	if kills < 2 {
 		t.Errorf("PostgreSQL was not killed: %d kills", kills)
+	}
+}
+
+// TestKillNodes kills, freezes or cuts off one of three nodes in each round, of which there
+// are as many as in TestKill.
+func TestKillNodes(t *testing.T) {
+	o := killtest.Options{Rounds: rounds(t), Nodes: 3, Address: pgtest.New(t), Frozen: 5 * time.Second, Seed: 1, Log: t.Output()}
+	report, err := killtest.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", *report)
+	for _, p := range report.Problems {
+		t.Error(p)
+	}
+	if report.Rounds != o.Rounds || report.Acknowledged < o.Rounds || report.Stored < report.Acknowledged || len(report.Takeovers) == 0 || report.TakeoverP99 <= 0 ||
+		report.Batches == 0 || report.Deposits == 0 || report.Moves == 0 || report.States == 0 || report.Runs == 0 || report.RunsCompared == 0 || report.Rows == 0 || report.Calls == 0 {
+		t.Errorf("too little was looked at: %+v", *report)
 	}
 }
 
