@@ -23,6 +23,9 @@ func mayComeBack(s crowd.AssignmentState) bool { return s == crowd.Returned || s
 // remember keeps that a's task may come back to its worker, if they have less than
 // againMost to come back to.
 func (w *worker) remember(a *assignment) {
+	if a.task.isCheck { // nobody is given one twice
+		return
+	}
 	same := func(id crowd.AssignmentID) bool {
 		b := w.engine.assignment(id)
 		return b != nil && b.task == a.task

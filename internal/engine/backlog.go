@@ -29,6 +29,7 @@ type backlog struct {
 	cursors map[crowd.WorkerID]uint64 // stamp to go on from; nil: none
 
 	removed map[uint32]struct{} // taken out: numbers of tasks
+	known   map[uint32]string   // keys of known answers, by task; nil: no checks
 
 	invited *invitations // nil: everybody may do every task
 	shared  bool         // everybody may do some task
@@ -89,13 +90,13 @@ func (b *backlog) capped(r label.Rule, n uint32) label.Rule {
 	return r
 }
 
-// skip moves fresh on to a task that everybody may do and that was not taken out, if
-// there is any.
+// skip moves fresh on to a task that everybody may do, that was not taken out and whose answer
+// is not known, if there is any.
 func (b *backlog) skip() {
-	if len(b.removed) == 0 && b.invited == nil {
+	if len(b.removed) == 0 && b.invited == nil && len(b.known) == 0 {
 		return
 	}
-	for b.shared && b.order == nil && b.fresh <= b.tasks && (b.invitedTo(b.fresh) > 0 || b.isRemoved(b.fresh)) {
+	for b.shared && b.order == nil && b.fresh <= b.tasks && (b.invitedTo(b.fresh) > 0 || b.isRemoved(b.fresh) || b.isKnown(b.fresh)) {
 		b.fresh++
 	}
 }
@@ -109,6 +110,8 @@ func (b *backlog) isRemoved(n uint32) bool {
 // to nobody yet. If not, it has its label.
 func (b *backlog) untouchedOne(n uint32) bool {
 	switch {
+	case b.isKnown(n):
+		return false
 	case b.order != nil:
 		_, _, waits := b.order.queue.Get(int64(n))
 		return waits
@@ -125,8 +128,8 @@ func (b *backlog) extend(tasks uint32) {
 		inv.number = append(inv.number, make([]uint16, int(tasks)-len(inv.number))...)
 		inv.closed = append(inv.closed, make([]uint64, int(tasks+63)/64-len(inv.closed))...)
 		b.shared = true
-		b.skip()
 	}
+	b.skip()
 }
 
 // takeOut takes out task n, which nobody was given yet.

@@ -38,6 +38,7 @@ type batch struct {
 	spent     crowd.Money
 	worked    time.Duration
 	held      heldTime               // but for training
+	checks    *checks                // nil: there are none
 	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
 	posterior *posterior             // nil, unless the rule follows it
 	past      []PastReward           // in order of Last
@@ -70,6 +71,7 @@ type task struct {
 	live    int32 // in somebody's hands, or answered provisionally
 	closed  bool
 	removed bool // taken out: wants no label, and nobody but who holds it
+	isCheck bool // a hand-out of a task whose answer is known, to one person
 }
 
 // assignment is one worker's lease on one task, kept while the task is open.
@@ -175,10 +177,10 @@ func (b *batch) rule(n uint32) label.Rule { return b.backlog.capped(b.spec.Rule,
 // fewAnswers is as many as a task has as a rule.
 const fewAnswers = 8
 
-// decide asks the rule about a task. One that was taken out is done as soon as nobody
-// holds it.
+// decide asks the rule about a task. One that was taken out, or is a check, is done as soon as
+// nobody holds it.
 func (b *batch) decide(t *task) label.Decision {
-	if t.removed {
+	if t.removed || t.isCheck {
 		return label.Decision{Enough: t.live == 0, Want: int(t.counted + t.live)}
 	}
 	if b.posterior != nil {
@@ -227,7 +229,7 @@ func (b *batch) progress(p *Progress) {
 	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
 	p.Planned, p.Completed, p.Labelled, p.Certainty = b.planned, b.completed, b.labelled, b.certainty
 	p.Escrow, p.Spent, p.Released, p.Worked = b.escrow, b.spent, b.released, b.worked
-	p.HadEnough, p.TakenOver = b.ended, b.takenOver
+	p.HadEnough, p.TakenOver, p.Known = b.ended, b.takenOver, len(b.backlog.known)
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
 	p.Tasks, p.Open, p.Removed = b.spec.Tasks, b.spec.Open, len(b.backlog.removed)
 }
@@ -262,6 +264,9 @@ func (e *Engine) forget(t *task) {
 func (t *task) forget() {
 	t.closed = true
 	t.batch.open--
+	if t.isCheck {
+		t.batch.checks.open--
+	}
 	t.batch.backlog.remove(t)
 	if p := t.batch.posterior; p != nil {
 		delete(p.open, t.n)

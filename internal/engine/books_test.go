@@ -70,8 +70,9 @@ type taskBook struct {
 	live    int
 	answers []string // counted
 	label   *engine.Label
-	removed bool // taken out
-	reports int  // how often somebody said that something is wrong with it
+	known   string // "": its answer is not known
+	removed bool   // taken out
+	reports int    // how often somebody said that something is wrong with it
 	wait
 }
 
@@ -119,6 +120,7 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 		} else if s.Invited != nil {
 			k.seen["for everybody among invited ones"]++
 		}
+		t.known = cmp.Or(item.Known, s.Known[n+1])
 		t.wanted = t.want()
 		if b.tasks = append(b.tasks, t); !s.Training {
 			k.tally.Arrived += int64(t.wanted)
@@ -127,7 +129,9 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 		if t.born.IsZero() {
 			t.born = k.now
 		}
-		b.stand(k.now, t)
+		if t.known == "" {
+			b.stand(k.now, t)
+		}
 	}
 }
 
@@ -135,6 +139,8 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 // its rule takes, and after those one more at a time up to the most.
 func (t *taskBook) want() int {
 	switch here := len(t.answers) + t.live; {
+	case t.known != "":
+		return here
 	case t.label != nil:
 		return len(t.answers)
 	case t.removed:
@@ -274,8 +280,13 @@ func (k *books) handout(x engine.Handout) error {
 	if err != nil {
 		return err
 	}
+	if t.known != "" {
+		if err := cmp.Or(k.rightCheck(x, b, t), k.underLooks(func() error { return k.rightBatch(x, b) })); err != nil {
+			return err
+		}
+	}
 	again := t.unfit(x.Worker) == "held before" && t.comesBack(x.Worker)
-	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" && !(again && k.refused(x.Worker, b) == "") {
+	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" && t.known == "" && !(again && k.refused(x.Worker, b) == "") {
 		return fmt.Errorf("must not be: %s", why)
 	}
 	if h := k.holding[x.Worker]; h != nil {
@@ -289,7 +300,9 @@ func (k *books) handout(x engine.Handout) error {
 	if x != want {
 		return fmt.Errorf("got %v, want %v", x, want)
 	}
-	if again {
+	if t.known != "" {
+		t.wanted++
+	} else if again {
 		if err := k.rightlyAgain(x, b, t); err != nil {
 			return err
 		}
@@ -377,6 +390,7 @@ func (k *books) answer(x engine.Answer) error {
 	}
 	r.state, r.answer = crowd.Submitted, &x
 	t.kept[r.Worker] = true
+	k.noteCheck(t, fmt.Sprintf("answered, right %t, counted %t", x.Key == t.known, x.Counted))
 	if x.Counted {
 		b.counted++
 		b.worked += min(x.At.Sub(r.At), b.spec.Lease)
@@ -434,6 +448,9 @@ func (k *books) progress(x engine.Progress) error {
 func (k *books) check(e *engine.Engine) error {
 	for _, b := range k.batches {
 		for _, t := range b.tasks {
+			if t.known != "" {
+				continue
+			}
 			if more := t.want() - t.wanted; b.kept.State.Open() {
 				t.wanted += more
 				if more > 0 && !b.spec.Training {
@@ -487,6 +504,10 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 		if t.label == nil && !t.removed && t.live == 0 && t.agreed() {
 			return fmt.Errorf("%s: %q is enough, and there is no label", t.id, t.answers)
 		}
+		if t.known != "" {
+			shared = true
+			continue
+		}
 		if shared = shared || t.invited == nil; len(t.held) > 0 && t.invited == nil {
 			fresh = i + 2
 		}
@@ -494,7 +515,12 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 			oldest = min(oldest, t.first)
 		}
 	}
-	for shared && fresh <= len(b.tasks) && (b.tasks[fresh-1].invited != nil || b.tasks[fresh-1].removed && b.spec.SLA == nil) {
+	for _, r := range k.rows {
+		if r.Task.Batch() == b.spec.ID && b.tasks[r.Task.N()-1].known != "" && (r.state == crowd.Assigned || r.kept != nil) {
+			oldest = min(oldest, r.Assignment.N())
+		}
+	}
+	for shared && fresh <= len(b.tasks) && (b.tasks[fresh-1].known != "" && b.spec.SLA == nil || b.tasks[fresh-1].invited != nil || b.tasks[fresh-1].removed && b.spec.SLA == nil) {
 		fresh++
 	}
 	got := [...]int{s.Planned, s.Completed, s.Running, s.Waiting, s.Labelled, int(s.Issued), int(s.Escrow), int(s.Worked), int(s.Fresh), int(s.OldestOpen)}
@@ -506,7 +532,7 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	if s.Escrow+s.Spent != b.funded {
 		return fmt.Errorf("%s left and %s spent of %s", s.Escrow, s.Spent, b.funded)
 	}
-	if err := k.checkBudget(b, &s); err != nil {
+	if err := cmp.Or(k.checkBudget(b, &s), k.checkShown(e, b)); err != nil {
 		return err
 	}
 	if b.open && s.Reason == crowd.BudgetSpent {

@@ -205,6 +205,7 @@ type Progress struct {
 	Certainty    float64     // sum of the labels' confidence
 	TakenOver    TakenOver   // labels that count for Spec.Enough, too
 	Removed      int         // tasks that were taken out
+	Known        int         // tasks with a known answer, to check people with
 	Escrow       crowd.Money // reserved and not paid
 	Spent        crowd.Money
 	Released     crowd.Money   // given back at the end: what was reserved and not paid

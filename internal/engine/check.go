@@ -183,14 +183,14 @@ func (b *batch) check() error {
 		return fmt.Errorf("%d tasks, but %d labelled and %d open", b.spec.Tasks, b.labelled, b.open)
 	} else if b.backlog.invited == nil {
 		wanted += untouched * b.firstWant(1)
-		if b.backlog.order == nil && untouched != b.backlog.except.waiting()+int(b.spec.Tasks)-int(b.backlog.fresh)+1-b.backlog.removedFrom(b.backlog.fresh) {
+		if b.backlog.order == nil && untouched != b.backlog.except.waiting()+int(b.spec.Tasks)-int(b.backlog.fresh)+1-b.backlog.removedFrom(b.backlog.fresh)-b.backlog.knownFrom(b.backlog.fresh) {
 			return fmt.Errorf("%d tasks untouched, but the first fresh one is %d of %d", untouched, b.backlog.fresh, b.spec.Tasks)
 		}
 		if wanted+counted != b.planned { // counted: answers of tasks with a label
 			return fmt.Errorf("planned %d, but tasks want %d and %d are done", b.planned, wanted, counted)
 		}
 	}
-	if err := b.checkOrder(open); err != nil {
+	if err := cmp.Or(b.checkOrder(open), b.checkChecks(open)); err != nil {
 		return err
 	}
 	switch {
@@ -274,8 +274,12 @@ func (b *batch) checkOrder(open []*task) error {
 	if o == nil {
 		return nil
 	}
-	wants := b.untouched()
+	wants, ordered := b.untouched(), 0
 	for _, t := range open {
+		if t.isCheck {
+			continue
+		}
+		ordered++
 		_, _, stands := o.queue.Get(int64(t.n))
 		_, aside := o.away[t.n]
 		if o.open[t.n] != t || stands != (t.slots() > 0) || aside == stands {
@@ -287,8 +291,8 @@ func (b *batch) checkOrder(open []*task) error {
 	}
 	at, changes := o.queue.NextChange()
 	switch {
-	case len(o.open) != b.open || len(o.away) > b.open:
-		return fmt.Errorf("%d tasks are open, but the order knows %d, of them %d aside", b.open, len(o.open), len(o.away))
+	case len(o.open) != ordered || len(o.away) > ordered:
+		return fmt.Errorf("%d tasks are open, but the order knows %d, of them %d aside", ordered, len(o.open), len(o.away))
 	case o.queue.Len() != wants:
 		return fmt.Errorf("%d tasks want a worker, but %d stand in the order", wants, o.queue.Len())
 	case o.change.on != changes || changes && !o.change.at.Equal(at):

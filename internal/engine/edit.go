@@ -189,6 +189,9 @@ func (e *Engine) replanAll(now time.Time, b *batch, was label.Rule) {
 		e.wanted(now, b, more)
 	})
 	for _, t := range b.openTasks() {
+		if t.isCheck {
+			continue
+		}
 		e.replan(now, t, b.wanted(t))
 		e.touch(now, b, t)
 		if t.live == 0 && t.counted > 0 {
@@ -203,7 +206,7 @@ func (b *batch) wanted(t *task) int32 { return max(int32(b.decide(t).Want), t.co
 
 // untouched is the number of tasks that nobody was given yet.
 func (b *batch) untouched() int {
-	return int(b.spec.Tasks) - b.labelled - b.open - (len(b.backlog.removed) - b.leaving)
+	return int(b.spec.Tasks) - b.labelled - (b.open - b.openChecks()) - (len(b.backlog.removed) - b.leaving)
 }
 
 // eachUntouched calls f with the numbers of the tasks that nobody was given yet. Where
@@ -227,6 +230,9 @@ func (b *batch) eachUntouched(f func(n uint32, tasks int)) {
 // most is the most that b can still cost if it becomes next, which may have more tasks.
 func (b *batch) most(next *Spec) (crowd.Money, bool) {
 	answers := int64(next.Tasks-b.spec.Tasks) * int64(next.Rule.Most())
+	if b.checks != nil {
+		answers += max(next.checkRoom()-int64(b.checks.given), 0)
+	}
 	b.eachUntouched(func(n uint32, tasks int) {
 		answers += int64(tasks) * int64(b.backlog.capped(next.Rule, n).Most())
 	})
@@ -258,6 +264,9 @@ func (b *batch) mostOf(t *task, next *Spec, buffer *[]crowd.Money) crowd.Money {
 		rewards = append(rewards, a.reward())
 	}
 	*buffer = rewards
+	if t.isCheck { // given back, it makes room for another one
+		return max(held, next.Reward)
+	}
 	if t.removed {
 		return held
 	}
@@ -320,9 +329,10 @@ func tooLittle(field string, missing crowd.Money) error {
 }
 
 // Add gives a running batch more tasks, numbered on from those that it has, which the
-// caller knows to be had. The budget has to suffice for all that is left then; up to
+// caller knows to be had; known holds the keys of those answers that are known, by the numbers of
+// their tasks. The budget has to suffice for all that is left then; up to
 // reserve may be added to it from the tenant's account, which has it.
-func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, reserve crowd.Money) error {
+func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, known map[uint32]string, reserve crowd.Money) error {
 	b, err := e.launched(id)
 	switch {
 	case err != nil:
@@ -335,6 +345,9 @@ func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, reserve
 		return nil
 	}
 	next := b.spec
+	if err := b.mayKnow(known, had+1, had+tasks); err != nil {
+		return err
+	}
 	if err := tooMany(int64(next.Tasks)+int64(tasks), &next); err != nil {
 		return err
 	}
@@ -346,9 +359,12 @@ func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, reserve
 	if missing > reserve {
 		return tooLittle("tasks", missing)
 	}
-	e.extend(now, b, tasks, missing)
+	e.extend(now, b, tasks, missing, known)
 	if o := b.backlog.order; o != nil {
 		for n := had + 1; n <= b.spec.Tasks; n++ {
+			if b.backlog.isKnown(n) {
+				continue
+			}
 			o.add(now, n, now, Item{})
 		}
 	}
@@ -374,6 +390,8 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, numbers ...uint32) erro
 		switch {
 		case n < 1 || n > b.spec.Tasks:
 			return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
+		case b.backlog.isKnown(n):
+			return crowd.Errorf(crowd.Conflict, "%s is there to check people: its answer is known", id.Task(n))
 		case !b.backlog.isRemoved(n) && b.openTask(n) == nil && !b.backlog.untouchedOne(n):
 			return crowd.Errorf(crowd.Conflict, "%s has its label already", id.Task(n))
 		}

@@ -34,7 +34,7 @@ func (t *taskBook) gone() bool { return t.removed && t.live == 0 }
 func (b *batchBook) left() int {
 	n := 0
 	for _, t := range b.tasks {
-		if t.label == nil && !t.gone() {
+		if t.label == nil && !t.gone() || t.known != "" && t.live > 0 {
 			n++
 		}
 	}
@@ -56,10 +56,15 @@ func (b *batchBook) removed() int {
 // who holds it or may answer late, and of any number at the reward. What people hold
 // beyond the rule is paid, too, if that is more.
 func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
+	checks := crowd.Money(0)
 	late, held := make(map[crowd.TaskID][]crowd.Money), make(map[crowd.TaskID]crowd.Money)
 	for _, r := range k.rows {
 		switch {
 		case r.Task.Batch() != b.spec.ID || r.answer != nil:
+		case b.tasks[r.Task.N()-1].known != "": // given back, it makes room for another one
+			if r.state == crowd.Assigned || r.kept != nil {
+				checks += max(r.Reward, reward)
+			}
 		case r.state == crowd.Assigned || r.kept != nil:
 			held[r.Task] += r.Reward
 			late[r.Task] = append(late[r.Task], r.Reward)
@@ -67,9 +72,9 @@ func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int
 			late[r.Task] = append(late[r.Task], r.Reward)
 		}
 	}
-	need := reward * crowd.Money(more*rule.Most())
+	need := checks + reward*crowd.Money(more*rule.Most()+max(b.room(rule.Most(), len(b.tasks)+more)-b.checks(), 0))
 	for _, t := range b.tasks {
-		if t.label != nil {
+		if t.label != nil || t.known != "" {
 			continue
 		}
 		most := rule.Most()
@@ -298,14 +303,21 @@ func (w *world) add(c command) error {
 	id := w.pick(c, func(b *batchBook) bool { return !b.spec.Open })
 	b := w.k.batches[id]
 	if b == nil || !b.kept.State.Open() {
-		return wantCode(w.e.Add(w.now, id, 1, 1, 0), crowd.NotFound)
+		return wantCode(w.e.Add(w.now, id, 1, 1, nil, 0), crowd.NotFound)
 	}
 	had, tasks, reserve := uint32(len(b.tasks)), 1+c.b%4, crowd.Money(c.b%2)*100*crowd.Unit
 	if c.c%8 == 1 {
 		w.k.seen["added: by somebody else"]++
-		return wantCode(w.e.Add(w.now, id, had+1, tasks, reserve), crowd.Conflict)
+		return wantCode(w.e.Add(w.now, id, had+1, tasks, nil, reserve), crowd.Conflict)
 	}
-	err := w.e.Add(w.now, id, had, tasks, reserve)
+	items, known := make([]engine.Item, tasks), make(map[uint32]string)
+	for i := range items {
+		if b.spec.Checks != nil && c.a>>i%3 == 0 {
+			items[i].Known = key(c.a)
+			known[had+1+uint32(i)] = items[i].Known
+		}
+	}
+	err := w.e.Add(w.now, id, had, tasks, known, reserve)
 	missing := w.k.missing(b, b.spec.Rule, b.spec.Reward, int(tasks))
 	switch {
 	case b.open:
@@ -331,7 +343,9 @@ func (w *world) add(c command) error {
 		w.k.seen["added with an order"]++
 	}
 	b.funded += missing
-	items := make([]engine.Item, tasks)
+	if len(known) > 0 {
+		w.k.seen["added: with known answers"]++
+	}
 	w.k.grow(b, items)
 	w.store.items[id] = append(w.store.items[id][:had], items...)
 	return nil

@@ -17,6 +17,8 @@ type Config struct {
 	// LongestWait is the most that a wait is paid between two payments, which are a minute
 	// apart while the clock goes on; 0: an hour. A longer one is a step of the clock.
 	LongestWait time.Duration
+	// Seed decides which hand-outs are checks. Nobody may know it who is checked.
+	Seed uint64
 }
 
 // Engine is the state machine of one pool.

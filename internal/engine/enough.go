@@ -15,7 +15,8 @@ import (
 // get their label from these, as with End. Source: Cymphony, "Execution Plan",
 // Termination.
 //
-// Labels that were taken over count, too. Share and Confidence are of all tasks that were not
+// Labels that were taken over count, too; those of tasks with a known answer, which are there to
+// check people, do not. Share and Confidence are of all tasks that were not
 // taken out, and say nothing while more tasks may come (Spec.Open).
 type Enough struct {
 	// Labels: so many tasks have labels.
@@ -163,8 +164,8 @@ func (x *Enough) met(p *Progress, reward crowd.Money) (has Enough) {
 	if x == nil {
 		return has
 	}
-	labels, certainty := p.Labelled+p.TakenOver.Labels, p.Certainty+p.TakenOver.Certainty
-	switch wanted := float64(p.Wanted() + p.TakenOver.Labels); {
+	labels, certainty := p.Labelled-p.Known+p.TakenOver.Labels, p.Certainty-float64(p.Known)+p.TakenOver.Certainty
+	switch wanted := float64(p.Wanted() - p.Known + p.TakenOver.Labels); {
 	case x.Labels > 0 && labels >= x.Labels:
 		has.Labels = labels
 	case p.Open || wanted == 0:

@@ -48,9 +48,15 @@ func (k *books) enough(b *batchBook) string {
 	if x == nil {
 		return ""
 	}
-	labels, sum, spent := b.labelled+b.takenOver.Labels, b.takenOver.Certainty, crowd.Money(0)
+	known := 0
 	for _, t := range b.tasks {
-		if t.label != nil {
+		if t.known != "" {
+			known++
+		}
+	}
+	labels, sum, spent := b.labelled-known+b.takenOver.Labels, b.takenOver.Certainty, crowd.Money(0)
+	for _, t := range b.tasks {
+		if t.label != nil && t.known == "" {
 			sum += t.label.Confidence
 		}
 	}
@@ -59,7 +65,7 @@ func (k *books) enough(b *batchBook) string {
 			spent += r.answer.Paid
 		}
 	}
-	wanted := float64(len(b.tasks) - b.removed() + b.takenOver.Labels)
+	wanted := float64(len(b.tasks) - known - b.removed() + b.takenOver.Labels)
 	switch {
 	case x.Labels > 0 && labels >= x.Labels:
 		return "labels"

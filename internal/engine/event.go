@@ -210,9 +210,11 @@ func (e *Engine) removeTask(now time.Time, p *pending) {
 	e.consume(now, p, consumerRemoveTask)
 	t, d := p.task, &e.decisions[p.decision]
 	b := t.batch
-	if t.removed {
+	switch {
+	case t.isCheck: // its task has a label
+	case t.removed:
 		b.leaving--
-	} else {
+	default:
 		e.label(now, t, d)
 	}
 	rest := int(t.planned - t.counted) // wanted no more

@@ -11,6 +11,7 @@ type Item struct {
 	Born  time.Time        // when its way began; zero: with the task
 	Class int              // of the classes of the batch's Terms; 0 without an SLA
 	Bound time.Time        // when its other branches are expected to end; zero: there are none
+	Known string           // key of its known answer; "": there is none. In a batch with Checks only
 	NotBy []crowd.WorkerID // who must not do the task: they answered its item elsewhere (Spec.NotBy)
 }
 
@@ -56,7 +57,7 @@ func (e *Engine) grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	if err := tooMany(int64(known)+int64(len(items)), &b.spec); err != nil {
 		return err
 	}
-	reserve, err := b.reserveFor(len(items))
+	reserve, err := b.reserveFor(known, known+uint32(len(items)))
 	if err != nil {
 		return err
 	}
@@ -66,12 +67,19 @@ func (e *Engine) grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	if err := b.hasClasses(items); err != nil {
 		return err
 	}
-	e.extend(now, b, uint32(len(items)), reserve)
+	answers := knownOf(known+1, items)
+	if err := b.mayKnow(answers, known+1, known+uint32(len(items))); err != nil {
+		return err
+	}
+	e.extend(now, b, uint32(len(items)), reserve, answers)
 	for i := range items {
 		b.backlog.except.add(known+1+uint32(i), items[i].NotBy)
 	}
 	if o := b.backlog.order; o != nil {
 		for i, item := range items {
+			if item.Known != "" {
+				continue
+			}
 			o.add(now, known+1+uint32(i), now, item)
 		}
 	}
@@ -80,14 +88,30 @@ func (e *Engine) grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	return nil
 }
 
-// extend gives a batch more tasks for everybody, and reserves money for it.
-func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Money) {
+// knownOf lists the known answers of items, which are tasks from first on.
+func knownOf(first uint32, items []Item) map[uint32]string {
+	var known map[uint32]string
+	for i := range items {
+		if key := items[i].Known; key != "" {
+			if known == nil {
+				known = make(map[uint32]string)
+			}
+			known[first+uint32(i)] = key
+		}
+	}
+	return known
+}
+
+// extend gives a batch more tasks for everybody, of which some have known answers, and reserves
+// money for it.
+func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Money, known map[uint32]string) {
 	if b.waiting() == 0 {
 		b.waitsFrom = now
 	}
 	b.spec.Tasks += tasks
+	e.learnKnown(now, b, known)
 	b.backlog.extend(b.spec.Tasks)
-	more := int(tasks) * b.fewest
+	more := (int(tasks) - len(known)) * b.fewest
 	b.planned += more
 	e.wanted(now, b, more)
 	e.reserve(now, b, reserve)
@@ -99,14 +123,15 @@ func (e *Engine) reserve(now time.Time, b *batch, amount crowd.Money) {
 	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(b.spec.ID)}, amount, 0)
 }
 
-// reserveFor is what is to be reserved for more tasks of an open batch.
-func (b *batch) reserveFor(tasks int) (crowd.Money, error) {
+// reserveFor is what is to be reserved for more tasks of an open batch, and the checks that may
+// go with them: for those after number from, up to number to.
+func (b *batch) reserveFor(from, to uint32) (crowd.Money, error) {
 	if b.spec.Budget > 0 {
 		return 0, nil
 	}
-	cost, ok := b.spec.Reward.Times(int64(tasks) * int64(b.spec.Rule.Most()))
+	cost, ok := b.spec.MostCost(from, to)
 	if !ok || cost > crowd.MaxMoney-b.escrow {
-		return 0, crowd.Fieldf("items", "%d more tasks of %s may cost too much (a batch holds at most %s)", tasks, b.spec.ID, crowd.MaxMoney)
+		return 0, crowd.Fieldf("items", "%d more tasks of %s may cost too much (a batch holds at most %s)", to-from, b.spec.ID, crowd.MaxMoney)
 	}
 	return cost, nil
 }

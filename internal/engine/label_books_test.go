@@ -13,6 +13,8 @@ func (k *books) label(x engine.Label) error {
 	switch {
 	case err != nil:
 		return err
+	case t.known != "":
+		return k.knownLabel(x, b, t)
 	case t.label != nil || t.removed:
 		return fmt.Errorf("there was one already, or it was taken out")
 	case len(t.answers) == 0 || x.Answers != len(t.answers) || x.At != k.now:

@@ -29,15 +29,21 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 			return err
 		}
 	}
-	reserve, err := b.reserveFor(int(s.Tasks))
+	reserve, err := b.reserveFor(0, s.Tasks)
 	if err != nil {
 		return err
 	}
 	b.escrow = reserve + s.Budget
 	b.state, b.launchedAt, b.waitsFrom, b.turn = crowd.BatchRunning, now, now, e.turn
 	b.planned = b.plannedAtFirst()
+	if b.checks != nil {
+		e.newKnown(now, b, b.checks.list, func(n uint32) string { return b.backlog.known[n] })
+	}
 	if o := b.backlog.order; o != nil {
 		for n := uint32(1); n <= s.Tasks; n++ {
+			if b.backlog.isKnown(n) {
+				continue
+			}
 			o.add(now, n, now, Item{})
 		}
 	}
@@ -60,6 +66,7 @@ func (e *Engine) newBatch(s Spec) *batch {
 	}
 	b.fewest = firstOf(s.Rule)
 	b.followAnswers()
+	b.useChecks()
 	if s.PerWorker > 0 {
 		b.gave = make(map[crowd.WorkerID]int)
 	}
@@ -82,7 +89,7 @@ func (e *Engine) add(b *batch) {
 // answer came.
 func (b *batch) plannedAtFirst() int {
 	if b.backlog.invited == nil {
-		return int(b.spec.Tasks) * b.firstWant(1)
+		return (int(b.spec.Tasks) - len(b.backlog.known)) * b.firstWant(1)
 	}
 	planned := 0
 	for n := uint32(1); n <= b.spec.Tasks; n++ {
@@ -213,7 +220,7 @@ func (e *Engine) move(now time.Time, id crowd.BatchID, to crowd.BatchState) erro
 func (e *Engine) endEarly(now time.Time, b *batch) {
 	e.countAll(now, b)
 	for _, t := range b.openTasks() {
-		if t.counted > 0 && !t.removed {
+		if t.counted > 0 && !t.removed && !t.isCheck {
 			d := b.decide(t)
 			if !d.Enough { // it may be, with people at work who began before an edit
 				d = b.decideNow(t)

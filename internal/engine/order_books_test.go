@@ -57,7 +57,7 @@ func (k *books) form() sla.Form { return sla.Form(sched.PenaltyForm(k.policy)) }
 func newGrowth(now time.Time, s *engine.Spec, form sla.Form) growth {
 	g := growth{form: form, told: now, open: s.Open, funded: s.Budget, waitsFrom: now, response: s.TaskTime}
 	if s.Budget == 0 {
-		g.funded = s.Reward * crowd.Money(s.Rule.Most()) * crowd.Money(s.Tasks)
+		g.funded = s.Reward * crowd.Money(s.MostAnswers())
 	}
 	if s.SLA != nil {
 		g.tail, g.work = s.SLA.Tail, s.SLA.Work
@@ -390,6 +390,9 @@ func (w *world) grow(c command) error {
 		}
 		list := []engine.Item{item}
 		w.exclude(b, list, r)
+		if b.spec.Checks != nil && r.IntN(3) == 0 {
+			list[0].Known = key(r.Uint32())
+		}
 		w.store.items[id] = append(w.store.items[id], list...)
 	}
 	if how == 2 {
@@ -408,7 +411,9 @@ func (w *world) grow(c command) error {
 		b.waitsFrom = w.now
 	}
 	if b.spec.Budget == 0 {
-		b.funded += b.spec.Reward * crowd.Money(b.spec.Rule.Most()) * crowd.Money(uint32(len(items))-known)
+		more := len(items) - int(known)
+		most := b.spec.Rule.Most()
+		b.funded += b.spec.Reward * crowd.Money(most*more+b.room(most, len(items))-b.room(most, int(known)))
 	}
 	w.k.grow(b, items[known:])
 	w.k.seen["grown"]++

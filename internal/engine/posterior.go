@@ -47,7 +47,13 @@ func (b *batch) followAnswers() {
 		b.posterior = nil
 	case b.posterior == nil || b.posterior.model.Classes() != b.spec.Rule.Classes():
 		b.posterior = newPosterior(b.spec.Rule)
+		for n, key := range b.backlog.known {
+			b.posterior.know(n, key)
+		}
 		for _, t := range b.openTasks() {
+			if t.isCheck {
+				continue
+			}
 			b.posterior.open[t.n] = t
 			b.posterior.setAll(t)
 		}
@@ -58,13 +64,9 @@ func (b *batch) followAnswers() {
 // set takes it that a person answered task n. An answer beyond the classes that there can
 // be says nothing.
 func (p *posterior) set(n uint32, who crowd.WorkerID, key string) {
-	class, known := p.classes[key]
-	if !known {
-		if len(p.names) == p.model.Classes() {
-			return
-		}
-		class = label.Class(len(p.names))
-		p.names, p.classes[key] = append(p.names, key), class
+	class, ok := p.class(key)
+	if !ok {
+		return
 	}
 	j, known := p.workers[who]
 	if !known {

@@ -88,6 +88,10 @@ func checkSeen(t *testing.T, seen happenings) {
 		"undo refused: submitted", "undo refused: returned", "undo refused: skipped", "undo refused: expired", "revised: provisional, as promised before",
 		"report refused: submitted", "report refused: returned", "report refused: skipped", "report refused: expired", "report refused: ended with its task",
 	)
+	want = append(want,
+		"check: handed out", "check: held by several", "check: among tasks with an order", "check: labelled from the start", "check: answered, right true, counted true", "check: answered, right false, counted true", "check: answered, right true, counted false",
+		"added: with known answers",
+	)
 	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "report", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}

@@ -32,7 +32,7 @@ type BatchSnapshot struct {
 	Spec     Spec
 	Progress Progress // of an open batch it also says how many tasks there are
 	// Assignments holds, in order of their ids, every assignment of the tasks
-	// without a label.
+	// without a label, and those of known tasks (Spec.Known) that are held or answered provisionally.
 	Assignments []AssignmentSnapshot
 	// Came is when the first task came that nobody was given yet, or the last one if all were
 	// given; needed only with Spec.Open. Zero: not known.
@@ -49,6 +49,9 @@ type BatchSnapshot struct {
 	// Gave counts the counted answers to the batch by who gave them; needed only with
 	// Spec.PerWorker.
 	Gave map[crowd.WorkerID]int
+	// Checked lists the assignments of the tasks with a known answer, in the order in which their
+	// answers came; needed only with Spec.Checks.
+	Checked []CheckSnapshot
 	// Answers lists counted answers to tasks with labels, the latest MaxEvidence of them, in
 	// the order of their ids; needed only with a rule that follows answers
 	// (label.Rule.FollowsAnswers).
@@ -175,6 +178,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	if err != nil {
 		return err
 	}
+	if err := b.restoreChecks(s.Checked); err != nil {
+		return err
+	}
 	e.add(b)
 	b.restoreRemoved(s.Removed, open)
 	b.restoreExclusions(s, open)
@@ -183,7 +189,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	}
 	for _, t := range b.openTasks() {
 		t.planned = b.wanted(t)
-		if b.posterior != nil && !t.removed { // it was not sure of the task before, whatever it thinks now
+		if b.posterior != nil && !t.removed && !t.isCheck { // it was not sure of the task before, whatever it thinks now
 			t.planned = int32(b.rule(t.n).Wanted(int(t.counted), int(t.live)))
 		}
 		b.backlog.place(now, t)
@@ -200,6 +206,15 @@ func (e *Engine) restoreOpen(now time.Time, b *batch, s *BatchSnapshot) (map[cro
 	answered := make([]*AssignmentSnapshot, 0, len(s.Assignments))
 	for i := range s.Assignments {
 		a := &s.Assignments[i]
+		if b.backlog.isKnown(a.Task.N()) {
+			check := e.newCheck(b, a.Task.N())
+			check.planned = 1
+			b.checks.record(a.Worker).seen[a.Task.N()] = struct{}{}
+			if err := e.restoreAssignment(now, check, a); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if open[a.Task] == nil {
 			open[a.Task] = e.start(b, a.Task.N())
 			if o := b.backlog.order; o != nil {

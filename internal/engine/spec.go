@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -56,6 +57,12 @@ type Spec struct {
 	// NotBy names what else was asked about the items of the tasks, such as other steps of
 	// a workflow. Who answered there gets the task not: see Item.NotBy. Not with Invited.
 	NotBy []string
+
+	// Checks, when not nil, has tasks with a known answer handed out as checks among the others.
+	// Not with Invited or NotBy.
+	Checks *Checks
+	// Known holds the known answers, as their keys, by the numbers of their tasks; with Checks only.
+	Known map[uint32]string
 
 	// TellsWho has the labels say whose answers they were made from (Label.By).
 	TellsWho bool
@@ -111,6 +118,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return err
 	}
 	if err := validClasses(s.Rule); err != nil {
+		return err
+	}
+	if err := s.validChecks(); err != nil {
 		return err
 	}
 	if err := tooMany(int64(s.Tasks), s); err != nil {
@@ -179,7 +189,9 @@ func (s *Spec) validInvited() error {
 
 // tooMany refuses more tasks than a batch may have.
 func tooMany(tasks int64, s *Spec) error {
-	if most := tasks * int64(s.Rule.Most()); most > MaxBatchAnswers {
+	of := *s
+	of.Tasks = uint32(min(tasks, math.MaxUint32))
+	if most := of.MostAnswers(); most > MaxBatchAnswers {
 		return crowd.Fieldf("tasks", "%d tasks may want %d answers, which is too many for one batch (at most %d)", tasks, most, int64(MaxBatchAnswers))
 	}
 	return nil

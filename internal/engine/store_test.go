@@ -125,7 +125,7 @@ func (s *store) snapshot(stopped bool) *engine.Snapshot {
 func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot {
 	b := engine.BatchSnapshot{Spec: s.specs[id], Progress: p, Removed: s.removed[id], Past: slices.Clone(s.past[id])}
 	for _, r := range s.rows {
-		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.ID.N() >= p.OldestOpen && !labelled {
+		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.ID.N() >= p.OldestOpen && (!labelled || r.State == crowd.Assigned || r.State == crowd.Provisional) {
 			b.Assignments = append(b.Assignments, *r)
 		}
 	}
@@ -151,6 +151,9 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 				b.Gave[r.Worker]++
 			}
 		}
+	}
+	if b.Spec.Checks != nil {
+		b.Spec.Known, b.Checked = s.known(id), s.checked(id)
 	}
 	if b.Spec.Rule.FollowsAnswers() {
 		b.Answers = s.evidence(id)

@@ -78,6 +78,7 @@ type found struct {
 	batch *batch
 	task  *task
 	n     uint32
+	check bool // with task n, whose answer is known
 }
 
 // choose finds what w is given next, or nothing. Who is in training and finds
@@ -113,7 +114,9 @@ func (e *Engine) ask(now time.Time, w *worker) found {
 // handOut gives w a task.
 func (e *Engine) handOut(now time.Time, w *worker, f found) {
 	b, t := f.batch, f.task
-	if t == nil {
+	if f.check {
+		t = e.startCheck(now, b, w.id, f.n)
+	} else if t == nil {
 		t = e.start(b, f.n)
 	}
 	number := b.log.next()
@@ -282,6 +285,10 @@ func (e *Engine) release(now time.Time, a *assignment, state crowd.AssignmentSta
 // wantsAnother says that a's task wants a worker again, since a has ended without an answer.
 func (e *Engine) wantsAnother(now time.Time, a *assignment) {
 	t, b := a.task, a.task.batch
+	if t.isCheck {
+		e.endCheck(now, t)
+		return
+	}
 	if want := b.wanted(t); want < t.planned { // it had more people than its rule asks for since an edit
 		e.replan(now, t, want)
 	}
@@ -412,6 +419,9 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	b.completed++
 	if b.gave != nil {
 		b.gave[a.worker.id]++
+	}
+	if t.isCheck {
+		b.score(a)
 	}
 	if b.posterior != nil {
 		e.follow(b.posterior, t, a.worker.id, a.key)

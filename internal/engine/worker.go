@@ -69,7 +69,13 @@ func (w *worker) MayBatch(id crowd.BatchID) bool {
 	if reason != crowd.Eligible {
 		return false
 	}
-	e.found = found{b, t, n}
+	if b.checks != nil {
+		if known := e.check(b, w.id); known > 0 {
+			e.found = found{batch: b, n: known, check: true}
+			return true
+		}
+	}
+	e.found = found{batch: b, task: t, n: n}
 	return true
 }
 

@@ -210,6 +210,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	if r.IntN(3) == 0 {
 		s.Grace = time.Duration(1+r.IntN(150)) * time.Second
 	}
+	w.know(&s, r)
 	return s
 }
 
@@ -300,9 +301,9 @@ func (w *world) checkEvents() error {
 		case engine.RemoveTask:
 			i := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task })
 			_, t, err := w.k.task(ev.Task)
-			ok = ok && was == engine.TryToAggregate && err == nil && (i < 0 && t.removed && ev.Label == "" || i >= 0 && labels[i].Value == ev.Label)
+			ok = ok && was == engine.TryToAggregate && err == nil && (i < 0 && (t.removed || t.known != "") && ev.Label == "" || i >= 0 && labels[i].Value == ev.Label)
 		}
-		if _, t, err := w.k.task(ev.Task); ev.Task != 0 && (err != nil || t.label != nil) {
+		if _, t, err := w.k.task(ev.Task); ev.Task != 0 && (err != nil || t.label != nil && t.known == "") {
 			ok = false
 		}
 		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
@@ -333,6 +334,10 @@ func (w *world) checkAttempts() error {
 	}
 	for id := range letGo {
 		b, t, _ := w.k.task(id)
+		if t.known != "" { // each hand-out is a task of its own
+			delete(tried, id)
+			continue
+		}
 		live := t.live // before anybody was given it again
 		for _, h := range w.ch.Handouts {
 			if h.Task == id {
