@@ -339,6 +339,9 @@ type Batches interface {
 	// 1000), in order, without the people invited to them. They are fewer if they
 	// have more than PageBytes of text, but at least one if there is one.
 	Tasks(ctx context.Context, first crowd.TaskID, n int) ([]Task, error)
+	// Known returns the known answers of a batch's tasks after one number up to another, by
+	// their numbers.
+	Known(ctx context.Context, id crowd.BatchID, after, last uint32) (map[uint32]string, error)
 	// Invitations returns who may do which task of a directed batch.
 	Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error)
 }

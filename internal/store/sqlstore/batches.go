@@ -13,10 +13,10 @@ import (
 
 var (
 	progress = newTable("progress", "p", `batch, state, stopped, priority, deadline, fresh, issued, oldest_open, planned, completed, labelled,
-		escrow, spent, worked_ns, launched_at, ended_at, first_started, tasks, open, released, removed, certainty, had_enough, taken_over, taken_certainty`, func(p *engine.Progress) []any {
+		escrow, spent, worked_ns, launched_at, ended_at, first_started, tasks, open, released, removed, certainty, had_enough, taken_over, taken_certainty, known`, func(p *engine.Progress) []any {
 		return []any{
 			&p.Batch, &p.State, &p.Stopped, &p.Priority, instant{&p.Deadline}, &p.Fresh, &p.Issued, &p.OldestOpen, &p.Planned, &p.Completed, &p.Labelled,
-			&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open, &p.Released, &p.Removed, &p.Certainty, &p.HadEnough, &p.TakenOver.Labels, &p.TakenOver.Certainty,
+			&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open, &p.Released, &p.Removed, &p.Certainty, &p.HadEnough, &p.TakenOver.Labels, &p.TakenOver.Certainty, &p.Known,
 		}
 	})
 	// keepProgress writes how far a batch has come. One that has ended stays as it is.
@@ -30,13 +30,13 @@ var (
 func batchTable() *table[store.Batch] {
 	t := newTable("batches", "b", `id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
 		lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template, run, node, open, sla, enough, per_worker, not_by, tells_who,
-		answers_deleted_at, files_deleted_at, grace_ns`, func(b *store.Batch) []any {
+		answers_deleted_at, files_deleted_at, grace_ns, checks`, func(b *store.Batch) []any {
 		s := &b.Spec
 		return append([]any{
 			&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, encoded{&s.Rule}, &s.Reward, &s.Budget, &s.Production,
 			&s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, encoded{&s.Requirements}, encoded{&b.Columns}, raw{&b.Template}, &b.Run, &b.Node, &s.Open, encoded{&s.SLA},
 			encoded{&s.Enough}, &s.PerWorker, encoded{&s.NotBy}, &s.TellsWho,
-			instant{&b.AnswersDeletedAt}, instant{&b.FilesDeletedAt}, &s.Grace,
+			instant{&b.AnswersDeletedAt}, instant{&b.FilesDeletedAt}, &s.Grace, encoded{&s.Checks},
 		}, progress.cells(&b.Progress)...)
 	}).joined(progress.of("p"), `join progress p on p.batch = b.id`).long("b.template", "b.headers")
 	t.after = func(b *store.Batch) { b.Spec.Priority, b.Spec.Deadline = b.Progress.Priority, b.Progress.Deadline }

@@ -136,8 +136,8 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	first, last := span(b.Spec.ID)
 	into.Assignments, err = list(ctx, q, scanAssignment, `select a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at,
 		a.ended_at, a.late, a.counted, a.paid, a.answer_key from annotations a
-		where a.id >= $1 and a.id <= $2 and not exists (select 1 from labels l where l.task = a.task) order by a.id`,
-		first+int64(b.Progress.OldestOpen), last)
+		where a.id >= $1 and a.id <= $2 and ($3 and a.state in ('assigned', 'provisional') or not exists (select 1 from labels l where l.task = a.task)) order by a.id`,
+		first+int64(b.Progress.OldestOpen), last, b.Spec.Checks != nil)
 	if err != nil {
 		return err
 	}
@@ -164,6 +164,14 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	}
 	if b.Spec.PerWorker > 0 {
 		if into.Gave, err = gave(ctx, q, first, last); err != nil {
+			return err
+		}
+	}
+	if b.Spec.Checks != nil {
+		if into.Spec.Known, err = known(ctx, q, first, first+int64(b.Progress.Tasks)); err != nil {
+			return err
+		}
+		if into.Checked, err = checked(ctx, q, first, last); err != nil {
 			return err
 		}
 	}
@@ -213,6 +221,31 @@ func gave(ctx context.Context, q querier, first, last int64) (map[crowd.WorkerID
 		return err
 	}, `select a.worker, count(*) from assignments a join answers n on n.id = a.id where a.id >= $1 and a.id <= $2 and n.counted group by a.worker`, first, last)
 	return m, err
+}
+
+// known returns the known answers of the tasks after first, up to last.
+func known(ctx context.Context, q querier, first, last int64) (map[uint32]string, error) {
+	m := make(map[uint32]string)
+	err := each(ctx, q, func(r row) error {
+		var task int64
+		var key string
+		err := r.Scan(&task, &key)
+		m[uint32(task)] = key
+		return err
+	}, `select id, gold from tasks where id > $1 and id <= $2 and gold <> ''`, first, last)
+	return m, err
+}
+
+// checked lists the assignments with ids from first to last of tasks with a known answer, in the
+// order in which their answers came.
+func checked(ctx context.Context, q querier, first, last int64) ([]engine.CheckSnapshot, error) {
+	return list(ctx, q, func(r row, x *engine.CheckSnapshot) error {
+		var task int64
+		err := r.Scan(&task, &x.Worker, &x.Counted, &x.Right)
+		x.N = uint32(task)
+		return err
+	}, `select a.task, a.worker, a.counted, a.counted and a.answer_key = t.gold from annotations a join tasks t on t.id = a.task
+		where a.id >= $1 and a.id <= $2 and t.gold <> '' order by a.ended_at, a.id`, first, last)
 }
 
 // evidence lists the latest counted answers with ids from first to last to tasks with labels.

@@ -230,6 +230,13 @@ func (s *Store) Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.Wo
 	return m, s.failed("read invitations", err)
 }
 
+// Known implements store.Batches.
+func (s *Store) Known(ctx context.Context, id crowd.BatchID, after, last uint32) (map[uint32]string, error) {
+	first, _ := span(id)
+	m, err := known(ctx, s.scan, first+int64(after), first+int64(last))
+	return m, s.failed("read known answers", err)
+}
+
 func invitations(ctx context.Context, q querier, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error) {
 	m := make(map[crowd.WorkerID][]uint32)
 	first, last := span(id)

@@ -162,6 +162,14 @@ func testInvitations(t *testing.T, w *world) {
 	refused(t, err, crowd.NotFound)
 }
 
+func testKnown(t *testing.T, w *world) {
+	id := must(w.CreateBatch(w.ctx, store.Batch{Spec: w.spec(w.mine), Pool: w.pool}))(t)
+	ok(t, w.AddTasks(w.ctx, id, []store.Task{{Gold: "yes"}, {}, {Gold: "no"}, {Gold: "yes"}}))
+	same(t, "known", must(w.Known(w.ctx, id, 0, 4))(t), map[uint32]string{1: "yes", 3: "no", 4: "yes"})
+	same(t, "known of some", must(w.Known(w.ctx, id, 1, 3))(t), map[uint32]string{3: "no"})
+	same(t, "known of none", must(w.Known(w.ctx, id, 1, 2))(t), map[uint32]string{})
+}
+
 func testStageTasks(t *testing.T, w *world) {
 	more := []store.Task{{Values: []string{"a", "b"}, Gold: "g"}, {Values: []string{"c", "d"}}}
 	w.unchanged(t, func() { refused(t, w.StageTasks(w.ctx, w.mine, w.batch, more), crowd.Conflict) }) // a draft

@@ -37,7 +37,7 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 5)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
 		s.people = append(s.people, must(w.CreateUser(w.ctx, u))(t))
@@ -56,7 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -132,6 +132,7 @@ type seen struct {
 	Worker  map[crowd.WorkerID]map[crowd.Reason]int
 	Counts  engine.Counts
 	Undo    map[crowd.WorkerID][]engine.Undoable
+	Checked map[crowd.BatchID][]engine.Checked
 	OnCall  onCall
 }
 
@@ -140,7 +141,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	ok(t, e.Check())
 	v := seen{
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
-		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e),
+		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e), Checked: make(map[crowd.BatchID][]engine.Checked),
 	}
 	if s.streaming() { // since when an open batch has something to do is not kept
 		v.OnCall.OldestWait = 0
@@ -155,6 +156,11 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 				}
 			}
 			v.Status[id] = status
+			v.Checked[id] = e.Checked(id)
+			for _, x := range v.Checked[id] {
+				s.did["checks compared"] += x.Right
+				s.did["wrong checks compared"] += x.Wrong
+			}
 			v.Batch[id] = why
 			s.did["refused elsewhere"] += why.Workers[crowd.AnsweredElsewhere]
 			s.did["refused enough"] += why.Workers[crowd.AnsweredEnough]
@@ -252,7 +258,13 @@ func (s *site) launch(t *testing.T) {
 		spec.Grace = time.Duration(1+s.IntN(4)) * time.Minute
 	}
 	list := make([]store.Task, 1+s.IntN(15))
+	if !directed && len(s.batches)%3 > 0 {
+		spec.Checks = &engine.Checks{First: 0.5, Least: 0.25}
+	}
 	for i := range list {
+		if spec.Checks != nil && i%3 == 1 {
+			list[i].Gold = "cat"
+		}
 		for directed && len(list[i].Invited) < 1+i%3 {
 			if p := pick(s.Rand, s.people); !slices.Contains(list[i].Invited, p) {
 				list[i].Invited = append(list[i].Invited, p)
@@ -265,6 +277,9 @@ func (s *site) launch(t *testing.T) {
 	if b.Directed {
 		b.Spec.Invited = must(s.Invitations(s.ctx, id))(t)
 		s.did["directed"]++
+	}
+	if spec.Checks != nil {
+		b.Spec.Known = must(s.Known(s.ctx, id, 0, b.Spec.Tasks))(t)
 	}
 	ok(t, s.engine.Launch(s.clock, b.Spec))
 	s.batches = append(s.batches, id)
@@ -329,13 +344,20 @@ func (s *site) add(t *testing.T, id crowd.BatchID) error {
 		return nil
 	}
 	more := make([]store.Task, 1+s.IntN(4))
+	if b.Spec.Checks != nil {
+		more[0].Gold = "cat"
+	}
 	ok(t, s.DropStaged(s.ctx, b.Spec.Tenant, id))
 	ok(t, s.StageTasks(s.ctx, b.Spec.Tenant, id, more))
 	if s.IntN(4) == 0 {
 		return nil // it was cut off
 	}
 	s.did["added"]++
-	return s.engine.Add(s.clock, id, b.Spec.Tasks, uint32(len(more)), 100*crowd.Unit)
+	var known map[uint32]string
+	if b.Spec.Checks != nil {
+		known = must(s.Known(s.ctx, id, b.Spec.Tasks, b.Spec.Tasks+uint32(len(more))))(t)
+	}
+	return s.engine.Add(s.clock, id, b.Spec.Tasks, uint32(len(more)), known, 100*crowd.Unit)
 }
 
 func (s *site) suspend(t *testing.T) {

@@ -89,7 +89,7 @@ var methods = map[string]func(*testing.T, *world){
 	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
 	"PutStates": testPutStates, "PoolStates": testPoolStates,
-	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations,
+	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations, "Known": testKnown,
 	"Annotations": testAnnotations, "Labels": testLabels, "Answers": testAnswers, "Assigned": testAssigned, "TaskResults": testTaskResults, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations, "ListReports WorkerReports PutReply": testReports,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
@@ -307,7 +307,7 @@ func (w *world) progress(id crowd.BatchID) engine.Progress {
 	return engine.Progress{
 		Batch: id, State: crowd.BatchRunning, Stopped: true, Priority: 2.25, Deadline: w.now.Add(time.Hour), Fresh: 3, Issued: 4, OldestOpen: 1,
 		Planned: 12, Completed: 5, Labelled: 1, Escrow: 70_000, Spent: 30_000, Released: 5_000, Worked: 90*time.Minute + 1, LaunchedAt: w.now, FirstStarted: w.now.Add(time.Microsecond),
-		Certainty: 0.75, TakenOver: engine.TakenOver{Labels: 3, Certainty: 2.25},
+		Certainty: 0.75, TakenOver: engine.TakenOver{Labels: 3, Certainty: 2.25}, Known: 2,
 	}
 }
 

@@ -76,7 +76,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0);
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '');
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
     call        bigint not null references calls (id),
@@ -286,7 +286,7 @@ CREATE TABLE progress (
     launched_at   bigint not null,
     ended_at      bigint not null,
     first_started bigint not null
-, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false, taken_over bigint not null default 0, taken_certainty double precision not null default 0);
+, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false, taken_over bigint not null default 0, taken_certainty double precision not null default 0, known bigint not null default 0);
 CREATE TABLE provisional_answers ( -- until they count, or are taken back
     id          integer primary key, -- of the assignment, which is provisional
     answered_at bigint not null,
