@@ -60,6 +60,10 @@ func (v batchView) show(w io.Writer) {
 	if v.Enough != nil {
 		ends = engine.Enough(*v.Enough).String()
 	}
+	checks := ""
+	if v.Checks != nil {
+		checks = engine.Checks(*v.Checks).String() + when(v.Known > 0, ": "+format.Count(v.Known, "task")+" with a known answer")
+	}
 	if v.Redundancy != nil {
 		rule = v.Redundancy.String()
 	}
@@ -71,7 +75,7 @@ func (v batchView) show(w io.Writer) {
 		"kind", strings.Join(slices.DeleteFunc([]string{when(v.Training, "training"), when(v.Production, "production")}, func(s string) bool { return s == "" }), ", "), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled)+when(v.Removed > 0, fmt.Sprintf(", %d taken out", v.Removed))+when(v.TakenOver > 0, fmt.Sprintf("; %s more from earlier runs", format.Count(v.TakenOver, "label"))),
 		"answers", fmt.Sprintf("%d of %d, %d in hand%s, %d waiting", v.Completed, v.Planned, val(v.Running)-v.Provisional, when(v.Provisional > 0, fmt.Sprintf(", %d that may be taken back", v.Provisional)), val(v.Waiting)),
 		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "place in the queue", placeOf(v.Queue), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
-		"ends by itself at", ends, "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
+		"checks", checks, "ends by itself at", ends, "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
 		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String())+when(v.Spare > 0, fmt.Sprintf(", %s more than it can need", v.Spare)), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "grace", when(v.GraceSeconds > 0, (time.Duration(v.GraceSeconds)*time.Second).String()), "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }

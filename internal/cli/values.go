@@ -127,6 +127,15 @@ func (x *enough) UnmarshalText(text []byte) error {
 	return plain(err)
 }
 
+// checks says how many tasks are checks: first=0.1,least=0.01.
+type checks struct{ wire.Checks }
+
+func (x *checks) UnmarshalText(text []byte) error {
+	parsed, err := engine.ParseChecks(string(text))
+	x.Checks = wire.Checks(parsed)
+	return plain(err)
+}
+
 // requirement is a qualification that a worker must hold: name>=80, or name.
 type requirement struct{ wire.Qualification }
 

@@ -30,9 +30,9 @@ func (o *Orchestrator) TopUp(ctx context.Context, id crowd.RunID, amount crowd.M
 // committed is what a batch has spent of its run's budget, and may still spend.
 func committed(b *store.Batch) crowd.Money { return b.Progress.Spent + b.Progress.Escrow }
 
-// oneTask is what one more task of a batch may cost.
+// oneTask is what one more task of a batch may cost, and the checks that go with it.
 func oneTask(b *store.Batch) crowd.Money {
-	if cost, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most())); ok {
+	if cost, ok := b.Spec.MostCost(b.Progress.Tasks, b.Progress.Tasks+1); ok {
 		return cost
 	}
 	return math.MaxInt64 // nobody has so much
@@ -96,7 +96,15 @@ func (r *run) affordable(ctx context.Context, b *store.Batch, tasks []store.Task
 	if err := affords(&r.kept, all, one, "one more task"); err != nil {
 		return nil, err
 	}
-	return tasks[:min(int64(len(tasks)), int64(left(&r.kept, all)/one))], nil
+	most := left(&r.kept, all)
+	n := min(int64(len(tasks)), int64(most/one))
+	for n > 1 { // some bring one check more than others
+		if cost, ok := b.Spec.MostCost(b.Progress.Tasks, b.Progress.Tasks+uint32(n)); ok && cost <= most {
+			break
+		}
+		n--
+	}
+	return tasks[:n], nil
 }
 
 // Unpaid returns what keeps the last tasks of a run's batch from people: that nobody pays

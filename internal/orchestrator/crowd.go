@@ -255,7 +255,7 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,
 			Priority: spec.Priority, Production: spec.Production, Requirements: spec.Requirements,
 			Lease: spec.Lease, Grace: spec.Grace, TaskTime: spec.TaskTime, Open: true,
-			PerWorker: spec.PerWorker, Enough: spec.Enough, NotBy: spec.NotBy, TellsWho: true,
+			PerWorker: spec.PerWorker, Enough: spec.Enough, NotBy: spec.NotBy, Checks: spec.Checks, TellsWho: true,
 		},
 	}
 	if terms := r.flow.SLA; terms != nil {
@@ -299,6 +299,9 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch, las
 		items := make([]engine.Item, len(tasks))
 		for i := range tasks {
 			items[i] = engine.Item{Born: tasks[i].Born, Class: tasks[i].Class, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
+			if b.Spec.Checks != nil {
+				items[i].Known = tasks[i].Gold
+			}
 		}
 		err = r.o.cfg.Crowd.Grow(store.WithAuthor(ctx, r.kept.CreatedBy), n.Batch, known+1, items, last && known+uint32(len(items)) == b.Spec.Tasks)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && len(items) > 1 { // for all of them

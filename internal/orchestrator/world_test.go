@@ -224,7 +224,7 @@ func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items 
 	if err != nil {
 		return err
 	}
-	if cost, _ := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()) * int64(len(items))); b.Spec.Budget == 0 && cost > have {
+	if cost, _ := b.Spec.MostCost(first-1, first-1+uint32(len(items))); b.Spec.Budget == 0 && cost > have {
 		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: "budget", Message: "the tenant has " + have.String()}
 	}
 	return w.command(id, func() error {

@@ -286,7 +286,7 @@ func (w *world) answer(who int32) {
 	p := &w.workers[who]
 	b := &w.batches[p.batch]
 	kind := &w.setup.Kinds[b.kind]
-	body, key := `{"done":true}`, "done"
+	body, key := `{"done":true}`, noChoice
 	if len(kind.Answers) > 0 {
 		key = kind.Answers[w.choice(kind, b, p)]
 		body = key
@@ -341,6 +341,17 @@ func (w *world) goOnWorking(who int32) {
 		w.ready(who)
 	}
 }
+
+// rightAnswer is the key of the right answer to a task.
+func (w *world) rightAnswer(k *Kind, task crowd.TaskID) string {
+	if len(k.Answers) == 0 {
+		return noChoice
+	}
+	return k.Answers[w.truth(k, task)]
+}
+
+// noChoice is the key of the answer to a task of a kind without answers.
+const noChoice = "done"
 
 // choice returns the index of the answer that a worker gives.
 func (w *world) choice(k *Kind, b *batchState, p *workerState) int {

@@ -145,6 +145,8 @@ type Batch struct {
 	Lifetime   time.Duration // ended then with what there is; 0: never
 	Requires   map[string]int
 	PerWorker  int            // the most answers of one person; 0: any number
+	Known      int            // tasks with a known answer, beyond Tasks; with Checks
+	Checks     *engine.Checks // how often the known tasks check people; nil: there are none
 	Enough     *engine.Enough // ends it by itself; nil: its last task does
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -44,7 +45,7 @@ type StartBatch struct {
 func (w *world) goOn(s *Start, policy sched.Policy) error {
 	w.epoch = s.Now
 	var err error
-	if w.engine, err = engine.Restore(s.Now, engine.Config{Policy: policy}, s.Snapshot); err != nil {
+	if w.engine, err = engine.Restore(s.Now, engine.Config{Policy: policy, Seed: w.run.Seed ^ uint64(w.run.Rep)}, w.knowing(s)); err != nil {
 		return err
 	}
 	active := make(map[crowd.WorkerID]bool, len(s.Snapshot.Workers))
@@ -93,13 +94,31 @@ func (w *world) goOn(s *Start, policy sched.Policy) error {
 	return w.err
 }
 
+// knowing is the snapshot of a start in which what is known of tasks is what people here take for
+// right: a snapshot need not say what the answers are.
+func (w *world) knowing(s *Start) *engine.Snapshot {
+	snapshot := *s.Snapshot
+	snapshot.Batches = slices.Clone(snapshot.Batches)
+	for i := range snapshot.Batches {
+		spec := &snapshot.Batches[i].Spec
+		known := make(map[uint32]string, len(spec.Known))
+		for n := range spec.Known {
+			known[n] = w.rightAnswer(&w.setup.Kinds[s.Batches[spec.ID].Kind], spec.ID.Task(n))
+		}
+		if spec.Checks != nil {
+			spec.Known = known
+		}
+	}
+	return &snapshot
+}
+
 // restoreBatch enters a batch of the pool.
 func (w *world) restoreBatch(s *Start, i int32) {
 	spec, p := &s.Snapshot.Batches[i].Spec, &s.Snapshot.Batches[i].Progress
 	b := Batch{
 		Name: s.Batches[spec.ID].Name, ID: spec.ID, At: p.LaunchedAt.Sub(s.Now), Kind: s.Batches[spec.ID].Kind,
-		Tasks: int(spec.Tasks), Rule: spec.Rule, Priority: p.Priority, Production: spec.Production,
-		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime, PerWorker: spec.PerWorker, Enough: spec.Enough, Grace: spec.Grace,
+		Tasks: int(spec.Tasks) - len(spec.Known), Rule: spec.Rule, Priority: p.Priority, Production: spec.Production,
+		Reward: spec.Reward, Lease: spec.Lease, TaskTime: spec.TaskTime, PerWorker: spec.PerWorker, Enough: spec.Enough, Grace: spec.Grace, Checks: spec.Checks, Known: len(spec.Known),
 	}
 	if !p.Deadline.IsZero() {
 		b.Deadline = p.Deadline.Sub(p.LaunchedAt)

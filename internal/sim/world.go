@@ -65,7 +65,7 @@ func newWorld(r *Run) (*world, error) {
 			return nil, err
 		}
 	} else {
-		w.engine = engine.New(engine.Config{Policy: policy})
+		w.engine = engine.New(engine.Config{Policy: policy, Seed: w.run.Seed ^ uint64(w.run.Rep)})
 		if err := w.engine.SetGate(w.epoch, r.Setup.Gate); err != nil {
 			return nil, err
 		}
@@ -239,7 +239,7 @@ func (w *world) launch() {
 		ID: id, Tenant: tenantID(b.Tenant), Tasks: uint32(b.Tasks), Rule: cmp.Or(b.Rule, label.Count(1)).WithClasses(len(kind.Answers)),
 		Reward: cmp.Or(b.Reward, DefaultReward), Priority: cmp.Or(b.Priority, 1), Production: b.Production,
 		Lease: cmp.Or(b.Lease, defaultLease), TaskTime: b.TaskTime, SmallCrowdOK: true,
-		PerWorker: b.PerWorker, Enough: b.Enough, Grace: b.Grace,
+		PerWorker: b.PerWorker, Enough: b.Enough, Grace: b.Grace, Checks: b.Checks,
 	}
 	if spec.TaskTime == 0 {
 		spec.TaskTime = kind.meanTime()
@@ -253,8 +253,15 @@ func (w *world) launch() {
 	for name, least := range b.Requires {
 		spec.Requirements = append(spec.Requirements, engine.Requirement{Name: name, Min: least})
 	}
+	if b.Checks != nil {
+		spec.Tasks += uint32(b.Known)
+		spec.Known = make(map[uint32]string, b.Known)
+		for n := uint32(b.Tasks) + 1; n <= spec.Tasks; n++ {
+			spec.Known[n] = w.rightAnswer(kind, id.Task(n))
+		}
+	}
 	most := spec.Rule.Most()
-	budget, ok := spec.Reward.Times(int64(b.Tasks) * int64(most))
+	budget, ok := spec.Reward.Times(spec.MostAnswers())
 	if !ok {
 		w.err = crowd.Fieldf("reward", "%d tasks at %s overflow", b.Tasks, spec.Reward)
 		return

@@ -46,6 +46,7 @@ type BatchTerms struct {
 	GraceSeconds    int64           `json:"grace_seconds,omitempty" minimum:"0" maximum:"86400" doc:"how long a worker may take an answer back, after which it counts; default 0: it counts at once"`
 	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
+	Checks          *Checks         `json:"checks,omitempty" doc:"tasks with a known answer are given to people as checks, among the others, and are paid as these; default: they are asked as the others are"`
 	Training        bool            `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
 }
 
@@ -55,6 +56,12 @@ type Enough struct {
 	Share      float64     `json:"share,omitempty" minimum:"0.0001" maximum:"1" doc:"this share of the tasks has labels"`
 	Confidence float64     `json:"confidence,omitempty" minimum:"0.0001" maximum:"1" doc:"the mean confidence over all tasks is this; a task without a label counts as 0"`
 	Spent      crowd.Money `json:"spent_micros,omitempty" minimum:"1" doc:"one more answer would make the batch more expensive than this; it never gets so"`
+}
+
+// Checks says how many of the tasks that somebody is given are checks.
+type Checks struct {
+	First float64 `json:"first,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who has shown nothing yet; default 0.1"`
+	Least float64 `json:"least,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who is fully trusted, at most first; default: a tenth of first"`
 }
 
 // NewBatch asks for a draft.
@@ -72,6 +79,7 @@ type Batch struct {
 	Template     Template      `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists and events"`
 	Columns      []string      `json:"columns,omitzero" doc:"of its tasks; left out of lists"`
 	Tasks        uint32        `json:"tasks"`
+	Known        int           `json:"known,omitempty" doc:"tasks of them that check people: they have their known answers as labels"`
 	Stopped      bool          `json:"stopped" doc:"emergency stop"`
 	Planned      int           `json:"planned" doc:"answers wanted: T_b, those of a step that wait for money among them"`
 	Completed    int           `json:"completed" doc:"answers that count: C_b"`

@@ -35,6 +35,10 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy
 	}
+	if b.Checks != nil {
+		checks := engine.Checks(*b.Checks).Completed()
+		n.Checks = &checks
+	}
 	for _, q := range b.Qualifications {
 		n.Requirements = append(n.Requirements, engine.ParseRequirement(crowd.Qualification{Name: q.Name, Score: q.Min}))
 	}
@@ -49,9 +53,9 @@ func toBatch(v batches.BatchView) wire.Batch {
 			Name: v.Name, Pool: v.Pool, Redundancy: &s.Rule,
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
-			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second),
+			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second), Checks: (*wire.Checks)(s.Checks),
 		},
-		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Stopped: p.Stopped,
+		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Known: p.Known, Stopped: p.Stopped,
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Provisional: v.Undo, Labelled: p.Labelled, Removed: p.Removed,
 		SpentMicros: p.Spent, Spare: v.Spare, Reserved: max(v.Added, 0), Released: max(-v.Added, 0), CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
 		NotBy: s.NotBy, TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),

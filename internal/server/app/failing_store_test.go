@@ -368,6 +368,10 @@ func (f *failingStore) Tasks(ctx context.Context, first crowd.TaskID, n int) ([]
 	return fail1(f, ctx, "Tasks", func() ([]store.Task, error) { return f.Store.Tasks(ctx, first, n) })
 }
 
+func (f *failingStore) Known(ctx context.Context, id crowd.BatchID, after, last uint32) (map[uint32]string, error) {
+	return fail1(f, ctx, "Known", func() (map[uint32]string, error) { return f.Store.Known(ctx, id, after, last) })
+}
+
 func (f *failingStore) Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error) {
 	return fail1(f, ctx, "Invitations", func() (map[crowd.WorkerID][]uint32, error) { return f.Store.Invitations(ctx, id) })
 }

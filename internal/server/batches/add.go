@@ -120,8 +120,14 @@ func (u *uploading) fit(b *store.Batch) (err error) {
 func (s *Batches) addStaged(ctx context.Context, p *access.Principal, b *store.Batch, tasks uint32, addBudget bool) (reserved crowd.Money, err error) {
 	defer s.funds.Hold()()
 	id, had := b.Spec.ID, b.Spec.Tasks
+	var known map[uint32]string
+	if b.Spec.Checks != nil {
+		if known, err = s.store.Known(ctx, id, had, had+tasks); err != nil {
+			return 0, err
+		}
+	}
 	v, err := s.changeReserving(ctx, p, costlyChange{access: access.BatchesAddTasks, batch: b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
-		err = e.Add(now, id, had, tasks, reserve)
+		err = e.Add(now, id, had, tasks, known, reserve)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && addBudget {
 			missing, _ = e.MissingFor(id, tasks)
 		}

@@ -105,6 +105,7 @@ type NewBatch struct {
 	Requirements []engine.Requirement // as written: see engine.OwnRequirements
 	Grace        time.Duration        // an answer may be taken back so long, and then counts; 0: it counts at once
 	PerWorker    int                  // the most answers of one person; 0: any number
+	Checks       *engine.Checks       // tasks with known answers check people; nil: they are asked as the others are
 	Enough       *engine.Enough       // ends it by itself; nil: its last task does
 	Training     bool                 // its tasks are for newcomers of the pool, before they get others
 }
@@ -145,7 +146,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
 			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Training: n.Training,
-			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace,
+			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Checks: n.Checks,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}
@@ -269,6 +270,14 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	if b.Directed {
 		if spec.Invited, err = s.store.Invitations(ctx, id); err != nil {
 			return BatchView{}, err
+		}
+	}
+	if spec.Checks != nil {
+		if spec.Known, err = s.store.Known(ctx, id, 0, spec.Tasks); err != nil {
+			return BatchView{}, err
+		}
+		if len(spec.Known) == 0 {
+			return BatchView{}, crowd.Fieldf("checks", "none of the tasks has a known answer: upload a file with a column %s, or do without checks", input.GoldColumn)
 		}
 	}
 	r, err := s.live.Get(b.Pool)

@@ -30,7 +30,7 @@ func Budget(b *engine.Spec) (crowd.Money, error) {
 	if b.Budget != 0 {
 		return b.Budget, nil
 	}
-	most, ok := b.Reward.Times(int64(b.Rule.Most()) * int64(b.Tasks))
+	most, ok := b.Reward.Times(b.MostAnswers())
 	if !ok || most > crowd.MaxMoney {
 		return 0, crowd.Fieldf("budget", "the batch can cost more than %s; set a budget", crowd.MaxMoney)
 	}

@@ -118,7 +118,7 @@ func (s Steps) Grow(ctx context.Context, id crowd.BatchID, first uint32, items [
 		return err
 	}
 	if b.Spec.Budget == 0 {
-		cost, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()) * int64(len(items)))
+		cost, ok := b.Spec.MostCost(first-1, first-1+uint32(len(items)))
 		if !ok {
 			return crowd.Fieldf("reward", "%d tasks cost more than anybody has", len(items))
 		}

@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"maps"
@@ -265,13 +267,22 @@ func Restore(ctx context.Context, st Store, id crowd.PoolID, now time.Time) (*en
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.Restore(now, engine.Config{Pool: id, Policy: policy, LongestWait: longestWait}, snapshot)
+	e, err := engine.Restore(now, engine.Config{Pool: id, Policy: policy, LongestWait: longestWait, Seed: seed()}, snapshot)
 	for i := range snapshot.Workers {
 		if err == nil && snapshot.Workers[i].Suspended { // what follows a suspension may not have been kept
 			err = GiveBack(e, now, snapshot.Workers[i].ID)
 		}
 	}
 	return e, err
+}
+
+// seed is one that nobody knows. It need not be the same after a restart: what was checked is kept.
+func seed() uint64 {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic("live: no random figures: " + err.Error()) // crypto/rand does not fail
+	}
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // GiveBack gives back for somebody what they hold: they will not finish it.

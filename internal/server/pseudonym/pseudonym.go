@@ -65,6 +65,33 @@ func (n *Names) Pseudonym(tenant crowd.TenantID, worker crowd.WorkerID) string {
 	return string(letters.AppendEncode(append(text, prefix...), sealed[:]))
 }
 
+// Task is how workers know a task of a batch with checks: its number is another one, so that those of
+// checks do not stand out among numbers that count up. It is the same for everybody,
+// whenever it is made, and no two tasks have the same.
+func (n *Names) Task(id crowd.TaskID) crowd.TaskID {
+	x := n.shuffle(id.Batch(), id.N())
+	for x == 0 { // no task has this number: the next one in its cycle is another task's
+		x = n.shuffle(id.Batch(), x)
+	}
+	return id.Batch().Task(x)
+}
+
+// shuffle is a permutation of the numbers of 32 bits: a Feistel network of four rounds, whose
+// round function is the cipher.
+func (n *Names) shuffle(batch crowd.BatchID, x uint32) uint32 {
+	left, right := uint16(x>>16), uint16(x)
+	for round := range byte(4) {
+		var plain, sealed [aes.BlockSize]byte
+		binary.BigEndian.PutUint64(plain[:8], uint64(batch))
+		plain[0] = 0xff // no tenant's number begins so
+		plain[8] = round
+		binary.BigEndian.PutUint16(plain[9:], right)
+		n.block.Encrypt(sealed[:], plain[:])
+		left, right = right, left^binary.BigEndian.Uint16(sealed[:2])
+	}
+	return uint32(left)<<16 | uint32(right)
+}
+
 // parse returns who has a pseudonym of a tenant's.
 func (n *Names) parse(tenant crowd.TenantID, text string) (crowd.WorkerID, bool) {
 	code, found := strings.CutPrefix(text, prefix)

@@ -165,3 +165,27 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// TestTaskNumbersDoNotCountUp has tasks of a batch have numbers for workers that are all different, the
+// same each time, and in no order.
+func TestTaskNumbersDoNotCountUp(t *testing.T) {
+	names := open(t, "s")
+	seen, up, last := make(map[crowd.TaskID]bool), 0, crowd.TaskID(0)
+	const tasks = 20_000
+	for n := range uint32(tasks) {
+		id := names.Task(crowd.BatchID(3).Task(n + 1))
+		if id.Batch() != 3 || id.N() == 0 || seen[id] || id != names.Task(crowd.BatchID(3).Task(n+1)) {
+			t.Fatalf("task %d is %s", n+1, id)
+		}
+		if seen[id] = true; id > last {
+			up++
+		}
+		last = id
+	}
+	if up < tasks*45/100 || up > tasks*55/100 {
+		t.Errorf("%d of %d numbers are above the one before", up, tasks)
+	}
+	if names.Task(crowd.BatchID(3).Task(1)).N() == names.Task(crowd.BatchID(4).Task(1)).N() {
+		t.Error("two batches number their tasks alike")
+	}
+}

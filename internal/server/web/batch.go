@@ -62,6 +62,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	b.spanIfAny("grace", &n.Grace, time.Second)
 	b.limit("per_worker", &n.PerWorker)
 	b.enoughOf(&n.Enough)
+	b.checksOf(&n.Checks)
 	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {
 		var lines strings.Builder
 		for _, q := range list {

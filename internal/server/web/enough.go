@@ -13,6 +13,24 @@ func (b binding) enough(x *engine.Enough) {
 	bound(b, "enough.spent", &x.Spent, b.money, func(m crowd.Money) string { return unlessZero(m, crowd.Money.String) })
 }
 
+// checksOf goes over how tasks with a known answer check people. Without the tick they do not.
+func (b binding) checksOf(v **engine.Checks) {
+	on, x := *v != nil, engine.Checks{}
+	if on {
+		x = **v
+	}
+	b.tick("checks", &on)
+	b.figure("checks.first", &x.First)
+	b.figure("checks.least", &x.Least)
+	if b.filling {
+		return
+	}
+	if *v = nil; on {
+		x = x.Completed()
+		*v = &x
+	}
+}
+
 // enoughOf is enough for a definition, which is nil if there is no condition.
 func (b binding) enoughOf(v **engine.Enough) {
 	var x engine.Enough

@@ -102,7 +102,15 @@ func (s *Work) OwnReports(ctx context.Context, p *access.Principal, limit int) (
 	if err := p.May(access.WorkOwnReports); err != nil {
 		return nil, err
 	}
-	return s.store.WorkerReports(ctx, p.User.ID, limit)
+	list, err := s.store.WorkerReports(ctx, p.User.ID, limit)
+	for i := range list {
+		d, lost := s.definitions.get(ctx, list[i].Task.Batch())
+		if lost != nil {
+			return nil, lost
+		}
+		list[i].Task = s.shownTask(d, list[i].Task)
+	}
+	return list, err
 }
 
 // replied is what the audit log says of a reply.

@@ -65,6 +65,7 @@ func (s *Work) Undoable(ctx context.Context, p *access.Principal) ([]Undoable, e
 		if err != nil {
 			return nil, err
 		}
+		u.Task = s.shownTask(d, u.Task)
 		list = append(list, Undoable{u, d.Name})
 	}
 	return list, err

@@ -44,7 +44,8 @@ func New(cfg Config) *Work {
 	return &Work{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, names: cfg.Names, definitions: definitionCache{store: cfg.Store}, tasks: taskCache{store: cfg.Store}}
 }
 
-// HeldTask is a task in a worker's hands, with all that is needed to show it.
+// HeldTask is a task in a worker's hands, with all that is needed to show it. In a batch with checks
+// it has another number for workers: see pseudonym.Names.Task.
 type HeldTask struct {
 	engine.Handout
 	Batch    crowd.BatchID
@@ -138,11 +139,20 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.Task = s.shownTask(d, h.Task)
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
 		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply,
 		tenant: d.Spec.Tenant, names: s.names,
 	}, nil
+}
+
+// shownTask is the id by which workers know a task.
+func (s *Work) shownTask(d *definition, id crowd.TaskID) crowd.TaskID {
+	if d.Spec.Checks == nil {
+		return id
+	}
+	return s.names.Task(id)
 }
 
 // IsTraining reports whether a task that a worker holds is one to learn from.

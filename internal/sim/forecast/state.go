@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -142,6 +143,11 @@ func validBatch(b *engine.BatchSnapshot) error {
 			return bad("the answers of one person cannot be")
 		}
 	}
+	for _, x := range b.Checked {
+		if x.Worker < 1 || spec.Known[x.N] == "" || x.Right && !x.Counted {
+			return bad("a check is of no task with a known answer, of nobody, or right without an answer")
+		}
+	}
 	for i, x := range b.Past {
 		if x.Reward <= 0 || x.Reward > crowd.MaxMoney || i > 0 && x.Last <= b.Past[i-1].Last {
 			return bad("a past reward is none, or out of order")
@@ -178,7 +184,7 @@ func wrongAssignment(b *engine.BatchSnapshot) string {
 		switch {
 		case a.ID.Batch() != spec.ID || a.ID <= last || a.ID.N() > p.Issued:
 			return "an assignment is out of order"
-		case a.Task.Batch() != spec.ID || a.Task.N() < 1 || a.Task.N() > spec.Tasks || (spec.Invited == nil && a.Task.N() >= p.Fresh):
+		case a.Task.Batch() != spec.ID || a.Task.N() < 1 || a.Task.N() > spec.Tasks || (spec.Invited == nil && a.Task.N() >= p.Fresh && spec.Known[a.Task.N()] == ""):
 			return "an assignment is of no task"
 		case a.Worker < 1:
 			return "an assignment is of no worker"
@@ -225,6 +231,9 @@ func Hide(s *engine.Snapshot) {
 	for i := range s.Batches {
 		seal(&s.Batches[i])
 		hideBatch(&s.Batches[i])
+		if known := s.Batches[i].Spec.Known; known != nil {
+			s.Batches[i].Spec.Known = hiddenKnown(slices.Collect(maps.Keys(known)))
+		}
 		hideEvidence(&s.Batches[i])
 	}
 }
@@ -236,6 +245,15 @@ func seal(b *engine.BatchSnapshot) {
 	}
 	b.Spec.Tasks, b.Spec.Open, b.Progress.Open = b.Progress.Tasks, false, false
 	b.Spec.Budget = max(b.Spec.Budget, b.Progress.Spent+b.Progress.Escrow)
+}
+
+// hiddenKnown says of tasks that their answers are known, and not what these are.
+func hiddenKnown(tasks []uint32) map[uint32]string {
+	known := make(map[uint32]string, len(tasks))
+	for _, n := range tasks {
+		known[n] = "1"
+	}
+	return known
 }
 
 func hideBatch(b *engine.BatchSnapshot) {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,7 +52,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	}
 	for i := range s.Snapshot.Batches {
 		spec, p := &s.Snapshot.Batches[i].Spec, &s.Snapshot.Batches[i].Progress
-		p.Batch, p.Tasks, p.Removed = spec.ID, spec.Tasks, len(s.Snapshot.Batches[i].Removed)
+		p.Batch, p.Tasks, p.Removed, p.Known = spec.ID, spec.Tasks, len(s.Snapshot.Batches[i].Removed), len(spec.Known)
 		spec.Priority, spec.Deadline = p.Priority, p.Deadline
 		if s.NoMoney {
 			payNominally(&s.Snapshot.Batches[i])
@@ -104,7 +106,12 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 		"production,omitempty", &spec.Production, "training,omitempty", &spec.Training,
 		"lease_seconds", inSeconds(&spec.Lease), "grace_seconds,omitempty", inSeconds(&spec.Grace), "task_time_seconds", inSeconds(&spec.TaskTime), "ends_at,omitempty", &spec.EndsAt,
 		"qualifications,omitempty", &spec.Requirements,
-		"enough,omitempty", &spec.Enough, "per_worker,omitempty", &spec.PerWorker, "not_by,omitempty", &spec.NotBy,
+		"enough,omitempty", &spec.Enough, "per_worker,omitempty", &spec.PerWorker, "checks,omitempty", &spec.Checks, "known_tasks,omitempty", jsonform.As( // what is known of them is not told
+			func() []uint32 { return slices.Sorted(maps.Keys(spec.Known)) },
+			func(list []uint32) { spec.Known = hiddenKnown(list) }),
+		"checked,omitempty", jsonform.List(&b.Checked, func(x *engine.CheckSnapshot) jsonform.Form {
+			return jsonform.Object("task", &x.N, "worker", number(&x.Worker), "counted,omitempty", &x.Counted, "right,omitempty", &x.Right)
+		}), "not_by,omitempty", &spec.NotBy,
 		"invited,omitempty", jsonform.As(
 			func() map[int64][]uint32 { return keyed[int64](spec.Invited) },
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),

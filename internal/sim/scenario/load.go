@@ -38,11 +38,17 @@ func (r *reader) load(o *object) {
 func (r *reader) common(o *object, b *sim.Batch, elsewhere func(field string) bool) {
 	b.Tenant = r.index(o, "tenant", r.tenantNames, "tenants", elsewhere)
 	b.Kind = r.index(o, "kind", r.kindNames, "kinds", elsewhere)
-	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "grace", "estimate", "lifetime", "per_worker", "enough"} {
+	for _, f := range []string{"priority", "deadline", "production", "reward", "lease", "grace", "estimate", "lifetime", "per_worker", "enough", "known", "checks"} {
 		r.set(o, b, f)
 	}
 	if least := cmp.Or(b.Reward, sim.DefaultReward); b.Enough != nil && b.Enough.Spent > 0 && b.Enough.Spent < least {
 		r.errorf(o.Value("enough"), "%s cannot pay one answer (%s)", b.Enough.Spent, least)
+	}
+	switch {
+	case b.Checks != nil && b.Known == 0 && !elsewhere("known"):
+		r.errorf(o.Value("checks"), "say how many tasks have a known answer, like known: 20")
+	case b.Known > 0 && b.Checks == nil && !elsewhere("checks"):
+		r.errorf(o.Value("known"), "say how many of the tasks that people get are to be these, like checks: default")
 	}
 	if o.Has("redundancy") {
 		b.Rule = r.redundancy(o.Value("redundancy"))
@@ -86,7 +92,7 @@ func (r *reader) set(o *object, b *sim.Batch, field string) {
 var wants = map[string]string{
 	"at": yamlfile.WantDuration, "deadline": yamlfile.WantDuration, "lease": yamlfile.WantDuration, "grace": yamlfile.WantDuration, "estimate": yamlfile.WantDuration, "lifetime": yamlfile.WantDuration,
 	"tasks": yamlfile.WantCount, "priority": "a priority is a number of more than 0, like 5", "reward": yamlfile.WantMoney,
-	"production": "production is true or false", "per_worker": yamlfile.WantCount, "enough": "what is enough, like labels=500 or share=0.9,spent=20.00",
+	"production": "production is true or false", "per_worker": yamlfile.WantCount, "known": yamlfile.WantCount, "checks": "how many tasks are checks, like first=0.1,least=0.01, or default", "enough": "what is enough, like labels=500 or share=0.9,spent=20.00",
 }
 
 // setBatch sets a field of a batch that is one value; moment reads durations.
@@ -106,6 +112,14 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 	case "per_worker":
 		n, err := yamlfile.Count(text, 1, engine.MaxPerWorker)
 		b.PerWorker = int(n)
+		return err
+	case "known":
+		n, err := yamlfile.Count(text, 1, maxAnswers)
+		b.Known = int(n)
+		return err
+	case "checks":
+		x, err := engine.ParseChecks(text)
+		b.Checks = &x
 		return err
 	case "enough":
 		x, err := engine.ParseEnough(text)

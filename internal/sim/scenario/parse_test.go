@@ -488,15 +488,15 @@ func TestWhatIsRead(t *testing.T) {
 		}
 	}
 	first := sim.Batch{Name: "first", At: time.Minute, Tasks: 100, Rule: label.Agree(2, 3), Priority: 2, Deadline: 30 * time.Minute, Production: true, PerWorker: 50, Reward: 50_000, Lease: 5 * time.Minute, Grace: 30 * time.Second,
-		TaskTime: 20 * time.Second, Lifetime: time.Hour, Requires: map[string]int{"english": 60}, Enough: &engine.Enough{Labels: 30, Spent: 2 * crowd.Unit}}
+		TaskTime: 20 * time.Second, Lifetime: time.Hour, Requires: map[string]int{"english": 60}, Enough: &engine.Enough{Labels: 30, Spent: 2 * crowd.Unit}, Known: 20, Checks: &engine.Checks{First: 0.2, Least: 0.05}}
 	if !reflect.DeepEqual(x.Batches[0], first) {
 		t.Errorf("the first batch is %+v", x.Batches[0])
 	}
-	needs, most := map[string]int{"english": 10}, &engine.Enough{Share: 0.9}
+	needs, most, checks := map[string]int{"english": 10}, &engine.Enough{Share: 0.9}, &engine.Checks{First: 0.1, Least: 0.01}
 	rows := []sim.Batch{
-		{Name: "a", Tasks: 10, Rule: label.Count(3), Priority: 2, Deadline: 10 * time.Minute, Production: true, Reward: 40_000, Lease: time.Minute, Grace: 15 * time.Second, TaskTime: 10 * time.Second, Lifetime: 30 * time.Minute, Requires: needs, PerWorker: 20, Enough: &engine.Enough{Labels: 9}},
-		{Name: "b", At: 90 * time.Second, Tenant: 1, Kind: 1, Tasks: 20, Rule: label.Agree(2, 3), Priority: 1, Deadline: 15 * time.Minute, Reward: 10_000, Lease: 2 * time.Minute, Grace: 20 * time.Second, TaskTime: 30 * time.Second, Lifetime: time.Hour, Requires: needs, PerWorker: 60, Enough: most},
-		{Name: "row-3", At: 30 * time.Second, Tenant: 1, Tasks: 5, Rule: label.Agree(2, 3), Priority: 1, Deadline: 20 * time.Minute, Reward: 10_000, Lease: 10 * time.Minute, Grace: 20 * time.Second, TaskTime: 30 * time.Second, Lifetime: 90 * time.Minute, Requires: needs, PerWorker: 60, Enough: most},
+		{Name: "a", Tasks: 10, Rule: label.Count(3), Priority: 2, Deadline: 10 * time.Minute, Production: true, Reward: 40_000, Lease: time.Minute, Grace: 15 * time.Second, TaskTime: 10 * time.Second, Lifetime: 30 * time.Minute, Requires: needs, PerWorker: 20, Enough: &engine.Enough{Labels: 9}, Known: 3, Checks: &engine.Checks{First: 0.2, Least: 0.02}},
+		{Name: "b", At: 90 * time.Second, Tenant: 1, Kind: 1, Tasks: 20, Rule: label.Agree(2, 3), Priority: 1, Deadline: 15 * time.Minute, Reward: 10_000, Lease: 2 * time.Minute, Grace: 20 * time.Second, TaskTime: 30 * time.Second, Lifetime: time.Hour, Requires: needs, PerWorker: 60, Enough: most, Known: 30, Checks: checks},
+		{Name: "row-3", At: 30 * time.Second, Tenant: 1, Tasks: 5, Rule: label.Agree(2, 3), Priority: 1, Deadline: 20 * time.Minute, Reward: 10_000, Lease: 10 * time.Minute, Grace: 20 * time.Second, TaskTime: 30 * time.Second, Lifetime: 90 * time.Minute, Requires: needs, PerWorker: 60, Enough: most, Known: 30, Checks: checks},
 	}
 	for i, want := range rows {
 		if got := x.Batches[2+i]; !reflect.DeepEqual(got, want) {

@@ -98,13 +98,13 @@ var (
 	habits = fields.Any.As("session", "patience", "pause", "speed", "accuracy", "qualifications")
 
 	// batchFields are what batches of all origins have in common.
-	batchFields = fields.Any.As("tenant", "kind", "redundancy", "priority", "deadline", "production", "reward", "lease", "grace", "estimate", "lifetime", "per_worker", "enough", "requires")
+	batchFields = fields.Any.As("tenant", "kind", "redundancy", "priority", "deadline", "production", "reward", "lease", "grace", "estimate", "lifetime", "per_worker", "enough", "known", "checks", "requires")
 )
 
 // traceColumns are what a trace's file may say of a batch.
 var traceColumns = []string{
 	"tasks", "at", "name", "kind", "tenant", "redundancy", "priority", "deadline", "production", "reward",
-	"lease", "grace", "estimate", "lifetime", "per_worker", "enough",
+	"lease", "grace", "estimate", "lifetime", "per_worker", "enough", "known", "checks",
 }
 
 // poolSections are the fields of every kind of mapping in a file of pools that

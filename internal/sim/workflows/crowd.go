@@ -129,7 +129,7 @@ func (w *world) Grow(ctx context.Context, id crowd.BatchID, first uint32, items 
 		return err
 	}
 	if b.Spec.Budget == 0 {
-		cost, ok := b.Spec.Reward.Times(int64(b.Spec.Rule.Most()) * int64(len(items)))
+		cost, ok := b.Spec.MostCost(first-1, first-1+uint32(len(items)))
 		have, err := w.Store.Balance(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(b.Spec.Tenant)})
 		if err != nil {
 			return err
