@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -167,4 +168,23 @@ func (w *world) heartbeat(h engine.Handout) error {
 	}
 	r.Expires = until
 	return nil
+}
+
+// unfit says why task t cannot go to worker w, or "".
+func (t *taskBook) unfit(w crowd.WorkerID) string {
+	switch {
+	case t.label != nil:
+		return "labelled"
+	case t.removed:
+		return "taken out"
+	case t.held[w] > 0:
+		return "held before"
+	case t.invited != nil && !t.invited[w]:
+		return "not invited"
+	case slices.Contains(t.item.NotBy, w):
+		return "answered elsewhere"
+	case t.live+len(t.answers) >= t.want():
+		return "enough people"
+	}
+	return ""
 }

@@ -150,18 +150,6 @@ func (t *taskBook) want() int {
 	}
 }
 
-func (b *batchBook) account() engine.Account {
-	return engine.Account{Kind: engine.BatchAccount, ID: int64(b.spec.ID)}
-}
-
-func (b *batchBook) tenantAccount() engine.Account {
-	return engine.Account{Kind: engine.TenantAccount, ID: int64(b.spec.Tenant)}
-}
-
-func workerAccount(w crowd.WorkerID) engine.Account {
-	return engine.Account{Kind: engine.WorkerAccount, ID: int64(w)}
-}
-
 func (k *books) task(id crowd.TaskID) (*batchBook, *taskBook, error) {
 	b := k.batches[id.Batch()]
 	if b == nil || id.N() < 1 || int(id.N()) > len(b.tasks) {
@@ -200,25 +188,6 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 		return "answered enough"
 	case k.enough(b) != "":
 		return "enough labels"
-	}
-	return ""
-}
-
-// unfit says why task t cannot go to worker w, or "".
-func (t *taskBook) unfit(w crowd.WorkerID) string {
-	switch {
-	case t.label != nil:
-		return "labelled"
-	case t.removed:
-		return "taken out"
-	case t.held[w] > 0:
-		return "held before"
-	case t.invited != nil && !t.invited[w]:
-		return "not invited"
-	case slices.Contains(t.item.NotBy, w):
-		return "answered elsewhere"
-	case t.live+len(t.answers) >= t.want():
-		return "enough people"
 	}
 	return ""
 }

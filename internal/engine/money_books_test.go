@@ -90,3 +90,15 @@ func (k *books) checkMoney() error {
 	}
 	return nil
 }
+
+func (b *batchBook) account() engine.Account {
+	return engine.Account{Kind: engine.BatchAccount, ID: int64(b.spec.ID)}
+}
+
+func (b *batchBook) tenantAccount() engine.Account {
+	return engine.Account{Kind: engine.TenantAccount, ID: int64(b.spec.Tenant)}
+}
+
+func workerAccount(w crowd.WorkerID) engine.Account {
+	return engine.Account{Kind: engine.WorkerAccount, ID: int64(w)}
+}

@@ -342,17 +342,6 @@ func (w *world) goOnWorking(who int32) {
 	}
 }
 
-// rightAnswer is the key of the right answer to a task.
-func (w *world) rightAnswer(k *Kind, task crowd.TaskID) string {
-	if len(k.Answers) == 0 {
-		return noChoice
-	}
-	return k.Answers[w.truth(k, task)]
-}
-
-// noChoice is the key of the answer to a task of a kind without answers.
-const noChoice = "done"
-
 // choice returns the index of the answer that a worker gives.
 func (w *world) choice(k *Kind, b *batchState, p *workerState) int {
 	truth := w.truth(k, p.holds.Task)

@@ -201,3 +201,14 @@ func (a *audit) goOn(s *Start, holding []engine.Handout) {
 		}
 	}
 }
+
+// rightAnswer is the key of the right answer to a task.
+func (w *world) rightAnswer(k *Kind, task crowd.TaskID) string {
+	if len(k.Answers) == 0 {
+		return noChoice
+	}
+	return k.Answers[w.truth(k, task)]
+}
+
+// noChoice is the key of the answer to a task of a kind without answers.
+const noChoice = "done"
