@@ -2,6 +2,7 @@ package label
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/throng-dev/throng/crowd"
 )
@@ -143,7 +144,7 @@ func (r Rule) AsksAtLeast(other Rule) bool {
 	switch {
 	case r == other:
 		return true
-	case r.median != other.median:
+	case !r.CombinesAs(other):
 		return false
 	case r.k >= other.most:
 		return true
@@ -151,6 +152,24 @@ func (r Rule) AsksAtLeast(other Rule) bool {
 		return false
 	}
 	return r.k >= other.k && r.most >= other.most && r.until >= other.until
+}
+
+// CombinesAs reports whether both rules make a label of the same answers in the same way: as
+// their median, or by majority.
+func (r Rule) CombinesAs(other Rule) bool { return r.median == other.median }
+
+// Satisfied reports whether r would ask nobody further after so many answers (≥ 0), of which
+// the label has that confidence, 0 to 1: their share or, for Until, its probability.
+func (r Rule) Satisfied(answers int, confidence float64) bool {
+	switch {
+	case answers >= int(r.most):
+		return true
+	case answers < int(r.k):
+		return false
+	case r.kind == agreeRule:
+		return math.Round(confidence*float64(answers)) >= float64(r.k)
+	}
+	return confidence >= float64(r.until)
 }
 
 // Decision is what a Rule makes of the answers to one task.

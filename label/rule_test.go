@@ -361,3 +361,30 @@ func TestAsksAtLeast(t *testing.T) {
 		}
 	}
 }
+
+// TestSatisfied: which labels a rule would have made.
+func TestSatisfied(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		rule       Rule
+		answers    int
+		confidence float64
+		want       bool
+	}{
+		{Count(3), 2, 1, false},
+		{Count(3), 3, 1.0 / 3, true},
+		{Agree(2, 3), 1, 1, false},
+		{Agree(2, 3), 2, 0.5, false},
+		{Agree(2, 3), 2, 1, true},
+		{Agree(2, 3), 3, 1.0 / 3, true},
+		{Agree(3, 9), 7, 3.0 / 7, true},
+		{Until(0.9, 2, 5), 1, 0.99, false},
+		{Until(0.9, 2, 5), 2, 0.89, false},
+		{Until(0.9, 2, 5), 2, 0.9, true},
+		{Until(0.9, 2, 5), 5, 0.5, true},
+	} {
+		if got := x.rule.Satisfied(x.answers, x.confidence); got != x.want {
+			t.Errorf("%s is satisfied by %d answers, %g of them or sure: %t, want %t", x.rule, x.answers, x.confidence, got, x.want)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 		return err
 	}
 	for _, p := range slices.Backward(paid) {
-		if whyAnotherTask(&p.Batch, s.taskColumns(), s.spec) != "" {
+		if whyAnotherTask(&p, s.taskColumns(), s.spec) != "" {
 			continue
 		}
 		by := make(map[int64][]crowd.WorkerID)
@@ -95,7 +95,7 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 			if err != nil {
 				return err
 			}
-			if t.Label != nil {
+			if l := t.Label; l != nil && (!p.edited || s.spec.Redundancy.Satisfied(l.Answers, l.Confidence)) {
 				s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Item]}
 			}
 		}
@@ -106,8 +106,9 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 // paidBatch is the batch of a step in an earlier run.
 type paidBatch struct {
 	store.Batch
-	run  crowd.RunID
-	node int
+	run    crowd.RunID
+	node   int
+	edited bool // its redundancy is another one than it began with, by which it has labels, too
 }
 
 // paidBatches lists the batches of the step of a name in a run and those that it goes on
@@ -127,7 +128,13 @@ func (o *Orchestrator) paidBatches(ctx context.Context, tenant crowd.TenantID, i
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, paidBatch{b, id, nodes[i].Node})
+			w, err := o.workflow(ctx, &run, nodes)
+			if err != nil {
+				return nil, err
+			}
+			j := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == step })
+			edited := j >= 0 && w.Steps[j].Crowd() != nil && w.Steps[j].Crowd().Redundancy != b.Spec.Rule
+			list = append(list, paidBatch{b, id, nodes[i].Node, edited})
 		}
 		again, err := o.askedAgain(ctx, &run, nodes, step)
 		if err != nil {
@@ -208,8 +215,9 @@ func (s *crowdRunner) whoMatters() bool {
 
 // whyAnotherTask says why the labels of an earlier batch are none of a step, whose tasks have
 // the given columns: people were asked something else, or for less. "": they are. Columns
-// that are nil are not known yet.
-func whyAnotherTask(b *store.Batch, columns []string, c *workflow.Crowd) string {
+// that are nil are not known yet. Of a batch whose redundancy was edited, each label tells
+// for itself whether enough people gave it.
+func whyAnotherTask(b *paidBatch, columns []string, c *workflow.Crowd) string {
 	x, err := task.Parse(b.Template)
 	if err != nil {
 		return "their question cannot be read"
@@ -220,7 +228,9 @@ func whyAnotherTask(b *store.Batch, columns []string, c *workflow.Crowd) string 
 		return "they are of another question"
 	case columns != nil && !slices.Equal(b.Columns, columns):
 		return fmt.Sprintf("they are of items with other columns, %s", strings.Join(b.Columns, ", "))
-	case !b.Spec.Rule.AsksAtLeast(c.Redundancy):
+	case b.edited && !b.Spec.Rule.CombinesAs(c.Redundancy):
+		return "their answers are combined in another way"
+	case !b.edited && !b.Spec.Rule.AsksAtLeast(c.Redundancy):
 		return fmt.Sprintf("their redundancy, %s, does not ask for at least as much as %s", b.Spec.Rule, c.Redundancy)
 	}
 	return ""
@@ -262,7 +272,7 @@ func (o *Orchestrator) whyNotTakenOver(ctx context.Context, run *store.Run, s *w
 	}
 	columns := columnsBefore(s)
 	for i := range paid {
-		x := whyAnotherTask(&paid[i].Batch, columns, s.Crowd())
+		x := whyAnotherTask(&paid[i], columns, s.Crowd())
 		if x == "" {
 			return "", nil
 		}
@@ -279,7 +289,7 @@ func columnsBefore(s *workflow.Step) []string {
 	}
 	columns := []string{}
 	for i, c := range s.Columns {
-		if s.Owners[i] != s.Node && !slices.Contains(s.Crowd().Hidden, c.Name) {
+		if s.Owners[i] != s.Node && !workflow.Hides(s.Crowd().Hidden, c.Name) {
 			columns = append(columns, c.Name)
 		}
 	}

@@ -6,8 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
+	"github.com/throng-dev/throng/label"
 )
 
 // TestLabelsOfAnotherTaskAreNotReused asks people again when they are asked
@@ -95,6 +99,81 @@ func TestLabelsOfAnEarlierRunThatAskedForMore(t *testing.T) {
 		if got := w.answers - before; got != x.answers {
 			t.Errorf("run %d: %d answers, want %d", i, got, x.answers)
 		}
+	}
+}
+
+// TestLabelsOfAnEditedBatch: of a batch whose redundancy was changed while it ran, those labels
+// are taken over that enough people gave.
+func TestLabelsOfAnEditedBatch(t *testing.T) {
+	asking := func(redundancy string) string {
+		return "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: items, " + strings.Replace(choose, "reward", "redundancy: {"+redundancy+"}, reward", 1) + "}\n"
+	}
+	for _, x := range []struct {
+		was    string
+		edited label.Rule
+		is     string
+		more   int // answers: the items short of them, each as often as is asked now
+	}{
+		{"count: 1", label.Count(3), "count: 3", 9},
+		{"count: 1", label.Count(3), "count: 1", 0},
+		{"count: 3", label.Count(1), "count: 3", 15}, // one item was answered by all before
+		{"count: 1", label.Agree(2, 3), "agree: 2, of: 3", 6},
+		{"count: 1", label.Count(3).WithMedian(true), "count: 1", 6},
+	} {
+		w := newWorld(t)
+		first := w.start(asking(x.was), "id\n1\n2\n3\n4\n5\n6\n")
+		w.settle()
+		w.work() // three answers
+		b := w.node(first, "ask").Batch.Spec.ID
+		must(t, w.engine.Edit(w.now, b, engine.Edit{Rule: &x.edited, SmallCrowdOK: true, Reserve: crowd.Unit}))
+		must(t, w.commit())
+		w.play()
+		w.wantState(first, store.RunDone)
+		before := w.answers
+		second := w.load(orchestrator.NewRun{Text: asking(x.is), Parent: first, From: "ask"}, nil)
+		must(t, w.o.Start(w.ctx, second))
+		w.play()
+		w.wantState(second, store.RunDone)
+		if got := w.answers - before; got != x.more {
+			t.Errorf("%s, edited to %s, then %s: %d more answers, want %d", x.was, x.edited, x.is, got, x.more)
+		}
+	}
+}
+
+// TestAKnownAnswerInOtherLetters: a known answer that a query selects under the same name in
+// other letters is shown to nobody and sent nowhere, and the labels are taken over.
+func TestAKnownAnswerInOtherLetters(t *testing.T) {
+	w := newWorld(t)
+	w.service = func(orchestrator.Attempt) (httpstep.Reply, error) { return httpstep.Reply{Values: []string{"ok"}}, nil }
+	text := `workflow: w
+inputs: {items: {columns: [id, known]}}
+steps:
+  first: {from: items, crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"], show: [id]}, reward: 0.10, truth: known}}
+  other: {from: first, sql: "select id, known as KNOWN from first"}
+  call: {from: other, service: {url: "https://x.example/", response: {type: object, properties: {loud: {type: string}}}}}
+  ask: {from: call, crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"]}, reward: 0.10}}
+`
+	first := w.start(text, "id,known\n1,yes\n2,no\n")
+	w.play()
+	w.wantState(first, store.RunDone)
+	for _, a := range w.attempts {
+		if len(a.Call.Fields) != 1 || a.Call.Fields[0].Name != "id" {
+			t.Errorf("the service is sent %+v", a.Call.Fields)
+		}
+	}
+	b, err := w.store.Batch(w.ctx, w.tenant, w.node(first, "ask").Batch.Spec.ID)
+	must(t, err)
+	if got := strings.Join(b.Columns, ","); len(w.attempts) != 2 || got != "id,loud" {
+		t.Errorf("%d calls; people are shown %s", len(w.attempts), got)
+	}
+	before := w.answers
+	made, err := w.o.Create(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: text, Parent: first, From: "ask"})
+	must(t, err)
+	must(t, w.o.Start(w.ctx, made.Run.ID))
+	w.play()
+	w.wantState(made.Run.ID, store.RunDone)
+	if len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "are taken over") || w.answers != before {
+		t.Errorf("%d more answers; the notes are %q", w.answers-before, made.Notes)
 	}
 }
 

@@ -220,6 +220,10 @@ func TestTruthIsNotShown(t *testing.T) {
 			}
 		}
 	}
+	sent := text + "  q: {from: s, sql: 'select id, known as KNOWN from s'}\n  c: {from: q, service: {url: 'https://x.example/', send: [id, KNOWN], response: {type: object, properties: {a: {type: string}}}}}\n"
+	if _, problems := workflow.Parse([]byte(sent), now, sqlEngine{}); !strings.Contains(lines(problems), "is the known answer (truth)") {
+		t.Errorf("send: %s", lines(problems))
+	}
 	open := strings.Replace(text, "{columns: [id, text, known]}", "{}", 1)
 	w := good(t, open)
 	same(t, "open template", string(w.Step(1).Crowd().Template), `{"kind":"short_text"}`)

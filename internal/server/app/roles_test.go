@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 func held(t *testing.T, texts ...string) (list []store.HeldRole) {
@@ -227,6 +228,9 @@ func TestEditingMovesNoMoney(t *testing.T) {
 	stop := func(x *batches.RunningSettings) { x.Stopped = true }
 	lift := func(x *batches.RunningSettings) { x.Stopped = false }
 	end := func(x *batches.RunningSettings) { x.Enough = engine.Enough{Spent: crowd.Unit / 100} }
+	few := func(x *batches.RunningSettings) {
+		x.Redundancy, x.Enough = label.Count(1), engine.Enough{Labels: 2} // it has one before
+	}
 	add := func(p *access.Principal) error {
 		return second(w.Batches.AddTasks(w.ctx, p, id, strings.NewReader("thing\nmore\n"), batches.Addition{AddBudget: true}))
 	}
@@ -238,6 +242,7 @@ func TestEditingMovesNoMoney(t *testing.T) {
 		"adds tasks with money from the account":              add(editor),
 		"stops the batch":                                     change(editor, stop),
 		"ends it":                                             change(editor, end),
+		"ends it by labels of fewer answers":                  change(editor, few),
 		"who may also change budgets stops the batch":         change(cashier, stop),
 		"ends it, too":                                        change(cashier, end),
 		"who may also launch gives back what is left":         change(launcher, lower),

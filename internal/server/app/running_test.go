@@ -211,6 +211,19 @@ func TestAStepReservesWhatItNeeds(t *testing.T) {
 	if got := w.batch(id).Progress.Escrow; got != had || had == 0 || rule == label.Count(3) {
 		t.Errorf("%s is reserved after two edits that come to nothing, of %s by %s", got, had, rule)
 	}
+	must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: w.a, Name: "editor", Permissions: []string{"batches.read", "batches.edit"}}))(t)
+	account := w.balance(w.a)
+	cheaper := func(p *access.Principal) {
+		must(w.Batches.Change(w.ctx, p, id, func(x *batches.RunningSettings) error { x.Reward--; return nil }))(t)
+	}
+	cheaper(w.holding("editor", w.a))
+	if now := w.balance(w.a); now != account {
+		t.Errorf("who may not change budgets gives back %s", now-account)
+	}
+	cheaper(w.ann)
+	if now := w.balance(w.a); now <= account {
+		t.Errorf("who may change budgets gives nothing back: %s, before %s", now, account)
+	}
 	ok(t, w.store.CheckLedger(w.ctx))
 }
 

@@ -30,7 +30,7 @@ type RunningSettings struct {
 	AddBudget bool
 	// ReleaseBudget gives back to the tenant's account what the batch can no longer need
 	// of its budget after the change. A step's batch that has no budget of its own does
-	// so in any case.
+	// so in any case if whoever changes it may change budgets, and else at its end.
 	ReleaseBudget bool
 	// AllowSmallCrowd asks for answers of more people than the pool has.
 	AllowSmallCrowd bool
@@ -78,7 +78,8 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		}
 		rule := template.Rule(x.Redundancy)
 		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
-			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve, Release: x.ReleaseBudget || !b.HasBudget()}
+			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve,
+			Release: x.ReleaseBudget || !b.HasBudget() && p.MayFor(access.BatchesTopUp, b.Spec.Tenant) == nil}
 		err := e.Edit(now, id, edit)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && (x.AddBudget || !b.HasBudget()) {
 			missing, _ := e.Missing(id, &edit)
@@ -93,7 +94,8 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 }
 
 // mayAlso checks whether p may do what a change does beyond changing settings: give back
-// money, stop the batch or let it go on, or end it.
+// money, stop the batch or let it go on, or end it. To ask for fewer answers of a batch that
+// ends by itself when it has enough counts as ending it, whether it then ends at once or not.
 func mayAlso(p *access.Principal, was *BatchView, x *RunningSettings) error {
 	tenant := was.Spec.Tenant
 	if x.ReleaseBudget {
@@ -106,7 +108,9 @@ func mayAlso(p *access.Principal, was *BatchView, x *RunningSettings) error {
 			return err
 		}
 	}
-	if x.Enough != was.RunningSettings().Enough && x.Enough.Met(&was.Progress, x.Reward) {
+	before := was.RunningSettings()
+	fewer := x.Enough != (engine.Enough{}) && !x.Redundancy.AsksAtLeast(before.Redundancy) // which makes labels, perhaps enough
+	if fewer || x.Enough != before.Enough && x.Enough.Met(&was.Progress, x.Reward) {
 		return p.MayFor(access.BatchesEnd, tenant)
 	}
 	return nil
