@@ -20,6 +20,7 @@ import (
 // flaky is a server with one task after the other that goes away: tries of down requests are
 // cut off, from the request numbered from on.
 type flaky struct {
+	absent               bool // it answers nothing at all, not even whether they are on duty
 	requests, from, down int
 	tasks, answers       int
 }
@@ -29,6 +30,9 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 	reply := func(v any) (*http.Response, error) {
 		data, err := json.Marshal(v)
 		return &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(data)), Request: r}, err
+	}
+	if f.absent {
+		return nil, io.EOF
 	}
 	if strings.HasSuffix(r.URL.Path, "/duty") {
 		return reply(map[string]any{"pool": "p1"})
@@ -53,13 +57,14 @@ func TestAWorkerWaitsForTheServer(t *testing.T) {
 		from, down int
 		took       time.Duration
 	}{
-		"while they answer":      {2, 4, (1 + 2 + 4 + 8) * firstPause},
-		"while they wait":        {3, 2, 3 * firstPause},
-		"for as long as it is":   {2, 9, (1+2+4+8+16+32)*firstPause + 3*longestPause},
-		"not if it is not there": {1, 1, 0},
+		"while they answer":          {2, 4, (1 + 2 + 4 + 8) * firstPause},
+		"while they wait":            {3, 2, 3 * firstPause},
+		"while they wait at the top": {1, 2, 3 * firstPause}, // for their first task: the server has said where they are
+		"for as long as it is":       {2, 9, (1+2+4+8+16+32)*firstPause + 3*longestPause},
+		"not if it is not there":     {0, 0, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &flaky{from: x.from, down: x.down}
+			f := &flaky{absent: x.from == 0, from: x.from, down: x.down}
 			var out bytes.Buffer
 			in := make(chan string, 2)
 			in <- "yes"
@@ -69,7 +74,7 @@ func TestAWorkerWaitsForTheServer(t *testing.T) {
 			w.outage.tell = func(text string) { w.event("away", nil, "%s\n", text) }
 			began := time.Now()
 			err := w.run()
-			if x.from == 1 {
+			if f.absent {
 				if crowd.CodeOf(err) != crowd.Unavailable || out.Len() > 0 {
 					t.Errorf("%s: %v, and it said %q", name, err, out.String())
 				}

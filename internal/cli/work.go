@@ -172,6 +172,7 @@ func (w *working) where() (moved bool) {
 	if err != nil {
 		return false // if it matters, the next request fails, too
 	}
+	w.outage.reached = true // a server that goes away from now on is waited for, also before their first task
 	if moved = w.pool != 0 && d.Pool != w.pool; moved {
 		w.event("pool", wire.NamedPool{ID: d.Pool, Name: d.PoolName}, "you are in another pool now: %s\n", d.PoolName)
 	}
