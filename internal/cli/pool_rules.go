@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/wire"
@@ -84,6 +86,9 @@ func (x *PoolRulesSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 	if err != nil {
 		return err
 	}
+	if err := file.wrong(c.Ctx, r, id); err != nil {
+		return err
+	}
 	control := &wire.Control{Rules: &file.rules}
 	if x.Use {
 		rules := "rules"
@@ -123,6 +128,9 @@ func (x *PoolRulesTest) Run(c *Context, r *remote, id crowd.PoolID) error {
 		if file, err = c.readRules(x.File); err != nil {
 			return err
 		}
+		if err := file.wrong(c.Ctx, r, id); err != nil {
+			return err
+		}
 	}
 	out, err := r.TestRules(c.Ctx, id, file.rules)
 	if err != nil {
@@ -154,20 +162,19 @@ func (x *PoolRulesTest) Run(c *Context, r *remote, id crowd.PoolID) error {
 
 // What a file of rules is.
 var (
-	rulesFile = yamlfile.Language{Name: "file of rules", Begin: "- when: queue > 10", Most: 1 << 20}
-	rulesType = fields.List(0, pool.MaxRules, fields.Object("",
-		fields.Must("when", fields.Text(1, rulesFile.Most)),
-		fields.Must("do", fields.Text(1, rulesFile.Most))))
+	rulesFile  = yamlfile.Language{Name: "file of rules", Begin: "- when: queue > 10", Most: 1 << 20}
+	ruleFields = fields.Fields{fields.Must("when", fields.Text(1, rulesFile.Most)), fields.Must("do", fields.Text(1, rulesFile.Most))}
+	rulesType  = fields.List(0, pool.MaxRules, fields.Object("", ruleFields...))
 )
 
 // ruleFile is a file of rules that has been read.
 type ruleFile struct {
 	notes yamlfile.Notes
-	parts []*fields.Part // each a rule
+	nodes []map[string]*yamlfile.Node // of each rule, its parts that are there
 	rules []pool.Rule
 }
 
-// readRules reads a file of rules.
+// readRules reads a file of rules, with notes of what is wrong with its form.
 func (c *Context) readRules(name string) (*ruleFile, error) {
 	text, err := c.read(name, rulesFile.Most)
 	if err != nil {
@@ -175,15 +182,54 @@ func (c *Context) readRules(name string) (*ruleFile, error) {
 	}
 	file := &ruleFile{notes: yamlfile.Notes{File: name}, rules: []pool.Rule{}}
 	if top := rulesFile.Parse(text, &file.notes); top != nil {
-		file.parts = rulesType.Read(&file.notes, top).Parts()
-	}
-	if file.notes.Count() > 0 {
-		return nil, file.notes.Problems()
-	}
-	for _, p := range file.parts {
-		file.rules = append(file.rules, pool.Rule{When: p.Get("when").Text(), Do: p.Get("do").Text()})
+		for _, p := range rulesType.Read(&file.notes, top).Parts() {
+			file.add(p)
+		}
 	}
 	return file, nil
+}
+
+// add adds a rule. A part that is missing is taken from the field that was probably meant,
+// and else is one without an error, so that the rest of the rules can be checked.
+func (f *ruleFile) add(p *fields.Part) {
+	rule, nodes := pool.Rule{When: "queue > 0", Do: "recruit 1"}, make(map[string]*yamlfile.Node)
+	for key, to := range map[string]*string{"when": &rule.When, "do": &rule.Do} {
+		node := meant(p, key)
+		if node != nil {
+			*to, nodes[key] = node.Text, node
+		}
+	}
+	f.rules, f.nodes = append(f.rules, rule), append(f.nodes, nodes)
+}
+
+// meant returns the node of a part of a rule, or nil.
+func meant(p *fields.Part, key string) *yamlfile.Node {
+	if part := p.Get(key); part != nil {
+		return part.Node
+	}
+	if p == nil || p.Has(key) {
+		return nil
+	}
+	known := ruleFields.Keys()
+	for _, x := range p.Node.Fields {
+		if x.Value.Kind == yamlfile.Scalar && !slices.Contains(known, x.Key.Text) && similarity.Nearest(x.Key.Text, known) == key {
+			return x.Value
+		}
+	}
+	return nil
+}
+
+// wrong is everything that is wrong with a file with errors of form, also with the
+// conditions and actions, which the server checks; nil: its form is right.
+func (f *ruleFile) wrong(ctx context.Context, r *remote, id crowd.PoolID) error {
+	if f.notes.Count() == 0 {
+		return nil
+	}
+	if len(f.rules) > 0 { // without rules the server would try those of the pool
+		_, err := r.TestRules(ctx, id, f.rules)
+		_ = f.place(err) // another error, such as of the network, does not hide those of form
+	}
+	return f.notes.Problems()
 }
 
 // place finds the place in the file of what the server says is wrong.
@@ -194,14 +240,14 @@ func (f *ruleFile) place(err error) error {
 	}
 	for _, e := range list {
 		var r *pool.RuleError
-		if !errors.As(e, &r) || r.Rule < 1 || r.Rule > len(f.parts) || f.parts[r.Rule-1].Get(r.Part) == nil {
+		if !errors.As(e, &r) || r.Rule < 1 || r.Rule > len(f.nodes) || f.nodes[r.Rule-1][r.Part] == nil {
 			return err
 		}
 		message := r.Message
 		if _, rest, found := strings.Cut(message, fmt.Sprintf("column %d: ", r.Column)); found {
 			message = rest // the place in the rule is said by that in the file
 		}
-		f.notes.Add(f.parts[r.Rule-1].Get(r.Part).Node.At(r.Line, r.Column), "%s: %s", r.Part, message)
+		f.notes.Add(f.nodes[r.Rule-1][r.Part].At(r.Line, r.Column), "%s: %s", r.Part, message)
 	}
 	return f.notes.Problems()
 }
