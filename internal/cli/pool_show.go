@@ -164,7 +164,15 @@ func (p *shownPool) figures() []any {
 	case p.LowFunds:
 		money += ": it lasts less than ten minutes for those on duty, which take " + p.NeededFunds.String() + " (throng pool fund " + p.ID.String() + " AMOUNT)"
 	}
+	if p.GateFunds > 0 {
+		money += "; " + gateFunds(p.ID, p.GateFunds)
+	}
 	return append(list, "money", money)
+}
+
+// gateFunds says that a pool's money does not let it call all for whom its closed gate waits.
+func gateFunds(id crowd.PoolID, need crowd.Money) string {
+	return fmt.Sprintf("not enough to call all for whom the gate waits, which takes %s: it opens only if some come by themselves (throng pool fund %s AMOUNT)", need, id)
 }
 
 // lasting is a time in seconds as it is shown: 0s only of nothing.

@@ -241,6 +241,18 @@ func (g GateView) Missing() string {
 	return fmt.Sprintf("the pool's gate is closed: work begins when %s on duty, and %d more must come", are(least), least-g.Inside)
 }
 
+// Lacks is how many more people must come on duty for a closed gate to open; 0: it is open,
+// or there is none.
+func (g GateView) Lacks() int {
+	if !g.On || g.Open {
+		return 0
+	}
+	return max(g.Opens()-g.Inside, 0)
+}
+
+// Opens is with how many people on duty the gate opens.
+func (g GateView) Opens() int { return max(g.Min, 1) }
+
 // Filled says that nobody else is let in, and how many are outside.
 func (g GateView) Filled() string {
 	return fmt.Sprintf("the pool is full: %s inside, at most %d, and %d outside", are(g.Inside), g.Max, g.Outside)

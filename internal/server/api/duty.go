@@ -21,7 +21,7 @@ func toDuty(v recruit.DutyView) wire.Duty {
 	out := wire.Duty{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: v.Since, Waiting: v.Waiting,
 		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Pool.Retainer.Rate, Seen: v.Seen(),
 		Gate: v.GateNote(), Outside: v.Outside, Unliked: v.Unliked,
-		Place: !v.On && (v.Call != nil || !v.Pool.Retainer.Called)}
+		Place: !v.On && (v.Call != nil || v.Needed || !v.Pool.Retainer.Called)}
 	if v.On {
 		out.IdleSince, out.Earned = v.Idle, v.Earned
 	}
@@ -84,7 +84,7 @@ func (a *api) duty() {
 			}), err
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/duty", summary: "Come on duty", tag: tag, access: signedIn,
-		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`). Who is on duty stays so, also if they were about to go."},
+		text: "In a pool that calls its people, the first who come are taken; whoever comes too late is told so (409, `off_duty`), unless its gate is closed and waits for them. Who is on duty stays so, also if they were about to go."},
 		own(a.app.Duty.Start, toDuty))
 	add(a, op{method: http.MethodDelete, path: "/v1/duty", summary: "Go off duty: at once, or when you have finished what you hold", tag: tag, access: signedIn},
 		own(a.app.Duty.End, toDuty))

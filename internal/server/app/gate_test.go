@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/recruit"
@@ -265,5 +266,54 @@ func TestWhoIsOutsideNeedsNoMoney(t *testing.T) {
 	v.OnDuty, v.GateNow.Outside = 2, 1
 	if v.Low() {
 		t.Error("20.00 are not enough for two people inside")
+	}
+}
+
+// TestWhoeverAClosedGateWaitsForIsLetIn also without a call, where the pool's money is not
+// enough to call everybody: nobody waits, paid, before a gate that could never open.
+func TestWhoeverAClosedGateWaitsForIsLetIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 5)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 3, Max: 3}, func(now *store.Pool) { now.Gate = true })
+	view := func() *control.PoolView {
+		t.Helper()
+		v := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t)
+		return &v
+	}
+	if need := view().GateNeeds(); need != 0 {
+		t.Errorf("with money enough, %s is needed", need)
+	}
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, -99*crowd.Unit))(t) // of 1.50 for three people in ten minutes
+	if need := view().GateNeeds(); need != 3*crowd.Unit/2 {
+		t.Errorf("with money for two of three, %s is needed", need)
+	}
+	w.step(time.Second)
+	for _, p := range w.called()[:2] {
+		must(w.Duty.Start(w.ctx, p))(t)
+	}
+	w.step(time.Second)
+	if len(w.called()) != 0 || view().Coming != 0 {
+		t.Fatalf("without money %d are called, and %d coming", len(w.called()), view().Coming)
+	}
+	off := lists.Filter(w.workers, func(p *access.Principal) bool { return !w.duty(p).On })
+	third, fourth := off[0], off[1]
+	before := w.duty(third)
+	if !before.Needed || before.Call != nil {
+		t.Errorf("before they come: %+v", before)
+	}
+	must(w.Duty.Start(w.ctx, third))(t)
+	must(w.Duty.Start(w.ctx, third))(t) // said twice
+	if v := view(); !v.GateNow.Open || v.OnDuty != 3 || v.GateNeeds() != 0 {
+		t.Errorf("with the third: %s, %d on duty, needed %s", v.GateNow, v.OnDuty, v.GateNeeds())
+	}
+	if v := w.duty(fourth); v.Needed || v.Seen() == before.Seen() {
+		t.Errorf("once the gate is open, the fourth: %+v", v)
+	}
+	_, err := w.Duty.Start(w.ctx, fourth)
+	refused(t, err, crowd.OffDuty)
+	w.step(time.Second)
+	if v := view(); v.OnDuty != 3 {
+		t.Errorf("after a step %d are on duty", v.OnDuty)
 	}
 }

@@ -87,6 +87,21 @@ func (v *PoolView) TenMinutes() crowd.Money {
 	return v.Retainer.Rate * crowd.Money(max(v.OnDuty, 1)) * crowd.Money(lowFunds/time.Minute)
 }
 
+// GateNeeds is what the people whom a closed gate waits for, and those who are there, have to
+// be payable for together before all of them are called, where the pool's money is less: then
+// the gate opens only if some come by themselves. 0: there is enough, or nobody is called.
+func (v *PoolView) GateNeeds() crowd.Money {
+	r, f := &v.Retainer, &v.Status.Funds
+	if !r.Called || r.Rate == 0 || v.GateNow.Lacks() == 0 {
+		return 0
+	}
+	need := crowd.Money(float64(r.Rate) * max(r.Promise, time.Minute).Minutes() * float64(v.GateNow.Opens()))
+	if f.Funds-f.Owed >= need {
+		return 0
+	}
+	return need
+}
+
 // DefaultRetainer is how a new pool keeps people: whoever asks for a task is on
 // duty, and waiting is not paid.
 func DefaultRetainer() engine.Retainer {

@@ -41,7 +41,9 @@ func (x *poolCalls) refuses(c *Calls, id crowd.PoolID, worker crowd.WorkerID) er
 	return nil
 }
 
-// ComeIn implements Recruiter. First they are on duty, then their place is kept as
+// ComeIn implements Recruiter. Whoever a closed gate waits for is let in without a place,
+// too: such as one whom the funds did not let the pool call, while others wait for them.
+// First they are on duty, then their place is kept as
 // taken: should the server stop or the store fail in between, one person too many is
 // called rather than one too few.
 func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error {
@@ -54,9 +56,7 @@ func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 	if err := x.refuses(c, id, worker); err != nil {
 		return err
 	}
-	if x.missing() < 1 {
-		return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
-	}
+	placed := x.missing() >= 1
 	r, err := c.cfg.Live.Get(id)
 	if err != nil {
 		return err
@@ -66,8 +66,11 @@ func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 		if was, _ = e.OnCall(now, worker); was.On {
 			return nil // said twice, it takes one place
 		}
+		if !placed && e.Gate().Lacks() == 0 {
+			return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
+		}
 		return e.StartDuty(now, worker)
-	}); err != nil || was.On {
+	}); err != nil || was.On || !placed {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // they are here, even if they do not wait for the answer

@@ -32,6 +32,9 @@ type DutyView struct {
 	Gate   engine.GateView // as it stands
 	Called *store.Notice   // they are asked to come on duty
 	Call   *store.Call     // with a place for them, asked or not
+	// Needed reports whether they may come without a call: the pool calls its people, and
+	// its gate is closed and waits for more.
+	Needed bool
 	// Unliked says why the pool does not call them: it calls only those who like it better.
 	Unliked string
 	Undo    []engine.Undoable // answers that they may take back, the latest first
@@ -48,7 +51,7 @@ func (v *DutyView) Seen() string {
 		called = v.Called.AskedAt.UnixMicro()
 	}
 	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked))
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked, v.Needed))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -96,6 +99,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 		}
 		if v.Call == nil {
 			v.Unliked = s.cfg.OnCall.Unliked(&v.Pool, p.User.ID)
+			v.Needed = v.Pool.Retainer.Called && v.Unliked == "" && v.Gate.Lacks() > 0
 		}
 	}
 	return v, nil
@@ -180,7 +184,7 @@ func (s *Duty) Await(ctx context.Context, p *access.Principal, wait time.Duratio
 }
 
 // Start brings a worker on duty: in a pool that calls its people, if one of
-// those called for is still missing.
+// those called for is still missing, or its gate is closed and waits for somebody.
 func (s *Duty) Start(ctx context.Context, p *access.Principal) (DutyView, error) {
 	r, err := s.workplace(ctx, p, access.DutyStart)
 	if err != nil {

@@ -26,7 +26,8 @@ type Recruiter interface {
 	// notice of it, if they have one.
 	Place(id crowd.PoolID, worker crowd.WorkerID) (call *store.Call, notice *store.Notice)
 	// ComeIn takes a place of the pool's open call for a person and brings them on
-	// duty. If there is none left, the error thanks them.
+	// duty. If there is none left, and no closed gate waits for them, the error thanks
+	// them.
 	ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error
 	// Decline keeps that a person does not come.
 	Decline(ctx context.Context, now time.Time, id crowd.PoolID, worker crowd.WorkerID) error

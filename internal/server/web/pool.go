@@ -125,6 +125,15 @@ func (d *poolData) Likes() string {
 	return format.Percent(d.V.Status.Preference, 1)
 }
 
+// GateLow warns that the pool cannot call all whom its closed gate waits for.
+func (d *poolData) GateLow() string {
+	need := d.V.GateNeeds()
+	if need == 0 {
+		return ""
+	}
+	return "The pool's money for waiting is not enough to call all for whom its gate waits, which takes " + need.String() + ": it opens only if some come by themselves."
+}
+
 // Low warns that the pool has no money left for waiting, or soon will have none.
 func (d *poolData) Low() string {
 	switch {
