@@ -17,7 +17,7 @@ import (
 // SimRun is "throng sim run".
 type SimRun struct {
 	File   string  `arg:"" optional:"" help:"The scenario, a YAML file; - for standard input; or see --from."`
-	Policy *string `help:"Policies to compare, separated by commas; default: the scenario's. With --from: in addition to the pool's own." placeholder:"A,B,C"`
+	Policy *string `help:"Policies to compare, separated by commas; default: the scenario's, or else that of a new pool. With --from: in addition to the pool's own." placeholder:"A,B,C"`
 	Runs   `embed:"" set:"file=scenario"`
 	From   From `embed:""`
 	Output

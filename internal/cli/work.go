@@ -297,8 +297,10 @@ func outcomeText(o wire.Outcome) string {
 		return "kept: it counts at " + o.CountsAt.Local().Format(time.TimeOnly) + ", until then u takes it back"
 	case o.Duplicate:
 		return "you have answered this task already; your first answer is kept"
+	case !o.Counted && o.BatchEnded:
+		return "too late: the batch has ended; kept, but it does not count and is not paid"
 	case !o.Counted && o.Late:
-		return "too late: kept, but others have answered"
+		return "too late: the time was up; kept, but it does not count and is not paid"
 	case !o.Counted:
 		return "kept, but no longer wanted"
 	}

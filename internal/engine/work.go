@@ -352,6 +352,7 @@ type Outcome struct {
 	Counted   bool        `json:"counted"`
 	Late      bool        `json:"late"`
 	Duplicate bool        `json:"duplicate"` // it had come before; the first one stands
+	Ended     bool        `json:"ended"`     // late and not counted, and its batch has ended
 	Paid      crowd.Money `json:"paid_micros"`
 	// CountsAt is when a provisional answer comes to count; zero of others.
 	CountsAt time.Time `json:"counts_at,omitzero"`
@@ -444,7 +445,7 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 
 // outcome is what came of an answer that is not provisional.
 func (a *assignment) outcome() Outcome {
-	out := Outcome{Counted: a.counted, Late: a.late}
+	out := Outcome{Counted: a.counted, Late: a.late, Ended: a.late && !a.counted && a.task.batch.state.Ended()}
 	if a.counted {
 		out.Paid = a.reward()
 	}

@@ -68,6 +68,7 @@ type Outcome struct {
 	Counted    bool        `json:"counted"`
 	Late       bool        `json:"late" doc:"it came after the lease had run out, or the batch had ended; such an answer is paid only if it counts"`
 	Duplicate  bool        `json:"duplicate"`
+	BatchEnded bool        `json:"batch_ended,omitempty" doc:"it is late and does not count, and its batch has ended; else its time was up, and it was not wanted any more"`
 	PaidMicros crowd.Money `json:"paid_micros"`
 	CountsAt   time.Time   `json:"counts_at,omitzero" doc:"when the answer comes to count and is paid, of a batch with a grace; until then you may take it back"`
 }

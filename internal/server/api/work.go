@@ -88,7 +88,7 @@ func (a *api) work() {
 			if err != nil {
 				return out, err
 			}
-			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, PaidMicros: outcome.Paid, CountsAt: outcome.CountsAt}
+			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, BatchEnded: outcome.Ended, PaidMicros: outcome.Paid, CountsAt: outcome.CountsAt}
 			out.Work, err = toWork(w)
 			return out, err
 		})

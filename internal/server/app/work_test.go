@@ -315,11 +315,11 @@ func TestLateAnswers(t *testing.T) {
 			func(t *testing.T, w *world, _ crowd.BatchID) {
 				must(w.submit(w.workers[1], w.next(w.workers[1]).Assignment, no))(t)
 			},
-			engine.Outcome{Late: true}, 1,
+			engine.Outcome{Late: true, Ended: true}, 1, // it was the only task
 		},
 		"the batch was ended": {
 			func(t *testing.T, w *world, id crowd.BatchID) { must(w.Batches.End(w.ctx, w.ann, id))(t) },
-			engine.Outcome{Late: true}, 0,
+			engine.Outcome{Late: true, Ended: true}, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -94,6 +94,19 @@ func TestFromFileToLabels(t *testing.T) {
 	c.req.get("/tenants/n1").want(200, "99.40", "reserve", "deposit")
 }
 
+// TestAnAnswerAfterTheEnd of its batch, whose lease had not run out: they are told why it
+// does not count.
+func TestAnAnswerAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	c.launchCats("Cats")
+	page := c.workers[0].get("/work").want(200, "a cat?")
+	if _, err := c.app.Batches.End(t.Context(), c.boss.principal(), 1); err != nil {
+		t.Fatal(err)
+	}
+	page.form("/work/submit").set("s.label", "yes").send().want(200, "Your answer came when the batch had ended. It is kept, but does not count and is not paid.")
+}
+
 func TestSkipAndReturn(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 2)

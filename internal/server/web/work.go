@@ -291,6 +291,8 @@ func outcome(out engine.Outcome) string {
 		return "again"
 	case !out.CountsAt.IsZero():
 		return "undoable"
+	case out.Ended && !out.Counted:
+		return "over"
 	case out.Late && !out.Counted:
 		return "late"
 	case !out.Counted:

@@ -236,20 +236,23 @@ func (s *Work) submitForgotten(ctx context.Context, r *live.Pool, worker crowd.W
 		return engine.Outcome{}, notYours(id)
 	case err != nil:
 		return engine.Outcome{}, err
-	case a.State.Answered():
-		return engine.Outcome{Counted: a.Counted, Late: a.Late, Duplicate: true, Paid: a.Paid}, nil
-	case !a.State.May(crowd.Submitted):
+	case !a.State.Answered() && !a.State.May(crowd.Submitted):
 		return engine.Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", id, a.State)
 	}
 	b, err := s.store.Batch(ctx, 0, id.Batch())
 	if err != nil {
 		return engine.Outcome{}, err
 	}
+	ended := b.Progress.State.Ended()
+	if a.State.Answered() {
+		return engine.Outcome{Counted: a.Counted, Late: a.Late, Duplicate: true, Ended: ended && a.Late && !a.Counted, Paid: a.Paid}, nil
+	}
 	if !b.AnswersDeletedAt.IsZero() { // nothing of what was answered is kept any more
 		body, key = "", ""
 	}
 	var out engine.Outcome
 	err = r.Do(ctx, func(e *engine.Engine, now time.Time) { out = e.KeepLate(now, worker, id, body, key) })
+	out.Ended = ended
 	return out, err
 }
 

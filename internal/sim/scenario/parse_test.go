@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/sim"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
 )
 
 // files reads testdata.
@@ -257,11 +258,11 @@ func TestWhatIsWrong(t *testing.T) {
 		{with("expect: [{that: cost}]\n"), `1:10: is is missing`},
 		{with("expect: [{is: above 3}]\n"), `1:10: that is missing`},
 		{with("expect: [{that: deadline_succes_ratio, is: above 0.3}]\n"), `1:17: there is no figure "deadline_succes_ratio": did you mean deadline_success_ratio?`},
-		{with("expect: [{that: cost, of: edf, is: above 0.3}]\n"), `1:27: the policy edf is not run: policies has fs`},
+		{with("expect: [{that: cost, of: edf, is: above 0.3}]\n"), `1:27: the policy edf is not run: policies has tenant-fair(penalty(wfs))`},
 		{with("expect: [{that: cost, is: about 0.3}]\n"), `1:27: "about 0.3" is not understood: it is "above 0.5"`},
 		{with("expect: [{that: cost, is: above edff}]\n"), `1:27: there is no policy "edff"`},
-		{with("expect: [{that: cost, is: above fs}]\n"), `1:27: fs is compared with itself`},
-		{with("expect: [{that: cost, is: exactly fs by 3}]\n"), `1:27: "exactly" does not go with by`},
+		{with("expect: [{that: cost, is: above tenant-fair(penalty(wfs))}]\n"), `1:27: tenant-fair(penalty(wfs)) is compared with itself`},
+		{with("expect: [{that: cost, is: exactly tenant-fair(penalty(wfs)) by 3}]\n"), `1:27: "exactly" does not go with by`},
 		{with("expect: [{that: makespan_s, is: below 30}]\n"), `1:33: "30" lacks a unit: a duration has a unit`},
 		{with("expect: [{that: unfinished, is: below 30}]\n"), `1:33: "30" is not a share`},
 		{with("expect: [{that: waiting, is: below 30}]\n"), `1:30: "30" is not a share`},
@@ -527,7 +528,7 @@ func TestWhatIsRead(t *testing.T) {
 // TestDefaults: what is not said.
 func TestDefaults(t *testing.T) {
 	s := parse(t, with("flows: [{arrive: {count: 1}, size: 3, deadlines: {alpha: 0.5}}]\n"))
-	if !reflect.DeepEqual(s.Policies, []string{"fs"}) || s.Reps != 1 || s.Seed != 1 || s.Setup.Horizon != 0 || s.Alphas != nil {
+	if !reflect.DeepEqual(s.Policies, []string{sched.Default}) || s.Reps != 1 || s.Seed != 1 || s.Setup.Horizon != 0 || s.Alphas != nil {
 		t.Errorf("%+v", s)
 	}
 	if want := (sim.AlphaRule{Share: 0.1, Alpha: 0.5, Workers: 5, Service: 11, Form: sim.AlphaPaper}); *s.Setup.Flows[0].Alpha != want {

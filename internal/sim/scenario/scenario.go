@@ -22,6 +22,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/sim"
+	"github.com/throng-dev/throng/sched"
 )
 
 // A Scenario is a scenario file.
@@ -194,7 +195,7 @@ func (r *reader) head(o *object) {
 		r.gate(o)
 	}
 	if !o.Has("policies") {
-		s.Policies = []string{"fs"}
+		s.Policies = []string{sched.Default}
 		return
 	}
 	for _, n := range o.List("policies") {

@@ -163,7 +163,7 @@ func TestNoAnswer(t *testing.T) {
 		}
 	}
 	// Without a horizon, a run ends when everything is done.
-	s := parse(t, with("expect: [{that: queue, from: 1s, to: 40s, is: above 0}, {that: queue, from: 40s, is: above 0}, {that: queue, to: 10s, is: above 0}]\n"))
+	s := parse(t, with("policies: [fs]\nexpect: [{that: queue, from: 1s, to: 40s, is: above 0}, {that: queue, from: 40s, is: above 0}, {that: queue, to: 10s, is: above 0}]\n"))
 	list := s.Verdicts(run(t, s))
 	for i, want := range []string{"the run of fs, repetition 1, ended at 22s, before 40s", "the run of fs, repetition 1, ended at 22s, before 40s", ""} {
 		if err := list[i].Err; want == "" && (err != nil || list[i].State != scenario.Met) || want != "" && (err == nil || err.Error() != want) {
