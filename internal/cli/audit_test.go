@@ -64,7 +64,7 @@ func TestAudit(t *testing.T) {
 	if err := json.Unmarshal([]byte(run(0, "", "audit", "list", "--operation", "Tenants.Create", "--json")), &list); err != nil || len(list) != 2 || list[1].Summary != "added tenant n1" {
 		t.Errorf("%v: %+v", err, list)
 	}
-	run(0, "FIELD|so <&> so|hash", "audit", "show", "3")
+	run(0, "FIELD|so <&> so|hash", "audit", "show", "4")
 	run(1, "there is no entry 99", "audit", "show", "99")
 
 	file, part := filepath.Join(t.TempDir(), "audit.jsonl"), filepath.Join(t.TempDir(), "n1.jsonl")
@@ -80,11 +80,11 @@ func TestAudit(t *testing.T) {
 	for what, c := range map[string]struct {
 		text, want string
 	}{
-		"a change":         {strings.Replace(string(text), "north", "nurth", 1), "line 2 "},
+		"a change":         {strings.Replace(string(text), "north", "nurth", 1), "line 3 "},
 		"one taken out":    {lines[0] + strings.Join(lines[2:], ""), ""},
-		"two exchanged":    {lines[0] + lines[2] + lines[1], "line 3 "},
+		"two exchanged":    {lines[0] + lines[2] + lines[1] + strings.Join(lines[3:], ""), "line 3 "},
 		"a digest besides": {strings.Replace(string(text), `"hash"`, `"change_digest":"x","hash"`, 1), "line 1 "},
-		"cut":              {string(text)[:len(text)-9], "line 4 is not an entry"},
+		"cut":              {string(text)[:len(text)-9], "line 5 is not an entry"},
 		"nothing":          {"", "there is no entry"},
 	} {
 		if err := os.WriteFile(changed, []byte(c.text), 0o600); err != nil {

@@ -381,7 +381,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 		return Outcome{}, errNotYours(aid)
 	case a.state.Answered() || a.state == crowd.Provisional:
 		again := a.outcomeInGrace()
-		again.Duplicate = true
+		again.Duplicate, again.Ended = true, a.late && !a.counted && a.task.batch.state.Ended()
 		return again, nil
 	case a.state != crowd.Assigned && !a.state.May(crowd.Submitted):
 		return Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", aid, a.state)
@@ -405,6 +405,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 		e.count(now, a, now)
 	}
 	out := a.outcome()
+	out.Ended = a.late && !a.counted && b.state.Ended()
 	e.changes.Answers = append(e.changes.Answers, Answer{
 		Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: out.Late, Counted: out.Counted, Paid: out.Paid,
 	})
@@ -445,7 +446,7 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 
 // outcome is what came of an answer that is not provisional.
 func (a *assignment) outcome() Outcome {
-	out := Outcome{Counted: a.counted, Late: a.late, Ended: a.late && !a.counted && a.task.batch.state.Ended()}
+	out := Outcome{Counted: a.counted, Late: a.late}
 	if a.counted {
 		out.Paid = a.reward()
 	}

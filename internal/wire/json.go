@@ -18,6 +18,9 @@ func (s Submitted) AppendJSON(out []byte) []byte {
 	out = strconv.AppendBool(out, s.Outcome.Late)
 	out = append(out, `,"duplicate":`...)
 	out = strconv.AppendBool(out, s.Outcome.Duplicate)
+	if s.Outcome.BatchEnded {
+		out = append(out, `,"batch_ended":true`...)
+	}
 	out = append(out, `,"paid_micros":`...)
 	out = strconv.AppendInt(out, int64(s.Outcome.PaidMicros), 10)
 	if at := s.Outcome.CountsAt; !at.IsZero() {

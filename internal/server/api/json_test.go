@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := wire.Submitted{Outcome: wire.Outcome{
 			Counted: rapid.Bool().Draw(t, "counted"), Late: rapid.Bool().Draw(t, "late"),
-			Duplicate: rapid.Bool().Draw(t, "duplicate"), PaidMicros: crowd.Money(rapid.Int64().Draw(t, "paid")),
+			Duplicate: rapid.Bool().Draw(t, "duplicate"), BatchEnded: rapid.Bool().Draw(t, "ended"), PaidMicros: crowd.Money(rapid.Int64().Draw(t, "paid")),
 		}}
 		if rapid.Bool().Draw(t, "provisional") {
 			b.Outcome.CountsAt = time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "counts at")).UTC()
@@ -45,6 +46,28 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, &want)
 		}
 	})
+}
+
+// TestReplyJSONHasEveryField: a field that is new is not forgotten by the fast encoder.
+func TestReplyJSONHasEveryField(t *testing.T) {
+	for i := range reflect.TypeFor[wire.Outcome]().NumField() {
+		var b wire.Submitted
+		switch x := reflect.ValueOf(&b.Outcome).Elem().Field(i); x.Kind() {
+		case reflect.Bool:
+			x.SetBool(true)
+		case reflect.Int64:
+			x.SetInt(7)
+		default:
+			x.Set(reflect.ValueOf(time.UnixMicro(7).UTC()))
+		}
+		want, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.AppendJSON(nil); !bytes.Equal(got, want) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 }
 
 // TestTwice finds the names that an object has twice, at any depth, and no others.

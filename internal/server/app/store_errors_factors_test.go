@@ -156,7 +156,7 @@ func init() {
 
 func init() { // what was shown is used up before a change that then fails: nobody shows it twice
 	const spent = "the ticket is used up, and the passkey is asked for again with another one"
-	for _, key := range []string{"BeginPasskey: with a passkey/Factors", "BeginPasskey: with a passkey/CreateFactor", "FinishFactor: by a passkey/DeleteExpiredTokens", "FinishFactor: by a passkey/CreateToken", "SignInWithPasskey/DeleteExpiredTokens", "SignInWithPasskey/CreateToken"} {
+	for _, key := range []string{"FinishFactor: by a passkey/DeleteExpiredTokens", "FinishFactor: by a passkey/CreateToken", "SignInWithPasskey/DeleteExpiredTokens", "SignInWithPasskey/CreateToken"} {
 		excused["Accounts."+key] = excuse{why: spent, differs: []string{"spent_challenges"}}
 	}
 }
