@@ -41,6 +41,7 @@ const (
 	insertLease = `insert into leases (name, holder, epoch, expires_at) values ('server', '', 0, clock_timestamp()), ('writer', '', 0, clock_timestamp()) on conflict (name) do nothing`
 	readLease   = `select holder, epoch, expires_at > clock_timestamp() from leases where name = 'server' for update`
 	takeLease   = `update leases set holder = $1, epoch = $2, expires_at = clock_timestamp() + $3 * interval '1 microsecond' where name = 'server'`
+	giveLease   = `update leases set holder = '', expires_at = clock_timestamp() where name = 'server' and epoch = $1`
 	renewLease  = `update leases set expires_at = clock_timestamp() + $2 * interval '1 microsecond' where name = 'server' and epoch = $1`
 	ofLease     = ` from leases w join leases l on l.name = 'server' and l.epoch = $1 where w.name = 'writer' for no key update of w for key share of l`
 	holdLease   = `select l.epoch, ''` + ofLease
@@ -196,7 +197,8 @@ func (l *lease) guard(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// resign has the lease end now.
+// resign has the lease end now. Nobody holds it then: who takes it need not end the
+// connections of a server that is closing.
 func (l *lease) resign() error {
 	if l == nil {
 		return nil
@@ -205,6 +207,6 @@ func (l *lease) resign() error {
 	l.ended.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), leaseFor)
 	defer cancel()
-	_, err := l.db.ExecContext(ctx, renewLease, l.epoch, 0)
+	_, err := l.db.ExecContext(ctx, giveLease, l.epoch)
 	return err
 }

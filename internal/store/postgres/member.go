@@ -217,7 +217,7 @@ func (m *Member) Take(ctx context.Context) (*Store, Node, error) {
 		owner, err := m.node(within)
 		return nil, owner, err
 	}
-	if holder != m.own.holder {
+	if holder != "" && holder != m.own.holder {
 		_, _ = m.db.ExecContext(within, endOf, holder) // where it may not, it waits for them
 	}
 	l := newLease(m.db, holdAsNode)

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,6 +111,36 @@ func TestAMemberTakesOver(t *testing.T) {
 		t.Errorf("there are %+v", list)
 	}
 	ok(t, again.Close())
+}
+
+// TestWhatIsGivenBackIsTakenInPeace: the connections of a member that has closed its store
+// last until it leaves, whoever takes the database meanwhile.
+func TestWhatIsGivenBackIsTakenInPeace(t *testing.T) {
+	t.Parallel()
+	address := pgtest.New(t)
+	a, b := join(t, address, "a"), join(t, address, "b")
+	first, _, err := a.Take(t.Context())
+	ok(t, err)
+	ok(t, first.Close())
+	db := must(sql.Open("pgx", address))(t)
+	defer db.Close()
+	connections := func() []string {
+		var pids string
+		ok(t, db.QueryRowContext(t.Context(), "select coalesce(string_agg(pid::text, ' ' order by pid), '') from pg_stat_activity where datname = current_database() and application_name like 'throng a %' and backend_type = 'client backend'").Scan(&pids))
+		return strings.Fields(pids)
+	}
+	before := connections()
+	second, _, err := b.Take(t.Context())
+	if err != nil || second == nil {
+		t.Fatalf("%v, %v", second, err)
+	}
+	now := connections()
+	if !slices.ContainsFunc(before, func(pid string) bool { return slices.Contains(now, pid) }) { // those of the store go
+		t.Errorf("it had the connections %q, and has %q", before, now)
+	}
+	ok(t, a.Leave())
+	ok(t, second.Close())
+	ok(t, b.Leave())
 }
 
 // TestNamesakes: a name is one process's, until that leaves or shows no more that it goes on.
