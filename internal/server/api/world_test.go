@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +25,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -59,7 +59,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 		c(&with)
 	}
 	w := &world{t: t, ctx: context.Background(), served: make(chan error, 1)}
-	w.file = filepath.Join(t.TempDir(), "throng.db")
+	w.file = sqlitetest.New(t)
 	w.store = must(sqlite.Open(w.ctx, w.file, sqlite.Options{}))(t)
 	root := must(w.store.CreateUser(w.ctx, store.User{Name: "root", Admin: true}))(t)
 	used := w.store

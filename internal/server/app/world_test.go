@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/work"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/pool"
@@ -85,7 +85,7 @@ func newWorld(t testing.TB, n int) *world {
 
 // newBareWorld is a new server with an admin and nobody else.
 func newBareWorld(t testing.TB) *world {
-	w := &world{t: t, ctx: context.Background(), path: filepath.Join(t.TempDir(), "throng.db"), clock: &clock{}, providers: corp()}
+	w := &world{t: t, ctx: context.Background(), path: sqlitetest.New(t), clock: &clock{}, providers: corp()}
 	w.open()
 	t.Cleanup(w.close)
 	root := store.User{Name: "root", Admin: true}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -70,7 +70,7 @@ const money = 1000 * crowd.Unit
 func newWorld(t *testing.T, workers int) *world {
 	t.Helper()
 	w := &world{t: t, ctx: t.Context()}
-	st := must(sqlite.Open(w.ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
+	st := must(sqlite.Open(w.ctx, sqlitetest.New(t), sqlite.Options{}))(t)
 	w.store = &faulty{Store: st}
 	w.settings = store.Pool{Name: "main", Policy: "fifo", CreatedAt: time.Now(), Retainer: engine.Retainer{Silence: time.Minute, Promise: time.Minute}}
 	w.settings.ID = must(st.CreatePool(w.ctx, w.settings))(t)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/pool"
 )
 
@@ -45,7 +45,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, ctx: context.Background(), secret: map[string]string{}, people: map[string]*access.Principal{}}
-	w.store = must(sqlite.Open(w.ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
+	w.store = must(sqlite.Open(w.ctx, sqlitetest.New(t), sqlite.Options{}))(t)
 	log := slog.New(slog.DiscardHandler)
 	w.App = must(app.Open(w.ctx, app.Config{Store: w.store, Log: log}))(t)
 	t.Cleanup(func() {

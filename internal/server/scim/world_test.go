@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/scim"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 )
 
 // world is the edge on a real store, with two providers and their tokens.
@@ -70,7 +70,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t}
 	ctx := t.Context()
-	w.store = must(sqlite.Open(ctx, filepath.Join(t.TempDir(), "throng.db"), sqlite.Options{}))(t)
+	w.store = must(sqlite.Open(ctx, sqlitetest.New(t), sqlite.Options{}))(t)
 	var failed failures
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &failed), nil))
 	w.app = must(app.Open(ctx, app.Config{Store: w.store, Log: log, Providers: providers(), PublicURL: "https://throng.example"}))(t)

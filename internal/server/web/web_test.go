@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,6 +24,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 )
 
 // password is everybody's in these tests.
@@ -57,7 +57,7 @@ func (b lockedBuffer) Write(p []byte) (int, error) {
 
 func newSite(t testing.TB, change ...func(*app.Config)) *site {
 	t.Helper()
-	s := &site{log: new(bytes.Buffer), file: filepath.Join(t.TempDir(), "throng.db")}
+	s := &site{log: new(bytes.Buffer), file: sqlitetest.New(t)}
 	log := slog.New(slog.NewTextHandler(lockedBuffer{make(chan struct{}, 1), s.log}, nil))
 	db, err := sqlite.Open(context.Background(), s.file, sqlite.Options{})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -106,7 +106,7 @@ func TestAnyWorkflowThroughCrashes(t *testing.T) {
 			for i := range items {
 				fmt.Fprintf(&in, "%d,%s,0\n", i+1, known(i+1))
 			}
-			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+			st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ steps:
     sql: select count(*) as n from again
 `
 	for in, want := range map[string]int64{"id,known\n": 0, "id,known\n1,yes\n2,no\n": 2} {
-		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+		st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -33,7 +33,7 @@ func TestChain(t *testing.T) {
 	for i := range 50 {
 		fmt.Fprintf(&in, "%d,text %d,%s\n", i, i, []string{"yes", "no"}[i%2])
 	}
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+	st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestSplitHoldDrop(t *testing.T) {
 	}))
 	defer service.Close()
 	run := func(onError string) (*World, map[string]orchestrator.NodeView) {
-		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+		st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ steps:
 		"of the last step alone": {text: strings.Replace(text, "reward: 0.20,", "reward: 0.20, budget: 0.60,", 1), want: "next: the step cannot go on: the batch's budget cannot pay one more answer; 3 items have a label there"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+			st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,7 +268,7 @@ steps:
     crowd: {template: {kind: choose_one, question: "Sure?", options: [yes, no], show: [id]}, redundancy: {count: 1}, reward: 0.10, not_by: [draft], output: b}
 `
 	for _, budget := range []crowd.Money{crowd.Unit * 3 / 2, 100 * crowd.Unit} {
-		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+		st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

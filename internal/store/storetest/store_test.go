@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -26,13 +25,14 @@ import (
 	"github.com/throng-dev/throng/internal/store/postgres"
 	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/label"
 )
 
 // stores has for each store what makes an empty database.
 var stores = map[string]func(*testing.T) database{
 	"sqlite": func(t *testing.T) database {
-		path := filepath.Join(t.TempDir(), "throng.db")
+		path := sqlitetest.New(t)
 		return func() (store.Store, error) {
 			return sqlite.Open(context.WithoutCancel(t.Context()), path, sqlite.Options{})
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/sim/workflows"
 	"github.com/throng-dev/throng/internal/store/sqlite"
+	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
@@ -94,7 +95,7 @@ func (e example) run(t testing.TB, w way) (*ran, *Services) {
 		}
 		inputs[name] = rows
 	}
-	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{Scratch: true})
+	st, err := sqlite.Open(t.Context(), sqlitetest.New(t), sqlite.Options{Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
