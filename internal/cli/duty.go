@@ -17,7 +17,7 @@ import (
 
 // Duty is "throng duty".
 type Duty struct {
-	Status  DutyStatus  `cmd:"" help:"Say whether you are on duty, and whether you are called."`
+	Status  DutyStatus  `cmd:"" help:"Say whether you are on duty, whose you are, and whether you are called."`
 	On      DutyOn      `cmd:"" help:"Come on duty."`
 	Off     DutyOff     `cmd:"" help:"Go off duty."`
 	Decline DutyDecline `cmd:"" help:"Say that you do not come this time."`
@@ -101,6 +101,12 @@ func showDuty(w io.Writer, d wire.Duty) {
 	}
 	if d.Gate != "" {
 		say(w, "%s\n", d.Gate)
+	}
+	if l := d.Lent; l != nil {
+		say(w, "lent by %s since %s; you return when it has work for you, or you go off duty\n", clean(l.HomeName), stamp(l.Since))
+		if d.Rate == 0 {
+			say(w, "waiting pays nothing here\n")
+		}
 	}
 	if d.On && d.Rate > 0 {
 		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -24,6 +25,21 @@ func TestOutsideIsNotOnDuty(t *testing.T) {
 		after, _, _ = strings.Cut(after, "\n")
 		if fields := strings.Fields(after); len(fields) == 0 || fields[0] != row.duty || !strings.HasSuffix(after, row.state) {
 			t.Errorf("the row of %s goes on with %q, want %s ... %s", row.name, after, row.duty, row.state)
+		}
+	}
+}
+
+// TestStatusOfWhoIsLent: it says whose they are, since when, and what waiting pays.
+func TestStatusOfWhoIsLent(t *testing.T) {
+	t.Parallel()
+	since := time.Unix(1_800_000_000, 0)
+	d := wire.Duty{PoolName: "night", On: true, Since: since, Lent: &wire.Loan{Home: 1, HomeName: "main", Since: since}}
+	begin := "on duty in night since " + stamp(since) + "\nlent by main since " + stamp(since) + "; you return when it has work for you, or you go off duty\n"
+	for rate, want := range map[crowd.Money]string{0: "waiting pays nothing here\n", 50_000: "waiting pays 0.05 a minute; earned so far: 0.00\n"} {
+		var out strings.Builder
+		d.Rate = rate
+		if showDuty(&out, d); out.String() != begin+want {
+			t.Errorf("at %s a minute: %q, want %q", rate, &out, begin+want)
 		}
 	}
 }

@@ -127,11 +127,19 @@ type Duty struct {
 	Leaves    string       `json:"leaves,omitempty" enum:"left,silent,released,moved,unpaid" doc:"why you go off duty as soon as you have finished your task"`
 	Training  int          `json:"training" doc:"tasks of training batches to do before others"`
 	Earned    crowd.Money  `json:"earned_micros" doc:"by waiting, since you came on duty"`
-	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"paid for waiting"`
+	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"paid for waiting in this pool, also to who is lent to it; 0: nothing is"`
+	Lent      *Loan        `json:"lent,omitempty" doc:"you help in this pool and belong to another one; left out: this pool is your own"`
 	Called    *Called      `json:"called,omitempty" doc:"you are asked to come"`
 	Place     bool         `json:"place" doc:"you may come: there is a place, or the pool is open to all"`
 	Unliked   string       `json:"unliked,omitempty" doc:"why the pool does not call you: it calls only those who like its work better, which PUT /v1/me/wishes says"`
 	Seen      string       `json:"seen" doc:"stands for this state; send it back to wait for another one"`
+}
+
+// Loan says whose somebody is who helps in another pool than their own.
+type Loan struct {
+	Home     crowd.PoolID `json:"home" doc:"the pool that has lent you, to which you return when it has work for you or you go off duty"`
+	HomeName string       `json:"home_name"`
+	Since    time.Time    `json:"since,omitzero" doc:"when you came to the pool in which you are"`
 }
 
 // Called is a call that a worker has not answered yet.

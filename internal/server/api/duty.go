@@ -25,6 +25,9 @@ func toDuty(v recruit.DutyView) wire.Duty {
 	if v.On {
 		out.IdleSince, out.Earned = v.Idle, v.Earned
 	}
+	if l := v.Lent; l != nil {
+		out.Lent = &wire.Loan{Home: l.Home, HomeName: l.HomeName, Since: l.Since}
+	}
 	if v.Called != nil && v.Call != nil {
 		out.Called = &wire.Called{Call: v.Call.ID, AskedAt: v.Called.AskedAt, EndsAt: v.Call.EndsAt}
 	}

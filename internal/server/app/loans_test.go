@@ -131,3 +131,34 @@ func TestForecastOfALoan(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoIsLentIsTold: who helps in another pool sees whose they are and since when, also
+// after a restart, and no longer once they are back.
+func TestWhoIsLentIsTold(t *testing.T) {
+	t.Parallel()
+	w, other, lent := lending(t)
+	since := w.as(lent.User.ID).User.MovedAt
+	for range 2 {
+		v := w.duty(w.as(lent.User.ID))
+		if v.Pool.ID != other || v.Lent == nil || v.Lent.Home != w.pool || v.Lent.HomeName != "main" || since.IsZero() || !v.Lent.Since.Equal(since) {
+			t.Errorf("in %s, %+v, want of %s since %s", v.Pool.ID, v.Lent, w.pool, since)
+		}
+		w.reopen()
+	}
+	for _, p := range w.workers {
+		if v := w.duty(w.as(p.User.ID)); p.User.ID != lent.User.ID && v.Lent != nil {
+			t.Errorf("%s, who is at home: %+v", p.User.Name, v.Lent)
+		}
+	}
+	away := w.duty(w.as(lent.User.ID))
+	before := away.Seen()
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Name = "days"; return nil }))(t)
+	if v := w.duty(w.as(lent.User.ID)); v.Lent.HomeName != "days" || v.Seen() == before {
+		t.Errorf("the home has another name: %+v; told as new %t", v.Lent, v.Seen() != before)
+	}
+	must(w.Duty.End(w.ctx, w.as(lent.User.ID)))(t)
+	w.step(time.Second)
+	if v := w.duty(w.as(lent.User.ID)); v.Pool.ID != w.pool || v.Lent != nil {
+		t.Errorf("back in %s, %+v", v.Pool.ID, v.Lent)
+	}
+}

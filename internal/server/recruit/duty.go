@@ -38,6 +38,14 @@ type DutyView struct {
 	// Unliked says why the pool does not call them: it calls only those who like it better.
 	Unliked string
 	Undo    []engine.Undoable // answers that they may take back, the latest first
+	Lent    *Loan             // the pool is not their own; nil: it is
+}
+
+// Loan says of somebody who is on duty in another pool than their own whose they are.
+type Loan struct {
+	Home     crowd.PoolID // the pool that has lent them, to which they return
+	HomeName string
+	Since    time.Time // when they came to the pool in which they are
 }
 
 // Seen identifies the view. What changes without an event, such as what was earned,
@@ -51,8 +59,16 @@ func (v *DutyView) Seen() string {
 		called = v.Called.AskedAt.UnixMicro()
 	}
 	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked, v.Needed))
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked, v.Needed, v.Lent.seen()))
 	return hex.EncodeToString(sum[:6])
+}
+
+// seen is what Seen has of a loan.
+func (l *Loan) seen() string {
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprint(l.Home, l.HomeName, l.Since.UnixMicro())
 }
 
 // GateNote says why the pool's gate keeps work from somebody on duty, or "".
@@ -92,6 +108,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 	}); err != nil {
 		return v, err
 	}
+	v.Lent = s.loan(p.User.ID, r.ID())
 	if !v.On {
 		v.Call, v.Called = s.recruiter.Place(r.ID(), p.User.ID)
 		if v.Called != nil && v.Called.State != store.NoticeAsked {
@@ -103,6 +120,16 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 		}
 	}
 	return v, nil
+}
+
+// loan returns the loan by which somebody is in a pool, or nil.
+func (s *Duty) loan(id crowd.WorkerID, in crowd.PoolID) *Loan {
+	home, since := s.cfg.OnCall.loan(id, in)
+	if home == 0 {
+		return nil
+	}
+	at, _ := s.cfg.Live.Settings(home)
+	return &Loan{Home: home, HomeName: at.Name, Since: since}
 }
 
 // OffDuty is how somebody came to be off duty.

@@ -363,6 +363,18 @@ func (o *OnCall) lent(id crowd.WorkerID) (home crowd.PoolID, ok bool) {
 	return p.Home, p.LentBy() != 0
 }
 
+// loan returns the pool that has lent somebody to the one in which they are, and when they
+// came there; 0: none has.
+func (o *OnCall) loan(id crowd.WorkerID, in crowd.PoolID) (home crowd.PoolID, since time.Time) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	p := o.of(id)
+	if p.Pool != in {
+		return 0, time.Time{}
+	}
+	return p.LentBy(), p.MovedAt
+}
+
 // moving lists those who move as soon as they have finished what they hold, and
 // those who were lent and are off duty.
 func (o *OnCall) moving() []store.User {

@@ -347,3 +347,30 @@ func TestPushOfABrowser(t *testing.T) {
 		t.Errorf("the program for messages: %d %v", js.Status, js.Header)
 	}
 }
+
+// TestWhoIsLentIsToldOnTheirPage: who helps in another pool reads in which, whose they are,
+// since when, and what waiting pays there, while they wait and while they work.
+func TestWhoIsLentIsToldOnTheirPage(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 2)
+	b := c.workers[0]
+	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
+	b.get("/work").want(200, "Waiting for a task").without("You help in pool")
+	lend := func(from, to crowd.PoolID) {
+		t.Helper()
+		if _, err := c.app.Transfers.Transfer(t.Context(), pool.Move{Worker: b.principal().User.ID, From: from, To: to, Home: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lend(1, 2)
+	c.ahead.Add(int64(10 * time.Minute))
+	says := []string{"You help in pool night since ", "10 min ago", "You belong to pool main", "which has lent you.", "You return there when it has work for you"}
+	b.get("/work").want(200, append(says, "Waiting for a task", "Waiting here is not paid.")...).without("a minute")
+	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 2, func(now *store.Pool) error { now.Retainer.Rate = crowd.Unit / 20; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	b.get("/work").want(200, append(says, "Waiting here pays 0.05 a minute.")...).without("not paid")
+	lend(2, 1)
+	c.launchCats("Cats")
+	b.get("/work").want(200, "1.png a cat?").without("You help in pool")
+}
