@@ -168,7 +168,7 @@ func (x *WorkflowSimulate) plan(flow *workflow.Workflow, text string, m *scenari
 	if err := x.each(p, flow, m); err != nil {
 		return nil, err
 	}
-	if err := x.compared(p); err != nil {
+	if err := x.compared(p, flow); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -226,7 +226,7 @@ func (x *WorkflowSimulate) each(p *workflows.Plan, flow *workflow.Workflow, m *s
 }
 
 // compared sets the policies and the crowds.
-func (x *WorkflowSimulate) compared(p *workflows.Plan) error {
+func (x *WorkflowSimulate) compared(p *workflows.Plan, flow *workflow.Workflow) error {
 	policies, err := givenPolicies(x.Policy)
 	if err != nil {
 		return err
@@ -259,12 +259,33 @@ func (x *WorkflowSimulate) compared(p *workflows.Plan) error {
 	if len(p.Workers) == 0 {
 		p.Workers = []scenario.Workers{{Each: defaultWorkers}}
 	}
-	for i, crowd := range p.Workers {
-		if slices.ContainsFunc(p.Workers[:i], func(x scenario.Workers) bool { return reflect.DeepEqual(x, crowd) }) {
-			return wrong("workers", "%s is in the list twice", crowd)
+	return differentCrowds(p.Workers, flow)
+}
+
+// differentCrowds refuses to compare a crowd with itself, also under two names.
+func differentCrowds(list []scenario.Workers, flow *workflow.Workflow) error {
+	asked := poolsOf(flow)
+	for i, crowd := range list {
+		for _, before := range list[:i] {
+			if reflect.DeepEqual(before, crowd) {
+				return wrong("workers", "%s is in the list twice", crowd)
+			}
+			if len(asked) > 0 && !slices.ContainsFunc(asked, func(pool string) bool { return before.In(pool) != crowd.In(pool) }) {
+				return wrong("workers", "%s and %s are the same crowd: as many people in each pool that a step asks (%s)", before, crowd, strings.Join(asked, ", "))
+			}
 		}
 	}
 	return nil
+}
+
+// poolsOf lists the pools whose people the steps of a workflow ask, in order of these.
+func poolsOf(flow *workflow.Workflow) (pools []string) {
+	for i := range flow.Steps {
+		if c := flow.Steps[i].Crowd(); c != nil && !slices.Contains(pools, cmp.Or(c.Pool, "main")) {
+			pools = append(pools, cmp.Or(c.Pool, "main"))
+		}
+	}
+	return pools
 }
 
 // tables reads the files of the inputs.

@@ -50,6 +50,14 @@ type Workers struct {
 	Pools map[string]int // by name
 }
 
+// In is how many people there are in a pool: at least one.
+func (w Workers) In(pool string) int {
+	if n, ok := w.Pools[pool]; ok {
+		return n
+	}
+	return max(w.Each, 1)
+}
+
 // String is the form that SplitWorkers reads.
 func (w Workers) String() string {
 	if w.Pools == nil {
@@ -281,7 +289,9 @@ func ParseArrivals(text string, horizon time.Duration) (sim.Arrivals, error) {
 func (r *modelReader) workers(n *node) {
 	list := []*node{n}
 	if n.Kind == yamlfile.List {
-		list = n.Items
+		if list = n.Items; len(list) == 0 {
+			r.errorf(n, "there is no crowd: take a number of people, like 5, one for each pool, like {main: 5, experts: 2}, or a list of these")
+		}
 	}
 	for _, n := range list {
 		w := Workers{}
@@ -297,6 +307,9 @@ func (r *modelReader) workers(n *node) {
 				w.Pools[name] = count
 			}
 		})
+		if len(n.Fields) == 0 {
+			r.errorf(n, "there is no pool: workers is a number, or one for each pool, like {main: 5, experts: 2}")
+		}
 		r.m.Workers = append(r.m.Workers, w)
 	}
 }
@@ -394,7 +407,11 @@ func SplitWorkers(text string) (list []Workers, err error) {
 		case !named:
 			list = append(list, Workers{Each: int(n)})
 		case len(list) > 0 && list[len(list)-1].Pools != nil:
-			list[len(list)-1].Pools[strings.TrimSpace(name)] = int(n)
+			last := list[len(list)-1].Pools
+			if _, twice := last[strings.TrimSpace(name)]; twice {
+				return nil, crowd.Fieldf("workers", "%s is there twice in one crowd: %s is a second crowd if --workers is given once more with it", strings.TrimSpace(name), part)
+			}
+			last[strings.TrimSpace(name)] = int(n)
 		default:
 			list = append(list, Workers{Pools: map[string]int{strings.TrimSpace(name): int(n)}})
 		}

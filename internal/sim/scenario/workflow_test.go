@@ -128,6 +128,9 @@ func TestWrongModels(t *testing.T) {
 		{"model: x\narrive: {exponential: 0s}\n", "m.yaml:2:23: "},
 		{"model: x\nworkers: 0\n", `m.yaml:2:10: "0" is too little`},
 		{"model: x\nworkers: {main: x}\n", "m.yaml:2:17: "},
+		{"model: x\nworkers: []\n", "m.yaml:2:10: there is no crowd: "},
+		{"model: x\nworkers: {}\n", "m.yaml:2:10: there is no pool: "},
+		{"model: x\nworkers: [2, {}]\n", "m.yaml:2:14: there is no pool: "},
 		{"model: x\npolicies: [best]\n", `there is no policy "best"`},
 		{"model: x\nsteps: {a: {time: fast}}\n", "m.yaml:2:19: "},
 		{"model: x\nsteps: {a: {failure: 2}}\n", "m.yaml:2:22: "},
@@ -185,7 +188,7 @@ func TestSplitWorkers(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "0", "5,", "main=", "many", "-1", "100001"} {
+	for _, text := range []string{"", "0", "5,", "main=", "many", "-1", "100001", "main=5,main=6"} {
 		if got, err := scenario.SplitWorkers(text); err == nil {
 			t.Errorf("%q: %v", text, got)
 		}
