@@ -192,7 +192,7 @@ func (s *Accounts) guess(ctx context.Context, u *store.User, c *Credentials, try
 // signed in before has guesses of its own, so that who knows their password cannot keep
 // them out.
 func (s *Accounts) takeCodeGuess(u *store.User, from netip.Addr, device string, known bool) ([]guess, error) {
-	tries := [][]guess{{guessAt(atCodes, "codes", u.ID.String()), guessAt(fromAddress, "address", network(from, 64))}}
+	tries := [][]guess{append([]guess{guessAt(atCodes, "codes", u.ID.String())}, anyFrom(from)...)}
 	if known {
 		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "codes from device", device)})
 	}

@@ -25,7 +25,7 @@ const (
 var (
 	// nameFromAddress bounds guesses at one name from one address.
 	nameFromAddress = limits.Limit{Burst: attemptBurst, Every: attemptEvery}
-	// fromAddress bounds guesses at all names from one address.
+	// fromAddress bounds guesses at all names from one address, and at codes.
 	fromAddress = limits.Limit{Burst: 100, Every: time.Second}
 	// nameFromSite and fromSite bound the same from a site of IPv6, which has 65,536
 	// networks, each an address.
@@ -134,16 +134,26 @@ func guessAt(of limits.Limit, kind string, parts ...string) guess {
 func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
 	name, from := strings.ToLower(c.Name), network(c.From, 64)
 	one := guessAt(nameFromAddress, "name and address", name, from)
-	all, rest := one, []guess{guessAt(fromAddress, "address", from)}
+	all, rest := one, anyFrom(c.From)
 	all.N = all.Burst
 	if site := network(c.From, 48); site != from {
-		rest = append(rest, guessAt(nameFromSite, "name and site", name, site), guessAt(fromSite, "site", site))
+		rest = append(rest, guessAt(nameFromSite, "name and site", name, site))
 	}
 	tries := [][]guess{append([]guess{one, guessAt(atName, "name", name)}, rest...), append([]guess{all}, rest...)}
 	if known {
 		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "device", c.Device)})
 	}
 	return s.takeFirst(tries, "too many wrong passwords")
+}
+
+// anyFrom is what a guess takes that is wrong of whomever, at a password or a code.
+func anyFrom(a netip.Addr) []guess {
+	from := network(a, 64)
+	list := []guess{guessAt(fromAddress, "address", from)}
+	if site := network(a, 48); site != from {
+		list = append(list, guessAt(fromSite, "site", site))
+	}
+	return list
 }
 
 // takeFirst uses up the first of some portions of which there is enough.

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -147,5 +148,66 @@ func TestFullestIsCountedSeldom(t *testing.T) {
 	w.clock.advance(time.Second)
 	if share, full := members(); share != 1 || full != 1 {
 		t.Errorf("at the bound: %v, %d tenants", share, full)
+	}
+}
+
+// unkept is a store that fails to keep the use of daily quotas once, or says so after it has.
+type unkept struct {
+	store.Store
+	fails, late bool
+}
+
+func (s *unkept) KeepDailyUsage(ctx context.Context, list []store.DailyUse) error {
+	if !s.fails {
+		return s.Store.KeepDailyUsage(ctx, list)
+	}
+	s.fails = false
+	if s.late {
+		if err := s.Store.KeepDailyUsage(ctx, list); err != nil {
+			return err
+		}
+	}
+	return errLost
+}
+
+// TestUseThatCouldNotBeKept once is kept the next time, with what has come meanwhile, and no more
+// than that.
+func TestUseThatCouldNotBeKept(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		late       bool
+		used, back int64 // meanwhile
+		want       int64
+	}{
+		"nothing comes": {false, 0, 0, 30}, "it was kept": {true, 0, 0, 30}, "more is used": {false, 12, 0, 42},
+		"it was kept, and more is used": {true, 12, 0, 42}, "some is given back": {true, 0, 12, 18},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 0)
+			w.clock.halt()
+			st := &unkept{Store: w.store, fails: true, late: x.late}
+			open := func() *limits.Quotas { return must(limits.OpenQuotas(w.ctx, st, w.clock.now, w.log()))(t) }
+			q := open()
+			ok(t, q.Use(w.a, store.ServiceCalls, 30))
+			ok(t, q.Use(w.b, store.ServiceCalls, 5))
+			if err := q.Keep(w.ctx); err == nil {
+				t.Fatal("the store did not fail")
+			}
+			if x.used > 0 {
+				ok(t, q.Use(w.a, store.ServiceCalls, x.used))
+			}
+			q.GiveBack(w.a, store.ServiceCalls, x.back)
+			ok(t, q.Keep(w.ctx))
+			for what, q := range map[string]*limits.Quotas{"here": q, "after a restart": open()} {
+				for tenant, want := range map[crowd.TenantID]int64{w.a: x.want, w.b: 5} {
+					for _, v := range must(q.Views(w.ctx, tenant))(t) {
+						if v.Quota == store.ServiceCalls && v.Used != want {
+							t.Errorf("%s %s has used %d, want %d", what, tenant, v.Used, want)
+						}
+					}
+				}
+			}
+		})
 	}
 }

@@ -273,6 +273,40 @@ func TestADeletionThatIsCutOff(t *testing.T) {
 	}
 }
 
+// scrubs counts how often the files are rewritten.
+type scrubs struct {
+	store.Store
+	n int
+}
+
+func (s *scrubs) Scrub(ctx context.Context, now time.Time) error {
+	s.n++
+	return s.Store.Scrub(ctx, now)
+}
+
+// TestARewritingThatWasMissed: of a server that never runs at the time of the day for it, files are
+// rewritten once two days have passed, at any time, and once.
+func TestARewritingThatWasMissed(t *testing.T) {
+	t.Parallel()
+	w, s := newRetained(t), &scrubs{}
+	must(w.Retention.Set(w.ctx, w.ann, w.a, map[store.Retained]*int{store.RetainedAnswers: days(1)}))(t)
+	w.wrap = func(st store.Store) store.Store { s.Store = st; return s }
+	w.reopen()
+	w.toHour(12)
+	w.clock.advance(24 * time.Hour)
+	w.clock.halt()
+	for i, x := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 0}, {24 * time.Hour, 0}, {24 * time.Hour, 0}, {10 * time.Minute, 1}, {10 * time.Minute, 1}, {72 * time.Hour, 1}} {
+		w.clock.advance(x.after)
+		ok(t, w.Retention.Step(w.ctx))
+		if found := w.found(answerTraces); s.n != x.want || len(found) > 0 != (x.want == 0) {
+			t.Errorf("step %d, after %s: rewritten %d times, want %d; found: %s", i, x.after, s.n, x.want, strings.Join(found, "\n"))
+		}
+	}
+}
+
 // TestLogsAreKeptNoLonger: the details of a tenant's old entries go, with one entry a day
 // that says so.
 func TestLogsAreKeptNoLonger(t *testing.T) {
