@@ -251,6 +251,65 @@ func TestScrub(t *testing.T) {
 	}
 }
 
+// TestStatisticsAreScrubbed: what was deleted is not in the planner's statistics either, in the
+// eyes of the owner of the database, who is no superuser: of a table that has rows yet, of one
+// that has none, of one that a view reads, and of an index of an expression.
+func TestStatisticsAreScrubbed(t *testing.T) {
+	super := pgtest.New(t)
+	address := owned(t, super)
+	s := open(t, address)
+	defer s.Close()
+	db := must(sql.Open("pgx", address))(t)
+	defer db.Close()
+	var view string
+	ok(t, db.QueryRowContext(t.Context(), "select pg_get_viewdef('annotations'::regclass)").Scan(&view))
+	tenant := must(s.CreateTenant(t.Context(), store.Tenant{Name: "north", Weight: 1}, 0))(t)
+	for i := range 20 {
+		ok(t, s.PutTenantSecret(t.Context(), tenant, store.TenantSecret{Name: fmt.Sprint("ZZZ_KEY_", i), Value: "v"}))
+		must(s.CreateUser(t.Context(), store.User{Name: fmt.Sprint("zzz-name-", i), Email: fmt.Sprintf("ZZZ-mail-%d@example.org", i)}))(t)
+		sqlOf(t, address, fmt.Sprintf(`insert into answers (id, answered_at, late, counted, paid, prev_answer, answer_key, body) values (%d, 1, false, true, 0, 0, 'zzz-key-%[1]d', 'zzz-body-%[1]d')`, i))
+	}
+	sqlOf(t, address, "analyze")
+	held := func() (list []string) {
+		t.Helper()
+		rows := must(db.QueryContext(t.Context(), "select distinct tablename || '.' || attname from pg_stats where schemaname = 'public' and lower(concat(most_common_vals::text, histogram_bounds::text)) like '%zzz%' order by 1"))(t)
+		defer rows.Close()
+		for rows.Next() {
+			var x string
+			ok(t, rows.Scan(&x))
+			list = append(list, x)
+		}
+		ok(t, rows.Err())
+		return list
+	}
+	want := "answers.answer_key answers.body tenant_secrets.name users.email users.name users.name_key users_by_email.lower"
+	if got := strings.Join(held(), " "); got != want {
+		t.Fatalf("before, the statistics of %q hold it, want of %q", got, want)
+	}
+	sqlOf(t, address, "delete from answers; delete from tenant_secrets; update users set name = 'x' || id, name_key = 'x' || id, email = ''")
+	ok(t, s.Scrub(t.Context(), time.Now()))
+	if got := held(); len(got) > 0 {
+		t.Errorf("the statistics of %q hold it", got)
+	}
+	if pgtest.Holds(t, super, "zzz-") || pgtest.Holds(t, super, "ZZZ_KEY") {
+		t.Error("it is still in a file of the database")
+	}
+	var after string
+	ok(t, db.QueryRowContext(t.Context(), "select pg_get_viewdef('annotations'::regclass)").Scan(&after))
+	if after != view {
+		t.Errorf("the view of annotations is\n%s\nand was\n%s", after, view)
+	}
+}
+
+// owned is the address of a database, which has another owner from now on, who is no superuser.
+func owned(t *testing.T, address string) string {
+	t.Helper()
+	sqlOf(t, address, "do $$ begin create role owner_of_one login; exception when duplicate_object then null; end $$")
+	sqlOf(t, address, "alter database "+nameOf(address)+" owner to owner_of_one")
+	sqlOf(t, address, "alter schema public owner to owner_of_one")
+	return strings.Replace(address, "user=throng", "user=owner_of_one", 1)
+}
+
 // TestScrubBesideADump: who reads a table for long makes a scrub fail, and nobody wait.
 func TestScrubBesideADump(t *testing.T) {
 	address := pgtest.New(t)

@@ -19,7 +19,7 @@ const waitForTable = "2s"
 const waitForOthers = 15 * time.Second
 
 // scrub writes every table anew, without what was deleted: the bytes of deleted rows stay in
-// a table's files otherwise. Each table takes no other statements meanwhile. A table that
+// a table's files otherwise, and values of them in the planner's statistics. Each table takes no other statements meanwhile. A table that
 // somebody reads for long makes it fail, and it is to be tried again. The database server's
 // own log, and the copies that it sends elsewhere, keep the bytes as long as those are kept.
 func scrub(ctx context.Context, db *sql.DB) (err error) {
@@ -41,17 +41,29 @@ func scrub(ctx context.Context, db *sql.DB) (err error) {
 		}
 	}()
 	for _, table := range sqlstore.Tables() {
-		if _, err := conn.ExecContext(ctx, "vacuum (full) "+table); err != nil {
+		if err := rewrite(ctx, conn, table); err != nil {
 			if is(lockNotAvailable)(err) {
 				return fmt.Errorf("the table %s is being read, by a dump perhaps: %w", table, err)
 			}
-			return fmt.Errorf("vacuum %s: %w", table, err)
+			return fmt.Errorf("rewrite %s: %w", table, err)
 		}
+	}
+	if err := rewriteStatistics(ctx, conn); err != nil {
+		return fmt.Errorf("rewrite statistics: %w", err)
 	}
 	_, err = conn.ExecContext(ctx, "checkpoint")
 	if is(insufficientPrivilege)(err) { // the server makes one by itself within minutes
 		err = nil
 	}
+	return err
+}
+
+// rewrite writes a table anew, and the statistics of its values.
+func rewrite(ctx context.Context, conn *sql.Conn, table string) error {
+	if err := dropStatistics(ctx, conn, table); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, "vacuum (full, analyze) "+table)
 	return err
 }
 
