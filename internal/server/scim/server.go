@@ -51,33 +51,53 @@ type answer struct {
 
 type handler func(*request) (answer, error)
 
+// route is an operation that providers may ask for, below root.
+type route struct {
+	method, path string
+	handler      handler
+}
+
+// routes are all of them; a test asks for each as who may not.
+func routes() []route {
+	return []route{
+		{"GET", "/ServiceProviderConfig", config},
+		{"GET", "/ResourceTypes", discover(base.resourceType)},
+		{"GET", "/ResourceTypes/{id}", discover(base.resourceType)},
+		{"GET", "/Schemas", discover(base.schemaOf)},
+		{"GET", "/Schemas/{id}", discover(base.schemaOf)},
+		{"GET", "/Users", listUsers},
+		{"POST", "/Users", createUser},
+		{"GET", "/Users/{id}", getUser},
+		{"PUT", "/Users/{id}", changeUser},
+		{"PATCH", "/Users/{id}", changeUser},
+		{"DELETE", "/Users/{id}", deleteUser},
+		{"GET", "/Groups", listGroups},
+		{"POST", "/Groups", createGroup},
+		{"GET", "/Groups/{id}", getGroup},
+		{"PUT", "/Groups/{id}", changeGroup},
+		{"PATCH", "/Groups/{id}", changeGroup},
+		{"DELETE", "/Groups/{id}", deleteGroup},
+	}
+}
+
 // Mount adds the edge to a mux.
 func Mount(mux *http.ServeMux, cfg Config) {
 	e := &edge{cfg}
-	add := func(pattern string, h handler) { mux.Handle(pattern, e.serve(h)) }
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-		add(method+" "+root+"/", func(q *request) (answer, error) {
-			return answer{}, &failure{status: http.StatusNotFound, detail: "there is no " + q.Method + " " + q.URL.Path + "; ResourceTypes lists what there is"}
-		})
+		mux.Handle(method+" "+root+"/", e.serve(absent))
 	}
-	add("GET "+root+"/ServiceProviderConfig", func(q *request) (answer, error) { return answer{body: q.base.config()}, nil })
-	add("GET "+root+"/ResourceTypes", discover(base.resourceType))
-	add("GET "+root+"/ResourceTypes/{id}", discover(base.resourceType))
-	add("GET "+root+"/Schemas", discover(base.schemaOf))
-	add("GET "+root+"/Schemas/{id}", discover(base.schemaOf))
-	add("GET "+root+"/Users", listUsers)
-	add("POST "+root+"/Users", createUser)
-	add("GET "+root+"/Users/{id}", getUser)
-	add("PUT "+root+"/Users/{id}", changeUser)
-	add("PATCH "+root+"/Users/{id}", changeUser)
-	add("DELETE "+root+"/Users/{id}", deleteUser)
-	add("GET "+root+"/Groups", listGroups)
-	add("POST "+root+"/Groups", createGroup)
-	add("GET "+root+"/Groups/{id}", getGroup)
-	add("PUT "+root+"/Groups/{id}", changeGroup)
-	add("PATCH "+root+"/Groups/{id}", changeGroup)
-	add("DELETE "+root+"/Groups/{id}", deleteGroup)
+	for _, r := range routes() {
+		mux.Handle(r.method+" "+root+r.path, e.serve(r.handler))
+	}
 }
+
+// absent answers what there is no route for.
+func absent(q *request) (answer, error) {
+	return answer{}, &failure{status: http.StatusNotFound, detail: "there is no " + q.Method + " " + q.URL.Path + "; ResourceTypes lists what there is"}
+}
+
+// config says what is served of SCIM.
+func config(q *request) (answer, error) { return answer{body: q.base.config()}, nil }
 
 // serve answers a request, or says what is wrong with it, in SCIM's words.
 func (e *edge) serve(h handler) http.Handler {
