@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/server"
@@ -179,19 +180,21 @@ func (x *KeyShow) Run(c *Context) (err error) {
 // KeyForget is "throng key forget".
 type KeyForget struct {
 	keyData
-	Yes bool `help:"Delete them; without it, it is only counted which keys are missing."`
+	Yes bool `help:"Delete them; without it, this is refused where it would delete something."`
 }
 
 // Run deletes what cannot be opened.
 func (x *KeyForget) Run(c *Context) (err error) {
-	if !x.Yes {
-		return (&KeyShow{x.keyData}).Run(c)
-	}
 	keys, st, err := x.open(c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, st.Close()) }()
+	if !x.Yes {
+		if err := nothingLost(c, keys, st); err != nil {
+			return err
+		}
+	}
 	gone, err := st.ForgetSealed(c.Ctx, keys)
 	if err != nil {
 		return err
@@ -202,4 +205,24 @@ func (x *KeyForget) Run(c *Context) (err error) {
 			say(w, "  %s\n", clean(name))
 		}
 	})
+}
+
+// nothingLost refuses what would delete secrets that none of the keys opens.
+func nothingLost(c *Context, keys *keyring.Ring, st server.SealedStore) error {
+	counts, err := st.SealedWith(c.Ctx)
+	if err != nil {
+		return err
+	}
+	delete(counts, "") // which lie in the clear
+	for _, id := range keys.IDs() {
+		delete(counts, id)
+	}
+	var goes []string
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		goes = append(goes, fmt.Sprintf("%s sealed with the key %s", format.Count(counts[id], "secret"), id))
+	}
+	if len(goes) == 0 {
+		return nil
+	}
+	return &noted{crowd.Errorf(crowd.Conflict, "this deletes, for good: %s", strings.Join(goes, "; ")), "if that key is found, give it with --key-file; to delete what it sealed: --yes"}
 }
