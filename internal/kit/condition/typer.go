@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -189,17 +190,81 @@ func (t *typer) binary(n *ast.BinaryNode) (ast.Node, Type, error) {
 	return join(n, n.Operator, left, right), result, nil
 }
 
-// arithmetic notes what has no value whatever the names are: a division by a
-// constant 0, and constants that are too large together.
+// arithmetic notes what has no value whatever the names are: a division by what is always
+// 0, such as 1 - 1 or queue - queue, and constants that are too large together.
 func (t *typer) arithmetic(n *ast.BinaryNode, left, right ast.Node) {
 	if t.undefined != nil {
 		return
 	}
-	if b, known := constant(right); n.Operator == "/" && known && b == 0 {
+	if n.Operator == "/" && alwaysZero(right) {
 		t.undefined = t.errorf(n.Right, "nothing is divided by 0")
 	} else if x, known := constant(join(n, n.Operator, left, right)); known && math.IsInf(x, 0) {
 		t.undefined = t.errorf(n, "this number is too large")
 	}
+}
+
+// alwaysZero reports whether n is 0 whatever the names are. What it does not multiply out,
+// such as (a+b)*(a+b) - (a*a + 2*a*b + b*b), it does not know to be 0.
+func alwaysZero(n ast.Node) bool {
+	for _, x := range linear(n) {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// linear is n as a sum: the factor of each of its terms by the text of the term, and of the
+// term "", which is 1. What is no sum or multiple of others is a term by itself.
+func linear(n ast.Node) map[string]float64 {
+	switch n := n.(type) {
+	case *ast.FloatNode:
+		return map[string]float64{"": n.Value}
+	case *ast.UnaryNode:
+		if n.Operator == "-" {
+			return plus(nil, linear(n.Node), -1)
+		}
+		return linear(n.Node)
+	case *ast.BinaryNode:
+		a, b := linear(n.Left), linear(n.Right)
+		x, left := onlyNumber(a)
+		y, right := onlyNumber(b)
+		switch {
+		case n.Operator == "+":
+			return plus(a, b, 1)
+		case n.Operator == "-":
+			return plus(a, b, -1)
+		case n.Operator == "*" && right:
+			return plus(nil, a, y)
+		case n.Operator == "*" && left:
+			return plus(nil, b, x)
+		case n.Operator == "/" && right && y != 0:
+			return plus(nil, a, 1/y)
+		}
+	}
+	return map[string]float64{n.String(): 1}
+}
+
+// plus is a and x times b.
+func plus(a, b map[string]float64, x float64) map[string]float64 {
+	sum := maps.Clone(a)
+	if sum == nil {
+		sum = make(map[string]float64)
+	}
+	for term, factor := range b {
+		sum[term] += x * factor
+	}
+	return sum
+}
+
+// onlyNumber is the value of a sum that has no names.
+func onlyNumber(sum map[string]float64) (x float64, only bool) {
+	for term, factor := range sum {
+		if term != "" && factor != 0 {
+			return 0, false
+		}
+	}
+	return sum[""], true
 }
 
 // constant is the value of a number without names.
