@@ -39,10 +39,10 @@ func TestAPoolsSettings(t *testing.T) {
 	if before.Retainer != after.Retainer || before.Calling != after.Calling || fmt.Sprintf("%+v", before.Control) != fmt.Sprintf("%+v", after.Control) {
 		t.Errorf("saving what was there changes it:\n%+v\n%+v", before, after)
 	}
-	f := page.form("/admin/pools/p1/settings").set("called", "1").set("rate", "0.05").set("silence", "90").set("promise", "5").set("training", "3").
-		set("ask", "1.5").set("answer", "30").set("life", "20").
+	f := page.form("/admin/pools/p1/settings").set("called", "1").set("rate", "0.05").set("silence", "90").set("promise", "300").set("training", "3").
+		set("ask", "1.5").set("answer", "30").set("life", "1200").
 		set("elasticity", "ct-p").set("elasticity_options", "kp=0.4, coming=0").set("stability", "hybrid").set("stability_options", "window=2m").set("balance", "1").set("balancer", "search").set("balancer_options", "omega=0.8").set("advise", "1").
-		set("min", "2").set("max", "9").set("cooldown", "45").set("window", "10").set("target.eta", "0.7").set("target.salary", "0.06").set("target.wait", "20").set("target.tail", "0.05").
+		set("min", "2").set("max", "9").set("cooldown", "45").set("window", "600").set("target.eta", "0.7").set("target.salary", "0.06").set("target.wait", "20").set("target.tail", "0.05").
 		set("expect.task_time", "12.5")
 	f.press("then", "save").send().want(200, "Saved.", "calls its people", "advice only", "Balances with other pools by search(omega=0.8)").at("/admin/pools/p1")
 	got := c.kept()
@@ -62,6 +62,20 @@ func TestAPoolsSettings(t *testing.T) {
 	if now := c.kept(); now.Retainer != got.Retainer || now.Calling != got.Calling || now.Control.Elasticity != x.Elasticity || now.Control.Target != x.Target || now.Control.Cooldown != x.Cooldown {
 		t.Errorf("saved again: %+v", now)
 	}
+	// Times that are no whole minutes can be read.
+	short := got
+	short.Retainer.Promise, short.Calling.Life, short.Control.Window = time.Second, 90*time.Second, 100*time.Second
+	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 1, func(now *store.Pool) error { *now = short; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	v := c.boss.get("/admin/pools/p1/settings").want(200).form("/admin/pools/p1/settings").values
+	if v.Get("promise") != "1" || v.Get("life") != "90" || v.Get("window") != "100" {
+		t.Errorf("the form has a promise of %s, a life of %s and a window of %s seconds", v.Get("promise"), v.Get("life"), v.Get("window"))
+	}
+	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 1, func(now *store.Pool) error { *now = got; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	again = c.boss.get("/admin/pools/p1/settings").want(200)
 	// What is wrong stands at its field, with what was typed everywhere.
 	for name, wrong := range map[string]struct{ value, says string }{
 		"elasticity_options": {"kq=1", `has no option "kq"`}, "balancer_options": {"omega=2", "omega=0 to 1"}, "max": {"1", "Must be at least min, 2, not 1."}, "rate": {"lots", "is not an amount"},
