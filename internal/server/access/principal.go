@@ -197,10 +197,15 @@ func (p *Principal) TenantFor(o Operation, named crowd.TenantID) (id crowd.Tenan
 	return id, err
 }
 
-// Knows reports whether p may know of a pool as somebody who has tasks done: who sees all
-// pools, or their accounts, of each, others of those granted to a tenant of theirs.
+// ofPools are operations on pools. Who may call one of them may know of each pool: the
+// operation would be of no use to them.
+var ofPools = []Operation{PoolsListWhole, PoolsChange, PoolsAccount, PoolsFund, PoolsFairnessWhole}
+
+// Knows reports whether p may know of a pool as somebody who has tasks done: who may do
+// something with pools, their accounts or their fairness, of each, others of those granted to
+// a tenant of theirs.
 func (p *Principal) Knows(pool *store.Pool) bool {
-	return p.May(PoolsListWhole) == nil || p.May(PoolsAccount) == nil || slices.ContainsFunc(p.Tenants(), pool.Allows)
+	return slices.ContainsFunc(ofPools, func(o Operation) bool { return p.May(o) == nil }) || slices.ContainsFunc(p.Tenants(), pool.Allows)
 }
 
 // ErrEnrol is the error about whatever somebody does before they have set up the second
@@ -249,7 +254,7 @@ func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
 	switch {
 	case whole, tenant != 0 && any && slices.Contains(p.TenantsWith(o.Needs), tenant):
 		return nil
-	case !any && (tenant == 0 || p.May(TenantsListAll) == nil):
+	case !any && (tenant == 0 || p.everywhere()):
 		return p.lacks(o)
 	case tenant == 0:
 		return p.lacks(Operation{Who: Installation, Needs: o.Needs}) // who has it for no tenant either is told that they need not have it for all

@@ -304,7 +304,7 @@ var (
 	PoolsStopEverything = changes("Pools.StopEverything", Installation, CanStop)
 	PoolsQueue          = reads("Pools.Queue", Installation, CanReadPools)
 	PoolsFairness       = reads("Pools.Fairness", Anywhere, CanReadFairness)
-	PoolsFairnessWhole  = reads("Pools.Fairness: of all tenants, with the indexes", Installation, CanReadPools)
+	PoolsFairnessWhole  = reads("Pools.Fairness: of all tenants, with the indexes", Installation, CanReadFairness)
 	PoolsFollow         = reads("Pools.Follow", Installation, CanReadPools)
 	PoolsFollowed       = reads("Pools.Followed", Installation, CanReadPools)
 	PoolsFund           = changes("Pools.Fund", Installation, CanMoveMoney)

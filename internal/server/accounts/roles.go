@@ -109,10 +109,14 @@ func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access
 	if err := access.MayBeHeld("role", h); err != nil {
 		return store.User{}, err
 	}
+	sees := p.May(access.AccountsOtherUser) == nil || p.May(access.AccountsChangeUser) == nil
+	if err := p.May(access.AccountsUsers); err != nil && !sees {
+		return store.User{}, err
+	}
 	ctx, act := s.acting(ctx, p, o, id)
 	act.Tenant = h.Tenant
 	u, err := s.Change(ctx, id, func(u *store.User) error {
-		if p.May(access.AccountsOtherUser) != nil && !slices.ContainsFunc(u.StaffOf(), func(t crowd.TenantID) bool { return p.MayFor(access.AccountsUsers, t) == nil }) {
+		if !sees && !slices.ContainsFunc(u.StaffOf(), func(t crowd.TenantID) bool { return p.MayFor(access.AccountsUsers, t) == nil }) {
 			return errNoUser
 		}
 		list, err := s.store.ListRoles(ctx) // while nobody else changes them, too
