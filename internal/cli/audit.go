@@ -131,7 +131,7 @@ func (r *remote) newAudit(ctx context.Context, f client.AuditFilter, after int64
 func auditor(e *wire.AuditEntry) string {
 	switch {
 	case e.Actor == "" && e.Token != 0:
-		return fmt.Sprintf("a provider (token %d)", e.Token)
+		return fmt.Sprintf("%s (token %d)", cmp.Or(when(e.ActorName != "", "the provider "+e.ActorName), "a provider"), e.Token)
 	case e.Actor == "":
 		return "the server"
 	case e.ActorName != "":

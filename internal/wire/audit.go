@@ -18,7 +18,7 @@ type AuditEntry struct {
 	Kind      string         `json:"kind" doc:"of the thing" example:"batch"`
 	Object    string         `json:"object,omitempty" doc:"its id, or name" example:"b17"`
 	Summary   string         `json:"summary,omitempty" doc:"what was done" example:"launched batch b17"`
-	ActorName string         `json:"actor_name,omitempty" doc:"where you may know it"`
+	ActorName string         `json:"actor_name,omitempty" doc:"where you may know it; without an actor, the provider of accounts whose token did it"`
 	Staff     bool           `json:"staff,omitempty" doc:"the actor runs the installation"`
 	Renamed   bool           `json:"renamed,omitempty" doc:"a worker stands in actor or object by the tenant's pseudonym: the hash is of the entry with their id"`
 

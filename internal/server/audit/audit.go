@@ -2,9 +2,11 @@ package audit
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"log/slog"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -41,7 +43,7 @@ type Entry struct {
 	store.AuditEntry
 	By      string // the actor's id, or as what worker the reader knows them; "": nobody
 	Summary string // what was done, such as "launched batch b3"
-	Who     string // name of the actor, where the reader may know it, or ""
+	Who     string // name of the actor, where the reader may know it, or of a provider of accounts that acted with its token, or ""
 	Staff   bool   // the actor runs the installation, and the reader does not
 	// Renamed: the actor or the thing is a worker, who stands here by a pseudonym. The hash
 	// is of the entry as it is kept, with an id.
@@ -154,15 +156,16 @@ func (s *Audit) Check(ctx context.Context, p *access.Principal) (store.AuditHead
 
 // reader shows entries to somebody.
 type reader struct {
-	store  store.Store
-	names  *pseudonym.Names
-	p      *access.Principal
-	whole  bool // they see everything
-	people map[crowd.WorkerID]*store.User
+	store     store.Store
+	names     *pseudonym.Names
+	p         *access.Principal
+	whole     bool // they see everything
+	people    map[crowd.WorkerID]*store.User
+	providers map[int64]string // of providers, by their tokens
 }
 
 func (s *Audit) reader(p *access.Principal) *reader {
-	return &reader{store: s.store, names: s.names, p: p, whole: p.May(access.AuditWhole) == nil, people: make(map[crowd.WorkerID]*store.User)}
+	return &reader{store: s.store, names: s.names, p: p, whole: p.May(access.AuditWhole) == nil, people: make(map[crowd.WorkerID]*store.User), providers: make(map[int64]string)}
 }
 
 // person returns who has an id, or somebody without a name, of whom nothing is kept.
@@ -177,12 +180,36 @@ func (r *reader) person(ctx context.Context, id crowd.WorkerID) (*store.User, er
 	return r.people[id], nil
 }
 
+// provider returns the name of the provider of accounts that had a token, or "" if the entry that
+// tells of the token has lost its details.
+func (r *reader) provider(ctx context.Context, token int64) (string, error) {
+	if name, known := r.providers[token]; known {
+		return name, nil
+	}
+	list, err := r.store.AuditEntries(ctx, store.AuditFilter{Operation: access.ProvisioningCreateToken.Name, Kind: Token, Object: strconv.FormatInt(token, 10), Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	var made struct{ Provider string }
+	if len(list) > 0 && len(list[0].After) > 0 {
+		if err := json.Unmarshal(list[0].After, &made); err != nil {
+			return "", err
+		}
+	}
+	r.providers[token] = made.Provider
+	return made.Provider, nil
+}
+
 func (r *reader) entry(ctx context.Context, e store.AuditEntry) (Entry, error) {
 	out, err := r.kept(ctx, e)
 	if err != nil {
 		return out, err
 	}
 	out.Summary = summary(&out.AuditEntry)
+	if out.Actor == 0 && out.Token != 0 {
+		out.Who, err = r.provider(ctx, out.Token)
+		return out, err
+	}
 	if out.Actor != 0 {
 		u, err := r.person(ctx, e.Actor)
 		switch {
