@@ -44,6 +44,7 @@ func TestProvidersOnThePages(t *testing.T) {
 	x.send(http.MethodPost, "/Groups", `{"displayName": "crowd", "members": [{"value": "`+anna+`"}]}`)
 	x.activate(anna, false)
 	c.boss.get(page).want(200, "2 people", "1 suspended", "1 group").without("last change: never")
+	c.boss.get("/admin/audit?operation=Provisioning.AddGroup").want(200, "the provider corp")
 
 	end := fmt.Sprintf("%s/%d/revoke", tokens, list[0].ID)
 	c.boss.get(page).form(end).send().want(200, "The token is revoked").at(page)
