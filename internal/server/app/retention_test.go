@@ -354,3 +354,25 @@ func TestWhoSetsRetention(t *testing.T) {
 		t.Errorf("rules %+v", rules)
 	}
 }
+
+// TestOnlyLogsThatAreThereGo: a preview has no date up to which the audit log loses details
+// where nothing of it is that old, and none once they have gone.
+func TestOnlyLogsThatAreThereGo(t *testing.T) {
+	t.Parallel()
+	w := newRetained(t)
+	w.toHour(12)
+	logs := map[store.Retained]*int{store.RetainedLogs: days(90)}
+	foreseen := func() time.Time { return must(w.Retention.Preview(w.ctx, w.ann, w.a, logs))(t).LogsBefore }
+	if at := foreseen(); !at.IsZero() {
+		t.Errorf("nothing is 90 days old, and what is of before %s goes", at)
+	}
+	w.clock.advance(91 * 24 * time.Hour)
+	if foreseen().IsZero() {
+		t.Error("what is 90 days old does not go")
+	}
+	must(w.Retention.Set(w.ctx, w.ann, w.a, logs))(t)
+	ok(t, w.Retention.Step(w.ctx))
+	if at := foreseen(); !at.IsZero() {
+		t.Errorf("it has gone, and what is of before %s goes again", at)
+	}
+}

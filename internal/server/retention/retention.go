@@ -177,7 +177,12 @@ func (s *Retention) Preview(ctx context.Context, p *access.Principal, id crowd.T
 		case r.Keeps == 0:
 			continue
 		case r.Kind == store.RetainedLogs:
-			out.LogsBefore = logsBefore(out.At, r.Keeps)
+			before := logsBefore(out.At, r.Keeps)
+			if some, err := s.detailsBefore(ctx, id, before); err != nil {
+				return nil, err
+			} else if some {
+				out.LogsBefore = before
+			}
 			continue
 		}
 		list, err := s.store.Expiring(ctx, id, r.Kind, far, previewed+1)
@@ -200,6 +205,29 @@ func (s *Retention) Preview(ctx context.Context, p *access.Principal, id crowd.T
 		return x.At.Compare(y.At)
 	})
 	return out, nil
+}
+
+// detailsPage is how many entries of the audit log are looked at together.
+const detailsPage = 1000
+
+// detailsBefore reports whether entries of a tenant's audit log of before a time have details.
+func (s *Retention) detailsBefore(ctx context.Context, id crowd.TenantID, before time.Time) (bool, error) {
+	f := store.AuditFilter{Tenant: id, Until: before, Limit: detailsPage}
+	for {
+		list, err := s.store.AuditEntries(ctx, f)
+		if err != nil {
+			return false, err
+		}
+		for i := range list {
+			if e := &list[i]; e.Address != "" || len(e.Before)+len(e.After) > 0 {
+				return true, nil
+			}
+		}
+		if len(list) < detailsPage {
+			return false, nil
+		}
+		f.Before = list[len(list)-1].Number
+	}
 }
 
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
