@@ -38,7 +38,7 @@ type BatchCreate struct {
 
 	Redundancy    redundancy    `group:"terms" default:"1" placeholder:"N" help:"Answers a task: 3; 2of3: until two are equal, at most three; or 99%of10: until 99 % sure, at most ten."`
 	Budget        amount        `group:"terms" placeholder:"AMOUNT" help:"The most that it may cost; default: what all answers cost."`
-	Priority      float64       `group:"terms" default:"1" help:"Its weight against other batches, above 0."`
+	Priority      float64       `group:"terms" default:"1" help:"Its weight against other batches, above 0 and at most the highest priority of its tenant, which throng tenant list shows."`
 	Deadline      moment        `group:"terms" placeholder:"TIME" help:"When it should be done: RFC 3339, or +2h."`
 	EndsAt        moment        `group:"terms" placeholder:"TIME" help:"When to end it with what there is."`
 	Production    bool          `group:"terms" help:"Let deadline-aware policies push it towards its finish."`

@@ -47,7 +47,7 @@ func (x *BatchMove) Run(c *Context, r *remote, v verb) error {
 // BatchEdit is "throng batch edit".
 type BatchEdit struct {
 	One
-	Priority   *float64 `help:"The new priority, above 0."`
+	Priority   *float64 `help:"The new priority, above 0 and at most the highest of its tenant, which throng tenant list shows."`
 	Deadline   *moment  `placeholder:"TIME" help:"The new deadline: RFC 3339, or +2h." xor:"deadline"`
 	NoDeadline bool     `help:"Take the deadline away." xor:"deadline"`
 
@@ -190,8 +190,16 @@ func (x *BatchRemoveTask) Run(c *Context, r *remote) error {
 			return wrong("tasks", "%s is not a task of %s", task, x.ID)
 		}
 	}
+	before, err := r.Batch(c.Ctx, x.ID)
+	if err != nil {
+		return err
+	}
 	b, err := r.RemoveTasks(c.Ctx, x.Tasks[0], x.Tasks[1:]...)
-	return r.tell(batchView{Batch: b}, err, "%s %s: %s, %s taken out of %d\n", b.ID, clean(b.Name), b.State, format.Count(b.Removed, "task"), b.Tasks)
+	again := ""
+	if out := len(x.Tasks) - (b.Removed - before.Removed); out > 0 {
+		again = fmt.Sprintf("; %s of those named, out already", format.Count(out, "task"))
+	}
+	return r.tell(batchView{Batch: b}, err, "%s %s: %s, %s taken out of %d%s\n", b.ID, clean(b.Name), b.State, format.Count(b.Removed, "task"), b.Tasks, again)
 }
 
 // BatchTopUp is "throng batch top-up".

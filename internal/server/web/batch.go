@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -33,12 +34,23 @@ func (rq *request) batch(id crowd.BatchID) error {
 	data := map[string]any{
 		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](rq), "Question": question, "Template": newTemplateForm("template", rq.form, question),
 		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "Cost": cost, "TooMuch": tooMuch != nil, "Enough": tooMuch == nil && cost <= balance,
-		"Crowd": askOf(rq, id, rq.App.Batches.Able), "Most": b.Spec.Rule.Most(),
+		"Crowd": askOf(rq, id, rq.App.Batches.Able), "Most": b.Spec.Rule.Most(), "PriorityHelp": rq.priorityHelp(b.Spec.Tenant),
 	}
 	if b.Spec.Tasks > 0 && rq.p.MayFor(access.BatchesPreview, b.Spec.Tenant) == nil {
 		data["Preview"] = rq.previewOf(b)
 	}
 	return rq.render("draft", page{Title: b.Name, Section: "batches", Script: "draft.js", Task: true, Data: data})
+}
+
+// priorityHelp says what a priority does, and how high it may be, to who sees the tenant.
+func (rq *request) priorityHelp(id crowd.TenantID) string {
+	text := "help=A batch of twice the priority gets about twice the workers."
+	for _, t := range ask(rq, rq.App.Tenants.List) {
+		if t.ID == id {
+			text += " At most " + format.Number(t.MaxPriority) + ", the highest of " + t.Name + "."
+		}
+	}
+	return text
 }
 
 func sizedChoice(v control.PoolView) choice {
