@@ -598,30 +598,3 @@ func TestMetricNames(t *testing.T) {
 		t.Errorf("metrics: %v", detail.Metrics)
 	}
 }
-
-// TestDutyOfWhoIsLent: the API tells whoever is lent in which pool they help, whose they are,
-// since when, and what waiting pays there.
-func TestDutyOfWhoIsLent(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		one := w.workers[0]
-		night := must(w.admin.CreatePool(w.ctx, "night", "fifo"))(t).ID
-		must(one.StartDuty(w.ctx))(t)
-		if d := w.duty(one); d.Lent != nil {
-			t.Errorf("at home: %+v", d.Lent)
-		}
-		id := must(one.Me(w.ctx))(t).ID
-		must(w.app.Transfers.Transfer(w.ctx, pool.Move{Worker: id, From: main, To: night, Home: main}))(t)
-		at := time.Now()
-		time.Sleep(10 * time.Second)
-		d := w.duty(one)
-		if !d.On || d.PoolName != "night" || d.Rate != 0 || d.Lent == nil || *d.Lent != (wire.Loan{Home: main, HomeName: "main", Since: d.Lent.Since}) || !d.Lent.Since.Equal(at) {
-			t.Errorf("lent: %+v, %+v, want since %s", d, d.Lent, at)
-		}
-		w.setPool(night, `{"retainer": {"rate_micros_per_minute": 60000}}`)
-		if d := w.duty(one); d.Rate != 60_000 || d.Lent == nil {
-			t.Errorf("where waiting is paid: %+v", d)
-		}
-	})
-}
