@@ -338,6 +338,9 @@ func TestAsksAtLeast(t *testing.T) {
 		{Agree(2, 5), Agree(3, 5), false},
 		{Agree(2, 5), Count(2), true},
 		{Agree(2, 5), Count(3), false},
+		{Agree(4, 5), Agree(2, 4), true},
+		{Agree(4, 4), Agree(3, 4), true},
+		{Until(0.8, 5, 9), until, true},
 		{Count(3), Agree(2, 3), true},
 		{Count(2), Agree(2, 3), false}, // two that differ would want a third
 
@@ -347,6 +350,8 @@ func TestAsksAtLeast(t *testing.T) {
 		{Until(0.9, 1, 5), until, false},
 		{Until(0.9, 2, 4), until, false},
 		{until.WithClasses(2), until, false},
+		{until.WithAccuracy(0.9), until, false},
+		{until.WithAccuracy(0.9), until.WithAccuracy(0.9), true},
 		{Count(5), until, true}, // all that it would ever ask
 		{Count(4), until, false},
 		{Agree(5, 9), until, true},
