@@ -19,12 +19,14 @@ import (
 // that people of the pool spent on each one's tasks within the last hour; if they
 // spent none, by weight among the tenants with running batches; if there are
 // none, the pool bears it. A tenant is never charged more than it has; the pool
-// bears the rest.
+// bears the rest. What was paid since the last division before the server ended is
+// divided by the next server, as the ledger has it.
 type shares map[crowd.PoolID]*poolShares
 
 type poolShares struct {
 	settled time.Time
 	paid    crowd.Money // for waiting, up to the last settlement
+	before  crowd.Money // what was paid by the server before this one and not divided yet
 	past    []usage     // oldest first, within useWindow
 }
 
@@ -73,14 +75,14 @@ func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { uses, paid = e.Uses(), e.RetainerFunds(now).Paid }); err != nil {
 		return err
 	}
-	if p.Retainer.Rate == 0 && paid == 0 {
+	if p.Retainer.Rate == 0 && paid+ps.before == 0 {
 		return nil
 	}
 	if paid < ps.paid { // the engine was restored, and counts from nothing
 		ps.paid, ps.past = 0, []usage{{at: now}}
 	}
-	amount := paid - ps.paid
-	ps.paid = paid
+	amount := ps.before + paid - ps.paid
+	ps.before, ps.paid = 0, paid
 	weights := ps.observe(now, uses)
 	if amount == 0 {
 		return nil
@@ -91,6 +93,54 @@ func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 		}
 	}
 	return c.charge(ctx, r, p, divide(amount, weights))
+}
+
+// resume finds what the server before this one has not divided.
+func (s shares) resume(ctx context.Context, c *Control) error {
+	for _, p := range c.cfg.Live.List() {
+		sum, err := undivided(ctx, c.cfg.Store, p.ID)
+		if err != nil {
+			return err
+		}
+		if sum > 0 {
+			s[p.ID] = &poolShares{before: sum}
+		}
+	}
+	return nil
+}
+
+// undivided returns what a pool has paid for waiting since tenants bore a share of it last,
+// and within the last minute in which it paid something: it had divided what is older, or
+// bore it.
+func undivided(ctx context.Context, ledger store.Ledger, id crowd.PoolID) (sum crowd.Money, err error) {
+	const page = 1000
+	var latest time.Time
+	for before := int64(0); ; {
+		entries, err := ledger.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, page)
+		if err != nil {
+			return 0, err
+		}
+		for i := range entries {
+			x := &entries[i]
+			if x.Kind == engine.WaitingShare {
+				return sum, nil
+			}
+			if x.Kind != engine.Waiting {
+				continue
+			}
+			if latest.IsZero() {
+				latest = x.At
+			}
+			if latest.Sub(x.At) > settleEvery {
+				return sum, nil
+			}
+			sum += x.Amount
+		}
+		if len(entries) < page {
+			return sum, nil
+		}
+		before = entries[len(entries)-1].ID
+	}
 }
 
 // observe adds the present use and returns each tenant's within the window.
