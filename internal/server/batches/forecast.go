@@ -217,15 +217,14 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		f.Text, f.lately = "Nobody is there to work on it now: when it is done is known once somebody comes.", true
 		return ForecastNobody
 	case nobody && b.Here > 0: // they came after it was made, or have done nothing so far
-		s.forecasts.renew(b.Pool, false)
+		s.forecasts.renew(b.Pool)
 		return ForecastUnknown
-	case refuted(x, result, now, since):
-		s.forecasts.renew(b.Pool, true)
+	case s.forecasts.refuted(b.Pool, b.Spec.ID, result, refuted(x, result, now, since)):
 		f.Text = "What came since contradicts the last forecast: a new one is being computed."
 		return ForecastPending
 	case !nobody && unknown && since >= enoughSeen,
 		!due.IsZero() && due.Before(now) && now.After(known.until):
-		s.forecasts.renew(b.Pool, false)
+		s.forecasts.renew(b.Pool)
 		return ForecastPending
 	case nobody:
 		return ForecastNobody
@@ -289,13 +288,14 @@ type forecasts struct {
 }
 
 type poolForecast struct {
-	result    *forecast.Result      // nil: none yet
-	completed map[crowd.BatchID]int // answers that its batches had when it was made
-	err       error                 // why the last one failed
-	until     time.Time             // it is good for so long
-	rest      time.Time             // until when none is made, so that they do not cost too much
-	wanted    bool                  // in the queue, or being computed
-	renewed   bool                  // before it had to be
+	result    *forecast.Result       // nil: none yet
+	completed map[crowd.BatchID]int  // answers that its batches had when it was made
+	refuted   map[crowd.BatchID]bool // those of which what came since contradicts it
+	err       error                  // why the last one failed
+	until     time.Time              // it is good for so long
+	rest      time.Time              // until when none is made, so that they do not cost too much
+	wanted    bool                   // in the queue, or being computed
+	renewed   bool                   // before it had to be
 }
 
 // ask returns a pool's last forecast, if there is one, and queues a new one when
@@ -315,12 +315,40 @@ func (f *forecasts) ask(pool crowd.PoolID) poolForecast {
 	return *x
 }
 
-// renew queues a new forecast of a pool, whose last one is known to be wrong by now; not
-// twice in a row, as the new one may be as wrong, unless it is known by what came since.
-func (f *forecasts) renew(pool crowd.PoolID, fresh bool) {
+// renew queues a new forecast of a pool, whose last one may be wrong by now; not twice in a
+// row, as the new one may be as wrong.
+func (f *forecasts) renew(pool crowd.PoolID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if x := f.list[pool]; x != nil && (fresh || !x.renewed) && !x.wanted && !f.batches.clock().Before(x.rest) {
+	if x := f.list[pool]; x != nil && !x.renewed {
+		f.again(pool, x)
+	}
+}
+
+// refuted reports whether a forecast of a batch is wrong, as it is known to be now or was
+// before, and queues another one of its pool. What was contradicted once is not shown again
+// if by and by it fits what came.
+func (f *forecasts) refuted(pool crowd.PoolID, id crowd.BatchID, of *forecast.Result, now bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := f.list[pool]
+	if x == nil || x.result != of { // there is another one already
+		return now
+	}
+	if now {
+		x.refuted[id] = true
+	}
+	if !x.refuted[id] {
+		return false
+	}
+	f.again(pool, x)
+	return true
+}
+
+// again queues a new forecast of a pool before it has to be, unless they cost too much by then.
+// f.mu is held.
+func (f *forecasts) again(pool crowd.PoolID, x *poolForecast) {
+	if !x.wanted && !f.batches.clock().Before(x.rest) {
 		x.renewed = true
 		f.want(pool, x)
 	}
@@ -380,7 +408,7 @@ func (f *forecasts) compute(ctx context.Context, pool crowd.PoolID) {
 	}
 	f.mu.Lock()
 	x := f.list[pool]
-	x.result, x.completed, x.err, x.wanted = result, completed(state), err, false
+	x.result, x.completed, x.refuted, x.err, x.wanted = result, completed(state), make(map[crowd.BatchID]bool), err, false
 	x.rest = now.Add(forecastShare * cost)
 	x.until = instant.Later(x.rest, now.Add(forecastEvery))
 	f.mu.Unlock()
