@@ -461,15 +461,16 @@ func (s *Accounts) Users(ctx context.Context, p *access.Principal, tenant crowd.
 	list, err := s.store.ListUsers(ctx, tenant, after, limit)
 	if err == nil && p.May(access.AccountsWholeUsers) != nil {
 		for i := range list {
-			s.hideOthers(p, &list[i])
+			s.hideOthers(p, access.AccountsUsers, &list[i])
 		}
 	}
 	return list, err
 }
 
-// hideOthers leaves out of a colleague what is of tenants that p does not act for.
-func (s *Accounts) hideOthers(p *access.Principal, u *store.User) {
-	others := func(t crowd.TenantID) bool { return !slices.Contains(p.Tenants(), t) }
+// hideOthers leaves out of a colleague what is of tenants for which p may not do what they do.
+func (s *Accounts) hideOthers(p *access.Principal, o access.Operation, u *store.User) {
+	own := p.TenantsWith(o.Needs)
+	others := func(t crowd.TenantID) bool { return !slices.Contains(own, t) }
 	u.Tenants = slices.DeleteFunc(slices.Clone(u.Tenants), others)
 	u.Roles = slices.DeleteFunc(slices.Clone(u.Roles), func(h store.HeldRole) bool { return h.Tenant != 0 && others(h.Tenant) })
 	u.Granted = slices.DeleteFunc(slices.Clone(u.Granted), func(g engine.Grant) bool { return others(g.Tenant) })

@@ -139,7 +139,7 @@ func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access
 	case crowd.CodeOf(err) == crowd.NotFound:
 		err = errNoUser
 	case err == nil:
-		s.hideOthers(p, &u)
+		s.hideOthers(p, access.AccountsGiveRole, &u)
 	}
 	return u, err
 }

@@ -60,14 +60,14 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 }
 
 // Fairness returns how evenly a pool's people were spread within the last time, with the
-// batches that had or were due most, up to a limit. Requesters see only what is their
-// tenants', and no point in which that is nothing.
+// batches that had or were due most, up to a limit. Who may see it of some tenants sees only
+// what is theirs, and no point in which that is nothing.
 func (s *Pools) Fairness(ctx context.Context, p *access.Principal, id crowd.PoolID, back time.Duration, limit int) (FairnessView, error) {
 	r, err := s.find(p, access.PoolsFairness, id)
 	if err != nil {
 		return FairnessView{}, err
 	}
-	whole, own := p.May(access.PoolsFairnessWhole) == nil, p.Tenants()
+	whole, own := p.May(access.PoolsFairnessWhole) == nil, p.TenantsWith(access.PoolsFairness.Needs)
 	v := s.control.fairness.view(id, s.cfg.Clock.Time(), back, func(t crowd.TenantID) bool { return whole || slices.Contains(own, t) })
 	if v.Whole = whole; !whole {
 		v.Now, v.Mean, v.Had, v.HadEver, v.Worked = unknownIndex, unknownIndex, hadIndex(nil), hadIndex(nil), 0

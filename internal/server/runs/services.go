@@ -243,13 +243,14 @@ func (s *Runs) view(ctx context.Context, id crowd.RunID) (*orchestrator.View, er
 	return v, err
 }
 
+// seenBy is what p sees of a service: of tenants, those of which they may see services.
 func seenBy(p *access.Principal, v ServiceView) ServiceView {
 	if p.May(access.ServicesWhole) == nil {
 		return v
 	}
 	all := v
 	v.Service.Tenants, v.ServiceLoad.Tenants = nil, make(map[crowd.TenantID]orchestrator.InLine)
-	for _, t := range p.Tenants() {
+	for _, t := range p.TenantsWith(access.ServicesList.Needs) {
 		if !all.Allows(t) {
 			continue
 		}
