@@ -20,6 +20,7 @@ type audit struct {
 	answered map[crowd.AssignmentID]bool
 	balance  map[engine.Account]crowd.Money
 	labelled map[crowd.TaskID]bool
+	known    map[crowd.TaskID]bool // with a known answer: handed out as checks, and to nobody twice
 	counted  map[crowd.BatchID]int
 }
 
@@ -27,7 +28,17 @@ func newAudit() *audit {
 	return &audit{
 		hands: map[crowd.AssignmentID]engine.Handout{}, holder: map[crowd.WorkerID]crowd.AssignmentID{},
 		given: map[crowd.TaskID][]crowd.WorkerID{}, answered: map[crowd.AssignmentID]bool{},
-		balance: map[engine.Account]crowd.Money{}, labelled: map[crowd.TaskID]bool{}, counted: map[crowd.BatchID]int{},
+		balance: map[engine.Account]crowd.Money{}, labelled: map[crowd.TaskID]bool{}, known: map[crowd.TaskID]bool{}, counted: map[crowd.BatchID]int{},
+	}
+}
+
+// know enters the tasks of a batch whose answer is known.
+func (a *audit) know(s *engine.Spec) {
+	if a == nil {
+		return
+	}
+	for n := range s.Known {
+		a.known[s.ID.Task(n)] = true
 	}
 }
 
@@ -38,7 +49,7 @@ func (a *audit) read(c *engine.Changes) error {
 		if err := a.putDown(e.Assignment); err != nil {
 			return err
 		}
-		if e.State == crowd.Returned || e.State == crowd.Expired { // it may come back to them
+		if (e.State == crowd.Returned || e.State == crowd.Expired) && !a.known[h.Task] { // it may come back to them
 			a.given[h.Task] = slices.DeleteFunc(a.given[h.Task], func(w crowd.WorkerID) bool { return w == h.Worker })
 		}
 	}
@@ -74,7 +85,9 @@ func (a *audit) read(c *engine.Changes) error {
 			return fmt.Errorf("%s got a second label", l.Task)
 		}
 		a.labelled[l.Task] = true
-		delete(a.given, l.Task)
+		if !a.known[l.Task] {
+			delete(a.given, l.Task)
+		}
 	}
 	for _, t := range c.Transfers {
 		if t.Amount <= 0 {
@@ -97,7 +110,7 @@ func (a *audit) read(c *engine.Changes) error {
 }
 
 func (a *audit) takeUp(h engine.Handout) error {
-	if a.labelled[h.Task] {
+	if a.labelled[h.Task] && !a.known[h.Task] {
 		return fmt.Errorf("%s was handed out after it had its label", h.Task)
 	}
 	if old, busy := a.holder[h.Worker]; busy {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -203,7 +204,7 @@ func TestTheBooksAreTheirDefinition(t *testing.T) {
 			if len(w.batches)%5 == 0 {
 				id += 1000
 			}
-			w.add(&Batch{ID: id, Priority: []float64{0, 1, 2, 0.3}[r.IntN(4)]}, 0, false, int32(1+r.IntN(9)))
+			w.add(&Batch{ID: id, Priority: []float64{0, 1, 2, 0.3}[r.IntN(4)]}, 0, label.Rule{}, int32(1+r.IntN(9)))
 		case len(w.open) == 0:
 		case what == 1:
 			i := w.open[r.IntN(len(w.open))]

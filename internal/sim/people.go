@@ -162,6 +162,9 @@ func (w *world) carryOn(who int32, h engine.Handout, had float64, mayVanish bool
 	p.gen++
 	p.doing, p.since, p.holds, p.batch = working, w.now, h, i
 	w.update(i, b.running+1, b.completed, b.planned)
+	if b.checks {
+		w.unread = readEvery // it may be a check, which is an answer more that the batch wants
+	}
 	w.working++
 	w.out.HandOuts++
 

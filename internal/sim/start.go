@@ -123,7 +123,7 @@ func (w *world) restoreBatch(s *Start, i int32) {
 	if !p.Deadline.IsZero() {
 		b.Deadline = p.Deadline.Sub(p.LaunchedAt)
 	}
-	w.add(&b, spec.Lease, spec.Rule.Most() > 1, int32(p.Planned))
+	w.add(&b, spec.Lease, spec.Rule, int32(p.Planned))
 	provisional := lists.Count(s.Snapshot.Batches[i].Assignments, func(a engine.AssignmentSnapshot) bool { return a.State == crowd.Provisional })
 	w.batches[i].provisional = int32(provisional)
 	w.update(i, 0, int32(p.Completed+provisional), int32(p.Planned))
@@ -195,6 +195,10 @@ func (a *audit) goOn(s *Start, holding []engine.Handout) {
 				a.given[x.Task] = append(a.given[x.Task], x.Worker)
 			}
 			a.answered[x.ID] = x.State.Answered()
+		}
+		a.know(&b.Spec)
+		for _, x := range b.Checked {
+			a.given[id.Task(x.N)] = append(a.given[id.Task(x.N)], x.Worker)
 		}
 		for _, n := range b.Labelled {
 			a.labelled[id.Task(n)] = true

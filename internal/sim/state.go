@@ -57,7 +57,8 @@ type batchState struct {
 	place       int32 // in world.open, -1 when it is not there
 	class       int32
 	endsItself  bool // when it has enough, before its last task is done
-	perWorker   bool // a task wants several answers, so its figures are each worker's own
+	perWorker   bool // several people answer a task, so its figures are each worker's own
+	checks      bool // some hand-outs are checks
 	running     int32
 	completed   int32 // provisional answers among them
 	provisional int32 // that do not count yet

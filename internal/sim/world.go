@@ -260,26 +260,27 @@ func (w *world) launch() {
 			spec.Known[n] = w.rightAnswer(kind, id.Task(n))
 		}
 	}
-	most := spec.Rule.Most()
 	budget, ok := spec.Reward.Times(spec.MostAnswers())
 	if !ok {
 		w.err = crowd.Fieldf("reward", "%d tasks at %s overflow", b.Tasks, spec.Reward)
 		return
 	}
 	spec.Budget = budget
+	w.audit.know(&spec)
 	if w.err = w.engine.Launch(w.time(), spec); w.err != nil {
 		return
 	}
 	b.ID = id
-	w.add(b, spec.Lease, most > 1, int32(b.Tasks*spec.Rule.Fewest()))
+	w.add(b, spec.Lease, spec.Rule, int32(b.Tasks*spec.Rule.Fewest()))
 }
 
 // add enters a batch that the engine has.
-func (w *world) add(b *Batch, lease time.Duration, perWorker bool, planned int32) {
+func (w *world) add(b *Batch, lease time.Duration, rule label.Rule, planned int32) {
 	i := int32(len(w.batches))
 	class := classOf(w.setup.SizeClasses(), b.Tasks)
 	w.batches = append(w.batches, batchState{
-		kind: int32(b.Kind), place: int32(len(w.open)), class: class, perWorker: perWorker, endsItself: b.Enough != nil,
+		kind: int32(b.Kind), place: int32(len(w.open)), class: class, endsItself: b.Enough != nil,
+		perWorker: rule.Most() > 1 || b.Checks != nil, checks: b.Checks != nil,
 		planned: planned, lease: int64(lease), id: b.ID, priority: cmp.Or(b.Priority, 1),
 	})
 	w.byID[b.ID] = i

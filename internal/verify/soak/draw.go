@@ -16,6 +16,8 @@ import (
 func drawn(seed uint64) *sim.Run {
 	d := draw{sim.NewStream(seed, 0, "soak").At(0)}
 	s := d.setup()
+	checks := draw{sim.NewStream(seed, 0, "soak checks").At(0)} // apart, so that all else of a seed stays as it was
+	checks.checks(s)
 	return &sim.Run{
 		Setup: s, Policy: d.policy(), Seed: seed, Rep: pick(&d, 0, 0, 3), Check: true,
 		Record: sim.Record{Samples: d.between(4, 40), Allocation: d.chance(0.5), Finished: true},
@@ -227,6 +229,24 @@ func (d *draw) batch(s *sim.Setup, name string) sim.Batch {
 		b.Grace = d.seconds(1, 300)
 	}
 	return b
+}
+
+// checks draws which batches have known tasks among the others, and how often these check people.
+func (d *draw) checks(s *sim.Setup) {
+	draw := func(b *sim.Batch) {
+		if len(s.Kinds[b.Kind].Answers) == 0 || !d.chance(0.2) { // without answers there is nothing to know
+			return
+		}
+		c := engine.Checks{First: pick(d, 0, engine.MinChecks, engine.MaxChecks, 0.05+d.upTo(0.4))}.Completed()
+		c.Least = pick(d, c.Least, c.First)
+		b.Checks, b.Known = &c, d.between(1, 12)
+	}
+	for i := range s.Batches {
+		draw(&s.Batches[i])
+	}
+	for i := range s.Flows {
+		draw(&s.Flows[i].Batch)
+	}
 }
 
 // enough draws what ends a batch by itself: one of its figures, or several.

@@ -175,8 +175,8 @@ func conserved(o *sim.Outcome) error {
 		switch {
 		case b.Answers > b.Planned || b.Planned > b.Wanted && b.Ended >= 0:
 			return fmt.Errorf("%s has %d answers of %d, and %d were wanted", b.Name, b.Answers, b.Planned, b.Wanted)
-		case b.Completed >= 0 && (b.Completed != b.Ended || b.Labelled != b.Tasks && !hadEnough(b)):
-			return fmt.Errorf("%s was completed at %s with %d labels of %d, and ended at %s", b.Name, b.Completed, b.Labelled, b.Tasks, b.Ended)
+		case b.Completed >= 0 && (b.Completed != b.Ended || b.Labelled != b.Tasks+b.Known && !hadEnough(b)):
+			return fmt.Errorf("%s was completed at %s with %d labels of %d, and ended at %s", b.Name, b.Completed, b.Labelled, b.Tasks+b.Known, b.Ended)
 		}
 	}
 	switch {
