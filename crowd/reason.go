@@ -26,6 +26,7 @@ const (
 	AlreadyDid        // the worker has already held every task that is left
 	AnsweredElsewhere // the worker answered what is left in another step
 	AnsweredEnough    // the worker has given as many answers to the batch as one person may
+	PausedByRule      // a quality rule of the batch has paused the worker
 	OtherBatchFirst   // the policy puts another batch first
 	NoWorkerReady     // nobody who may do it is waiting
 	NoTraining        // the batch trains newcomers, and its pool has no training
@@ -57,6 +58,7 @@ var reasonText = [reasonEnd][2]string{
 	AlreadyDid:        {"already_did", "every task left was already given to this worker"},
 	AnsweredElsewhere: {"answered_elsewhere", "what is left was answered by this worker in another step, and is for others"},
 	AnsweredEnough:    {"answered_enough", "this worker has given as many answers as one person may"},
+	PausedByRule:      {"paused_by_rule", "a quality rule of the batch keeps this worker from its tasks, until somebody lets them back in"},
 	OtherBatchFirst:   {"other_batch_first", "the scheduling policy puts other batches first"},
 	NoWorkerReady:     {"no_worker_ready", "nobody who may do it is waiting for work"},
 	NoTraining:        {"no_training", "it is for newcomers in training, and the pool has no training"},
@@ -97,6 +99,7 @@ var ofWorkers = map[Reason]string{
 	NotInvited:    "not named for the tasks that are left",
 	PoolFull:      "without a place inside: the pool is full",
 	Lent:          "lent to other pools",
+	PausedByRule:  "paused by a quality rule of the batch",
 	AlreadyDid:    "had every task that is left already",
 }
 

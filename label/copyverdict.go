@@ -146,6 +146,9 @@ func (f *copyFinder) pair(a, b int32) pair {
 	return pair{a: a, b: b}
 }
 
+// Wilson returns the bounds of 95 % of a share p, from 0 to 1, of n > 0 trials.
+func Wilson(p float64, n int) (low, high float64) { return wilson(p, float64(n), z95) }
+
 // wilson returns the bounds of a share p of n at z standard deviations.
 //
 // Source: Wilson 1927, "Probable inference, the law of succession, and statistical

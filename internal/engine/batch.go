@@ -39,6 +39,7 @@ type batch struct {
 	worked    time.Duration
 	held      heldTime               // but for training
 	checks    *checks                // nil: there are none
+	quality   *quality               // nil: it has no rules
 	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
 	posterior *posterior             // nil, unless the rule follows it
 	past      []PastReward           // in order of Last

@@ -54,6 +54,7 @@ type batchBook struct {
 	sufficedFor int  // so many tasks
 
 	growth
+	ruling
 	takenOver engine.TakenOver
 }
 
@@ -188,6 +189,9 @@ func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
 		return "answered enough"
 	case k.enough(b) != "":
 		return "enough labels"
+	case b.pausedBy(w) > 0:
+		k.seen["rule: refused"]++
+		return "paused by a rule"
 	}
 	return ""
 }
@@ -224,6 +228,9 @@ func (k *books) apply(ch *engine.Changes) error {
 		if err := k.progress(x); err != nil {
 			return fmt.Errorf("progress of %s: %w", x.Batch, err)
 		}
+	}
+	if err := k.ruled(ch); err != nil {
+		return err
 	}
 	served := slices.DeleteFunc(slices.Clone(ch.Served), func(h engine.Handout) bool { return !slices.Contains(ch.Handouts, h) }) // else taken back
 	for _, x := range ch.Handouts {
@@ -501,7 +508,7 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	if s.Escrow+s.Spent != b.funded {
 		return fmt.Errorf("%s left and %s spent of %s", s.Escrow, s.Spent, b.funded)
 	}
-	if err := cmp.Or(k.checkBudget(b, &s), k.checkShown(e, b)); err != nil {
+	if err := cmp.Or(k.checkBudget(b, &s), k.checkShown(e, b), k.checkRules(e, b)); err != nil {
 		return err
 	}
 	if b.open && s.Reason == crowd.BudgetSpent {

@@ -25,6 +25,8 @@ type Changes struct {
 	Progress    []Progress // the last state of each batch that changed
 	Gates       []GateChange
 	Reports     []Report
+	Actions     []Action // of quality rules
+	Undoings    []ActionUndone
 
 	// Served lists what went to workers who were waiting, and somebody has to tell
 	// those workers: hand-outs, which are in Handouts too, and what they have taken back.
@@ -38,7 +40,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings) == 0
 }
 
 // Handout is a task put into a worker's hands.

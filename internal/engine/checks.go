@@ -357,10 +357,11 @@ func (e *Engine) Checked(id crowd.BatchID) []Checked {
 
 // A CheckSnapshot is an assignment of a task with a known answer.
 type CheckSnapshot struct {
-	N       uint32 // of the task
-	Worker  crowd.WorkerID
-	Counted bool // it has an answer that counts
-	Right   bool // which is the known one
+	Assignment crowd.AssignmentID // needed only with Spec.Quality
+	N          uint32             // of the task
+	Worker     crowd.WorkerID
+	Counted    bool // it has an answer that counts
+	Right      bool // which is the known one
 }
 
 // restoreChecks takes in what people were checked with.

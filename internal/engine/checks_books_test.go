@@ -158,7 +158,7 @@ func (s *store) checked(id crowd.BatchID) (list []engine.CheckSnapshot) {
 		return cmp.Or(x.AnsweredAt.Compare(y.AnsweredAt), cmp.Compare(x.ID, y.ID))
 	})
 	for _, r := range rows {
-		list = append(list, engine.CheckSnapshot{N: r.Task.N(), Worker: r.Worker, Counted: r.Counted, Right: r.Counted && r.Key == s.known(id)[r.Task.N()]})
+		list = append(list, engine.CheckSnapshot{Assignment: r.ID, N: r.Task.N(), Worker: r.Worker, Counted: r.Counted, Right: r.Counted && r.Key == s.known(id)[r.Task.N()]})
 	}
 	return list
 }

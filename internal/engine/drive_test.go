@@ -124,6 +124,8 @@ func (w *world) exec(c command) error {
 		return w.revise(c)
 	case "take out":
 		return w.takeOut(c)
+	case "undo action":
+		return w.undoAction(c)
 	case "judge":
 		return w.judge(c)
 	case "add":

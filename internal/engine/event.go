@@ -103,6 +103,9 @@ func (e *Engine) run(now time.Time) {
 	}
 	e.queue = emptied(e.queue)
 	e.decisions = emptied(e.decisions)
+	if len(e.assessed) > 0 {
+		e.applyRules(now)
+	}
 	if len(e.judged) > 0 {
 		e.judge(now)
 	}
@@ -238,4 +241,7 @@ func (e *Engine) label(now time.Time, t *task, d *label.Decision) {
 	e.changes.Labels = append(e.changes.Labels, l)
 	b.labelled++
 	b.certainty += d.Confidence
+	if b.quality != nil {
+		e.noteLabel(t, d.Label)
+	}
 }

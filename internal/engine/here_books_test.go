@@ -13,6 +13,7 @@ func (k *books) here(b *batchBook) (n int, sure bool) {
 		case !x.on || x.training > 0 || who.Suspended || !holds(who, b.spec):
 		case slices.Contains(who.BlockedBy, b.spec.Tenant) || slices.Contains(who.StaffOf, b.spec.Tenant):
 		case len(who.Serves) > 0 && !slices.Contains(who.Serves, b.spec.Tenant):
+		case b.pausedBy(id) > 0:
 		default:
 			n++
 		}

@@ -67,6 +67,7 @@ func (e *Engine) newBatch(s Spec) *batch {
 	b.fewest = firstOf(s.Rule)
 	b.followAnswers()
 	b.useChecks()
+	b.useQuality()
 	if s.PerWorker > 0 {
 		b.gave = make(map[crowd.WorkerID]int)
 	}
@@ -124,6 +125,9 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 	}
 	if r := w.forWhom.bars(b.spec.Tenant); r != crowd.Eligible {
 		return r
+	}
+	if b.quality.paused(w.id) {
+		return crowd.PausedByRule
 	}
 	if !b.backlog.shared {
 		if _, ok := b.backlog.invited.lists[w.id]; !ok {

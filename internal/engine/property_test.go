@@ -92,6 +92,10 @@ func checkSeen(t *testing.T, seen happenings) {
 		"check: handed out", "check: held by several", "check: among tasks with an order", "check: labelled from the start", "check: answered, right true, counted true", "check: answered, right false, counted true", "check: answered, right true, counted false",
 		"added: with known answers",
 	)
+	for _, r := range plainRules {
+		want = append(want, "rule: "+r.When)
+	}
+	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone twice", "rule: paused with a task of the batch")
 	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "report", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}

@@ -52,6 +52,10 @@ type BatchSnapshot struct {
 	// Checked lists the assignments of the tasks with a known answer, in the order in which their
 	// answers came; needed only with Spec.Checks.
 	Checked []CheckSnapshot
+	// Actions lists what quality rules did, in order of their numbers, and Standings what those who have
+	// answered have shown; needed only with Spec.Quality.
+	Actions   []Action
+	Standings []Standing
 	// Answers lists counted answers to tasks with labels, the latest MaxEvidence of them, in
 	// the order of their ids; needed only with a rule that follows answers
 	// (label.Rule.FollowsAnswers).
@@ -147,6 +151,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	if spec.Open {
 		spec.Tasks, spec.Open = p.Tasks, p.Open
 	}
+	if err := CheckQuality(spec.Quality, spec.Checks != nil); err != nil {
+		return err
+	}
 	b := e.newBatch(spec)
 	b.past = s.Past
 	b.state, b.stopped = p.State, p.Stopped
@@ -179,6 +186,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		return err
 	}
 	if err := b.restoreChecks(s.Checked); err != nil {
+		return err
+	}
+	if err := b.restoreQuality(s); err != nil {
 		return err
 	}
 	e.add(b)

@@ -64,6 +64,9 @@ type Spec struct {
 	// Known holds the known answers, as their keys, by the numbers of their tasks; with Checks only.
 	Known map[uint32]string
 
+	// Quality lists the rules that act on those who do the batch, by what their answers show.
+	Quality []QualityRule
+
 	// TellsWho has the labels say whose answers they were made from (Label.By).
 	TellsWho bool
 
@@ -121,6 +124,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return err
 	}
 	if err := s.validChecks(); err != nil {
+		return err
+	}
+	if err := CheckQuality(s.Quality, s.Checks != nil); err != nil {
 		return err
 	}
 	if err := tooMany(int64(s.Tasks), s); err != nil {

@@ -22,6 +22,7 @@ type store struct {
 	labels   map[crowd.TaskID]engine.Label
 	removed  map[crowd.BatchID][]uint32
 	past     map[crowd.BatchID][]engine.PastReward
+	actions  map[crowd.BatchID][]engine.Action
 	duties   map[crowd.WorkerID]engine.Duty
 	funds    crowd.Money
 	retainer engine.Retainer
@@ -40,6 +41,7 @@ func newStore() *store {
 		labels:   make(map[crowd.TaskID]engine.Label),
 		removed:  make(map[crowd.BatchID][]uint32),
 		past:     make(map[crowd.BatchID][]engine.PastReward),
+		actions:  make(map[crowd.BatchID][]engine.Action),
 		duties:   make(map[crowd.WorkerID]engine.Duty),
 	}
 }
@@ -90,6 +92,12 @@ func (s *store) apply(ch *engine.Changes) {
 		if x.Was.Reward != 0 && !slices.ContainsFunc(s.past[x.Batch], known) {
 			s.past[x.Batch] = append(s.past[x.Batch], x.Was)
 		}
+	}
+	for _, x := range ch.Undoings {
+		s.actions[x.Batch][x.N-1].Undoing = x.Undoing
+	}
+	for _, x := range ch.Actions {
+		s.actions[x.Batch] = append(s.actions[x.Batch], x)
 	}
 	for _, x := range ch.Removals {
 		s.removed[x.Task.Batch()] = append(s.removed[x.Task.Batch()], x.Task.N())
@@ -154,6 +162,9 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 	}
 	if b.Spec.Checks != nil {
 		b.Spec.Known, b.Checked = s.known(id), s.checked(id)
+	}
+	if b.Spec.Quality != nil {
+		b.Actions, b.Standings = slices.Clone(s.actions[id]), s.standings(id)
 	}
 	if b.Spec.Rule.FollowsAnswers() {
 		b.Answers = s.evidence(id)

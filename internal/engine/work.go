@@ -425,6 +425,9 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	if t.isCheck {
 		b.score(a)
 	}
+	if b.quality != nil {
+		e.noteAnswer(a, at)
+	}
 	if b.posterior != nil {
 		e.follow(b.posterior, t, a.worker.id, a.key)
 	}

@@ -110,6 +110,9 @@ func (w *worker) barred(b *batch) crowd.Reason {
 	if b.gave != nil && b.gave[w.id] >= b.spec.PerWorker {
 		return crowd.AnsweredEnough
 	}
+	if b.quality.paused(w.id) {
+		return crowd.PausedByRule
+	}
 	return crowd.Eligible
 }
 

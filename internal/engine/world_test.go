@@ -32,9 +32,9 @@ var weights = []struct {
 	{"ready", 300}, {"submit", 180}, {"delay", 100}, {"deliver", 160}, {"submit again", 20}, {"submit another's", 10},
 	{"submit forgotten", 15}, {"submit nonsense", 3}, {"report what ended", 2}, {"return", 20}, {"skip", 15}, {"report", 10}, {"give back again", 10}, {"undo", 40}, {"undo what stands", 10}, {"count now", 4}, {"heartbeat", 20},
 	{"leave", 10}, {"tick", 70}, {"launch", 40}, {"pause", 12}, {"resume", 25}, {"cancel", 4}, {"end", 4}, {"edit", 15},
-	{"revise", 25}, {"take out", 15}, {"add", 12}, {"judge", 10},
+	{"revise", 25}, {"take out", 15}, {"add", 12}, {"judge", 10}, {"undo action", 15},
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
-	{"worker", 30}, {"suspend", 9}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
+	{"worker", 30}, {"suspend", 11}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
 	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
 	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4},
 }
@@ -58,7 +58,7 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out", "undo action"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
@@ -211,6 +211,7 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 		s.Grace = time.Duration(1+r.IntN(150)) * time.Second
 	}
 	w.know(&s, r)
+	w.rule(&s, r)
 	return s
 }
 

@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
+)
+
+// Action is what a quality rule did.
+type Action struct {
+	Batch   crowd.BatchID
+	N       uint32 // among those in the batch, from 1
+	Worker  crowd.WorkerID
+	At      time.Time
+	Rule    int // from 1
+	When    string
+	Kind    ActionKind
+	Text    string // of a warning
+	Figures Figures
+	Undoing
+}
+
+// Undoing is how an action was undone.
+type Undoing struct {
+	UndoneAt time.Time // zero: it was not
+	UndoneBy crowd.WorkerID
+	// From is the number of the first assignment in the batch that counts for the person's
+	// figures from then on, and After the actions that the batch had then: later ones count.
+	From, After uint32
+}
+
+// ActionUndone says that an action was undone.
+type ActionUndone struct {
+	Batch crowd.BatchID
+	N     uint32
+	Undoing
+}
+
+// Standing is what is kept of somebody's answers to a batch with quality rules: those that count, of
+// assignments from the latest Undoing.From on.
+type Standing struct {
+	Worker   crowd.WorkerID
+	Answers  int
+	Took     time.Duration // in all, in whole microseconds each
+	Labelled int           // answers to tasks with labels, but for checks
+	Agreed   int           // of them, those that are the label
+}
+
+// quality is what a batch with rules knows of people.
+type quality struct {
+	rules []qualityRule
+	of    map[crowd.WorkerID]*standing
+	acts  []act
+}
+
+// act is an action, as far as it is needed to undo it.
+type act struct {
+	worker crowd.WorkerID
+	undone bool
+}
+
+// standing is what the rules of a batch know of somebody.
+type standing struct {
+	Standing
+	checks, wrong int
+	drift         float64
+	from          uint32 // number of the first assignment that counts
+	acted         uint32 // a bit for each rule
+	paused        uint32 // the number of the action that paused them; 0: they are not
+	changed       bool   // they are in Engine.assessed
+}
+
+// assessed names somebody whose figures have changed.
+type assessed struct {
+	batch  crowd.BatchID
+	worker crowd.WorkerID
+}
+
+// useQuality begins the rules of a batch, which are valid.
+func (b *batch) useQuality() {
+	if len(b.spec.Quality) == 0 {
+		return
+	}
+	rules, err := compileQuality(b.spec.Quality, b.spec.Checks != nil)
+	if err != nil {
+		panic("engine: " + err.Error())
+	}
+	b.quality = &quality{rules: rules, of: make(map[crowd.WorkerID]*standing)}
+}
+
+// paused reports whether a rule keeps somebody from a batch.
+func (q *quality) paused(w crowd.WorkerID) bool {
+	if q == nil {
+		return false
+	}
+	s := q.of[w]
+	return s != nil && s.paused > 0
+}
+
+// person returns what is known of somebody.
+func (q *quality) person(w crowd.WorkerID) *standing {
+	s := q.of[w]
+	if s == nil {
+		s = &standing{Standing: Standing{Worker: w}}
+		q.of[w] = s
+	}
+	return s
+}
+
+// figures are what s says.
+func (s *standing) figures() Figures {
+	f := Figures{Answers: s.Answers, Checks: s.checks, Wrong: s.wrong, Drift: s.drift}
+	share := func(of, all int) *float64 {
+		if all == 0 {
+			return nil
+		}
+		x := float64(of) / float64(all)
+		return &x
+	}
+	f.Accuracy, f.Agreement = share(s.checks-s.wrong, s.checks), share(s.Agreed, s.Labelled)
+	if f.Accuracy != nil {
+		low, high := label.Wilson(*f.Accuracy, s.checks)
+		f.AccuracyLow, f.AccuracyHigh = &low, &high
+	}
+	if s.Answers > 0 {
+		mean := s.Took.Seconds() / float64(s.Answers)
+		f.Seconds = &mean
+	}
+	return f
+}
+
+// check enters an answer to a check.
+func (s *standing) check(right bool) {
+	s.checks++
+	s.drift = math.Max(0, s.drift-driftAllowance)
+	if !right {
+		s.wrong++
+		s.drift += 1
+	}
+}
+
+// assess says that somebody's figures have changed.
+func (e *Engine) assess(b *batch, s *standing) {
+	if !s.changed {
+		s.changed = true
+		e.assessed = append(e.assessed, assessed{b.spec.ID, s.Worker})
+	}
+}
+
+// noteAnswer enters an answer that counts, which came at a time, for the rules of its batch.
+func (e *Engine) noteAnswer(a *assignment, at time.Time) {
+	b := a.task.batch
+	s := b.quality.person(a.worker.id)
+	if a.n < s.from {
+		return
+	}
+	s.Answers++
+	s.Took += took(a.at, at, b.spec.Lease)
+	if a.task.isCheck {
+		s.check(a.key == b.backlog.known[a.task.n])
+	}
+	e.assess(b, s)
+}
+
+// took is how long somebody had a task, at most as long as the lease. Times are kept to the
+// microsecond, so that it is the same after a restart.
+func took(from, to time.Time, lease time.Duration) time.Duration {
+	return min(max(time.Duration(to.UnixMicro()-from.UnixMicro())*time.Microsecond, 0), lease)
+}
+
+// noteLabel enters that a task has its label, for the rules of its batch.
+func (e *Engine) noteLabel(t *task, value string) {
+	q := t.batch.quality
+	for _, a := range t.given[:t.counted] {
+		s := q.person(a.worker.id)
+		if a.n < s.from {
+			continue
+		}
+		s.Labelled++
+		if a.key == value {
+			s.Agreed++
+		}
+		e.assess(t.batch, s)
+	}
+}
+
+// applyRules has the rules of batches act on those whose figures have changed.
+func (e *Engine) applyRules(now time.Time) {
+	for _, x := range e.assessed {
+		b := e.batches[x.batch]
+		if b == nil || !b.state.Open() || b.quality == nil {
+			continue
+		}
+		s := b.quality.person(x.worker)
+		s.changed = false
+		f := s.figures()
+		values := f.values()
+		for i := range b.quality.rules {
+			r := &b.quality.rules[i]
+			if s.acted&(1<<i) != 0 || r.do == PausePerson && s.paused > 0 {
+				continue
+			}
+			holds, err := r.when.Eval(values)
+			if err != nil { // every name has its value
+				panic("engine: " + err.Error())
+			}
+			if !holds {
+				continue
+			}
+			s.acted |= 1 << i
+			b.quality.acts = append(b.quality.acts, act{worker: x.worker})
+			n := uint32(len(b.quality.acts))
+			if r.do == PausePerson {
+				s.paused = n
+			}
+			e.changes.Actions = append(e.changes.Actions, Action{
+				Batch: x.batch, N: n, Worker: x.worker, At: now, Rule: i + 1, When: r.When, Kind: r.do, Text: r.text, Figures: f,
+			})
+		}
+	}
+	e.assessed = emptied(e.assessed)
+}
+
+// UndoAction undoes what a rule of a running batch did to somebody: whoever it paused may get tasks of the
+// batch again, and a warning that they have not seen is not shown. They start anew: their figures begin at
+// nothing, and all rules may act on them again. by is who undoes it.
+func (e *Engine) UndoAction(now time.Time, id crowd.BatchID, n uint32, by crowd.WorkerID) error {
+	b, err := e.launched(id)
+	if err != nil {
+		return err
+	}
+	q := b.quality
+	if q == nil || n < 1 || int(n) > len(q.acts) {
+		return &crowd.Error{Code: crowd.NotFound, Field: "action", Message: fmt.Sprintf("%s has no action %d", id, n)}
+	}
+	done := &q.acts[n-1]
+	if done.undone {
+		return crowd.Errorf(crowd.Conflict, "action %d was undone before", n)
+	}
+	done.undone = true
+	u := Undoing{UndoneAt: now, UndoneBy: by, From: b.log.next(), After: uint32(len(q.acts))}
+	q.person(done.worker).startAnew(n, &u)
+	e.changes.Undoings = append(e.changes.Undoings, ActionUndone{Batch: id, N: n, Undoing: u})
+	e.mayServe(b)
+	e.run(now)
+	return nil
+}
+
+// startAnew forgets what s has shown, as action n was undone.
+func (s *standing) startAnew(n uint32, u *Undoing) {
+	paused, changed := s.paused, s.changed
+	if paused == n {
+		paused = 0
+	}
+	*s = standing{Standing: Standing{Worker: s.Worker}, from: u.From, paused: paused, changed: changed}
+}
+
+// restoreQuality takes in what the rules of a batch did, and what they go by.
+func (b *batch) restoreQuality(s *BatchSnapshot) error {
+	q := b.quality
+	if q == nil {
+		if len(s.Actions) > 0 {
+			return errors.New("it has no quality rules, but these have acted")
+		}
+		return nil
+	}
+	anew := make(map[crowd.WorkerID]*Undoing) // the latest
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		if int(a.N) != i+1 || a.Rule < 1 || a.Rule > len(q.rules) {
+			return fmt.Errorf("action %d, of rule %d, is out of order", a.N, a.Rule)
+		}
+		q.acts = append(q.acts, act{worker: a.Worker, undone: !a.UndoneAt.IsZero()})
+		if last := anew[a.Worker]; !a.UndoneAt.IsZero() && (last == nil || a.From > last.From || a.From == last.From && a.After > last.After) {
+			anew[a.Worker] = &a.Undoing
+		}
+	}
+	for i := range s.Actions {
+		a := &s.Actions[i]
+		p, last := q.person(a.Worker), anew[a.Worker]
+		if last != nil {
+			p.from = last.From
+		}
+		if last == nil || a.N > last.After {
+			p.acted |= 1 << (a.Rule - 1)
+		}
+		if a.Kind == PausePerson && a.UndoneAt.IsZero() {
+			p.paused = a.N
+		}
+	}
+	for _, x := range s.Standings {
+		q.person(x.Worker).Standing = x
+	}
+	for _, x := range s.Checked {
+		if p := q.person(x.Worker); x.Counted && x.Assignment.N() >= p.from {
+			p.check(x.Right)
+		}
+	}
+	return nil
+}
+
+// Acted is what the rules of a running batch know of somebody.
+type Acted struct {
+	Worker  crowd.WorkerID
+	Figures Figures
+	Paused  uint32 // the number of the action that paused them; 0: they are not
+}
+
+// Figures lists what the quality rules of a running batch know of those who have answered or
+// were acted on, in order of their ids.
+func (e *Engine) Figures(id crowd.BatchID) []Acted {
+	b := e.batches[id]
+	if b == nil || b.quality == nil {
+		return nil
+	}
+	list := make([]Acted, 0, len(b.quality.of))
+	for _, w := range slices.SortedFunc(maps.Keys(b.quality.of), cmp.Compare[crowd.WorkerID]) {
+		s := b.quality.of[w]
+		if s.Answers > 0 || s.acted > 0 || s.from > 0 || s.paused > 0 {
+			list = append(list, Acted{w, s.figures(), s.paused})
+		}
+	}
+	return list
+}

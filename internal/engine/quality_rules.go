@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/similarity"
+)
+
+// A QualityRule acts on somebody whose answers to a batch give reason to: when the condition
+// holds of their figures, the action is taken. It acts once on each person, and again only
+// after one of the actions on them was undone.
+type QualityRule struct {
+	When string `json:"when"` // a condition over FigureNames
+	Do   string `json:"do"`   // `warn "TEXT"` or `pause`
+}
+
+// The bounds of the rules of one batch.
+const (
+	MaxQualityRules = 20
+	MaxWarning      = 500 // characters of the text of a warning
+)
+
+// driftAllowance is what is taken from somebody's drift with each answer to a check, k of a
+// CUSUM: halfway between one wrong answer in ten, which is usual, and four in ten, which is not.
+// Source: Page 1954, "Continuous inspection schemes".
+const driftAllowance = 0.25
+
+// Figures is what somebody's answers to a batch have shown, since the last time that an
+// action on them was undone. Nil: there is nothing yet to tell it from.
+type Figures struct {
+	Answers      int      `json:"answers"` // that count
+	Checks       int      `json:"checks"`  // of them, to checks
+	Wrong        int      `json:"wrong"`   // of the checks
+	Drift        float64  `json:"drift"`
+	Accuracy     *float64 `json:"accuracy,omitempty"`
+	AccuracyLow  *float64 `json:"accuracy_low,omitempty"`
+	AccuracyHigh *float64 `json:"accuracy_high,omitempty"`
+	Agreement    *float64 `json:"agreement,omitempty"`
+	Seconds      *float64 `json:"seconds,omitempty"`
+}
+
+// FigureNames lists what the conditions of quality rules may use.
+func FigureNames() []condition.Name {
+	number := func(name, unit, doc string) condition.Name {
+		return condition.Name{Name: name, Type: condition.Number, Unit: unit, Doc: doc}
+	}
+	return []condition.Name{
+		number("answers", "answers", "of the person to the batch that count, those to checks among them"),
+		number("seconds", "s", "mean time from getting a task to answering it; not known before the first answer counts"),
+		number("agreement", "0 to 1", "share of the tasks with a label that they answered in which they gave the label, checks left out; not known before there is one"),
+		number("checks", "answers", "to checks that count"),
+		number("wrong", "answers", "to checks that are not the known answer"),
+		number("accuracy", "0 to 1", "share of the answers to checks that are right; not known before the first"),
+		number("accuracy_low", "0 to 1", "the lower bound of accuracy (Wilson, 95 %)"),
+		number("accuracy_high", "0 to 1", "the upper bound of accuracy (Wilson, 95 %)"),
+		number("drift", "answers", "how much more often than one time in four they were wrong lately: each wrong answer to a check adds 0.75, each right one takes 0.25, never below 0 (CUSUM)"),
+	}
+}
+
+// needsChecks are the figures that only checks tell.
+var needsChecks = []string{"checks", "wrong", "accuracy", "accuracy_low", "accuracy_high", "drift"}
+
+// values gives each name its value.
+func (f *Figures) values() map[string]any {
+	known := func(x *float64) float64 {
+		if x == nil {
+			return condition.NotKnown()
+		}
+		return *x
+	}
+	return map[string]any{
+		"answers": f.Answers, "seconds": known(f.Seconds), "agreement": known(f.Agreement), "checks": f.Checks, "wrong": f.Wrong,
+		"accuracy": known(f.Accuracy), "accuracy_low": known(f.AccuracyLow), "accuracy_high": known(f.AccuracyHigh), "drift": f.Drift,
+	}
+}
+
+// ActionKind is what a quality rule does.
+type ActionKind string
+
+// The kinds of action.
+const (
+	Warn        ActionKind = "warn"  // the person is shown a text, once
+	PausePerson ActionKind = "pause" // they get no more tasks of the batch
+)
+
+// qualityRule is a rule, ready to use.
+type qualityRule struct {
+	QualityRule
+	when *condition.Condition
+	do   ActionKind
+	text string
+}
+
+// CheckQuality checks the rules of a batch, with checks or without. The error is Invalid, its field
+// "quality", or crowd.Errors with all that is wrong.
+func CheckQuality(rules []QualityRule, checks bool) error {
+	_, err := compileQuality(rules, checks)
+	return err
+}
+
+func compileQuality(rules []QualityRule, checks bool) ([]qualityRule, error) {
+	if len(rules) > MaxQualityRules {
+		return nil, crowd.Fieldf("quality", "at most %d rules, not %d", MaxQualityRules, len(rules))
+	}
+	names := FigureNames()
+	list := make([]qualityRule, len(rules))
+	var wrong crowd.Errors
+	refuse := func(i int, part, format string, args ...any) {
+		wrong = append(wrong, crowd.Fieldf("quality", "rule %d, %q, %s", i+1, part, fmt.Sprintf(format, args...)))
+	}
+	for i, r := range rules {
+		when, err := condition.Compile(r.When, names)
+		if err == nil {
+			err = when.Defined()
+		}
+		if err != nil {
+			refuse(i, "when", "%s", err)
+		} else if lacks := slices.IndexFunc(when.Uses(), func(n condition.Name) bool { return slices.Contains(needsChecks, n.Name) }); lacks >= 0 && !checks {
+			refuse(i, "when", "%s is known by checks, and the batch has none: it has answers, seconds and agreement", when.Uses()[lacks].Name)
+		}
+		do, text, err := parseQualityAction(r.Do)
+		if err != nil {
+			refuse(i, "do", "%s", err)
+		}
+		list[i] = qualityRule{QualityRule: r, when: when, do: do, text: text}
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// parseQualityAction reads `warn "TEXT"`, in quotes of either kind, or `pause`.
+func parseQualityAction(text string) (ActionKind, string, error) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	rest = strings.TrimSpace(rest)
+	switch kind := ActionKind(word); {
+	case kind == PausePerson && rest != "":
+		return "", "", fmt.Errorf("%q is left over after %q", rest, word)
+	case kind == PausePerson:
+		return kind, "", nil
+	case kind == Warn:
+		return quoted(rest)
+	}
+	if meant := similarity.DidYouMean(word, []string{string(Warn), string(PausePerson)}); meant != "" {
+		return "", "", fmt.Errorf("there is no %q%s", word, meant)
+	}
+	return "", "", errors.New(`write warn "TEXT" or pause`)
+}
+
+// quoted reads the text of a warning.
+func quoted(text string) (ActionKind, string, error) {
+	n := len(text)
+	if n < 2 || text[0] != '"' && text[0] != '\'' || text[n-1] != text[0] {
+		return "", "", errors.New(`the text of a warning stands in quotes: warn "TEXT"`)
+	}
+	text = strings.TrimSpace(text[1 : n-1])
+	switch n := utf8.RuneCountInString(text); {
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return "", "", errors.New("the text of a warning is not text in UTF-8")
+	case n < 1 || n > MaxWarning:
+		return "", "", fmt.Errorf("the text of a warning has 1 to %d characters, not %d", MaxWarning, n)
+	}
+	return Warn, text, nil
+}

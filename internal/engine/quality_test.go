@@ -1,0 +1,50 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+func TestQualityRulesAreChecked(t *testing.T) {
+	t.Parallel()
+	const pause = "pause"
+	for _, tc := range []struct {
+		when, do string
+		checks   bool
+		want     string // "": it is taken
+	}{
+		{"accuracy_high < 0.7", pause, true, ""},
+		{"answers > 20 and agreement < 0.5 || seconds < 2", ` warn "Please look twice." `, false, ""},
+		{"drift > 3", `warn 'say "yes" only if you see it'`, true, ""},
+		{"accuracy < 0.7", pause, false, `rule 1, "when", accuracy is known by checks, and the batch has none: it has answers, seconds and agreement`},
+		{"seconds < 2 or drift > 1", pause, false, "drift is known by checks"},
+		{"acuracy < 0.7", pause, true, `column 1: there is no "acuracy"; did you mean "accuracy"?`},
+		{"karma < 0.7", pause, true, `there is no "karma"`},
+		{"answers", pause, true, "a condition is true or false"},
+		{"1/0 > answers", pause, true, `rule 1, "when", column 3`},
+		{"", pause, true, "the condition is empty"},
+		{"answers > 1", "pause now", true, `rule 1, "do", "now" is left over after "pause"`},
+		{"answers > 1", "warm \"x\"", true, `there is no "warm"; did you mean "warn"?`},
+		{"answers > 1", "take them back", true, `write warn "TEXT" or pause`},
+		{"answers > 1", "", true, `write warn "TEXT" or pause`},
+		{"answers > 1", "warn look twice", true, `the text of a warning stands in quotes`},
+		{"answers > 1", `warn "look twice'`, true, `the text of a warning stands in quotes`},
+		{"answers > 1", `warn " "`, true, `1 to 500 characters, not 0`},
+		{"answers > 1", `warn "` + strings.Repeat("ä", 501) + `"`, true, `1 to 500 characters, not 501`},
+		{"answers > 1", "warn \"\xff\"", true, `not text in UTF-8`},
+	} {
+		err := engine.CheckQuality([]engine.QualityRule{{When: tc.when, Do: tc.do}}, tc.checks)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%q, %q: %v, want %q", tc.when, tc.do, err, tc.want)
+		}
+	}
+	if err := engine.CheckQuality(make([]engine.QualityRule, 21), true); err == nil || !strings.Contains(err.Error(), "at most 20 rules, not 21") {
+		t.Errorf("21 rules: %v", err)
+	}
+	err := engine.CheckQuality([]engine.QualityRule{{When: "x > 1", Do: "no"}, {When: "answers > 1", Do: "nothing"}}, true)
+	if n := strings.Count(err.Error(), "rule "); n != 3 {
+		t.Errorf("of three errors %d are told: %v", n, err)
+	}
+}
