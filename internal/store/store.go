@@ -42,6 +42,7 @@ type Store interface {
 	Batches
 	Results
 	Reports
+	QualityActions
 	Ledger
 	Flows
 	Services

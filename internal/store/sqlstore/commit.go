@@ -74,7 +74,7 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.accounts(); err != nil {
 			return err
 		}
-		for _, step := range [...]func(*engine.Changes) error{w.duties, w.revisions, w.removals, w.reports} {
+		for _, step := range [...]func(*engine.Changes) error{w.duties, w.revisions, w.removals, w.reports, w.actions, w.undoings} {
 			if err := step(c); err != nil {
 				return err
 			}

@@ -75,6 +75,7 @@ var personal = []personalTable{
 		`update reports set body = '' where worker = $1`}},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
 	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body`),
+	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, figures, seen_at, undone_at`),
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
 	stays("ledger", `(author = $1 or source = 10 * $1 + 3 or target = 10 * $1 + 3)`, `id, entered_at, kind, source, target, amount, assignment, note`),

@@ -175,6 +175,14 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 			return err
 		}
 	}
+	if len(b.Spec.Quality) > 0 {
+		if into.Actions, err = qualityActions.list(ctx, q, `where q.batch = $1 order by q.number`, b.Spec.ID); err != nil {
+			return err
+		}
+		if into.Standings, err = standings(ctx, q, &b.Spec, first, last); err != nil {
+			return err
+		}
+	}
 	if b.Spec.Rule.FollowsAnswers() {
 		if into.Answers, err = evidence(ctx, q, first, last); err != nil {
 			return err
@@ -241,10 +249,10 @@ func known(ctx context.Context, q querier, first, last int64) (map[uint32]string
 func checked(ctx context.Context, q querier, first, last int64) ([]engine.CheckSnapshot, error) {
 	return list(ctx, q, func(r row, x *engine.CheckSnapshot) error {
 		var task int64
-		err := r.Scan(&task, &x.Worker, &x.Counted, &x.Right)
+		err := r.Scan(&x.Assignment, &task, &x.Worker, &x.Counted, &x.Right)
 		x.N = uint32(task)
 		return err
-	}, `select a.task, a.worker, a.counted, a.counted and a.answer_key = t.gold from annotations a join tasks t on t.id = a.task
+	}, `select a.id, a.task, a.worker, a.counted, a.counted and a.answer_key = t.gold from annotations a join tasks t on t.id = a.task
 		where a.id >= $1 and a.id <= $2 and t.gold <> '' order by a.ended_at, a.id`, first, last)
 }
 

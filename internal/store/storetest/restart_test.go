@@ -56,7 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -133,6 +133,7 @@ type seen struct {
 	Counts  engine.Counts
 	Undo    map[crowd.WorkerID][]engine.Undoable
 	Checked map[crowd.BatchID][]engine.Checked
+	Figures map[crowd.BatchID][]engine.Acted
 	OnCall  onCall
 }
 
@@ -141,7 +142,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	ok(t, e.Check())
 	v := seen{
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
-		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e), Checked: make(map[crowd.BatchID][]engine.Checked),
+		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e), Checked: make(map[crowd.BatchID][]engine.Checked), Figures: make(map[crowd.BatchID][]engine.Acted),
 	}
 	if s.streaming() { // since when an open batch has something to do is not kept
 		v.OnCall.OldestWait = 0
@@ -160,6 +161,13 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 			for _, x := range v.Checked[id] {
 				s.did["checks compared"] += x.Right
 				s.did["wrong checks compared"] += x.Wrong
+			}
+			v.Figures[id] = e.Figures(id)
+			for _, x := range v.Figures[id] {
+				s.did["figures compared"]++
+				if x.Paused > 0 {
+					s.did["paused by a rule compared"]++
+				}
 			}
 			v.Batch[id] = why
 			s.did["refused elsewhere"] += why.Workers[crowd.AnsweredElsewhere]
@@ -261,6 +269,9 @@ func (s *site) launch(t *testing.T) {
 	if !directed && len(s.batches)%3 > 0 {
 		spec.Checks = &engine.Checks{First: 0.5, Least: 0.25}
 	}
+	if spec.Checks != nil {
+		spec.Quality = []engine.QualityRule{{When: "drift > 0.5 or agreement < 0.9", Do: "pause"}, {When: "seconds > 20", Do: `warn "so slow"`}}
+	}
 	for i := range list {
 		if spec.Checks != nil && i%3 == 1 {
 			list[i].Gold = "cat"
@@ -315,6 +326,12 @@ func (s *site) manage(t *testing.T) {
 		}
 	case 12:
 		err = s.add(t, id)
+	case 13, 14:
+		if err = s.engine.UndoAction(s.clock, id, 1+uint32(s.IntN(2)), s.people[0]); err == nil {
+			s.did["action undone"]++
+		} else if code := crowd.CodeOf(err); code == crowd.Conflict || code == crowd.NotFound {
+			err = nil // it was undone, or there is none
+		}
 	default:
 		err = s.engine.StopBatch(s.clock, id, s.IntN(4) == 0)
 	}

@@ -91,6 +91,7 @@ var methods = map[string]func(*testing.T, *world){
 	"PutStates": testPutStates, "PoolStates": testPoolStates,
 	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations, "Known": testKnown,
 	"Annotations": testAnnotations, "Labels": testLabels, "Answers": testAnswers, "Assigned": testAssigned, "TaskResults": testTaskResults, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations, "ListReports WorkerReports PutReply": testReports,
+	"ListQualityActions UnseenActions SeeAction": testQualityActions,
 	"Deposit": testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
 	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,

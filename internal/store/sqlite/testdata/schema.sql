@@ -76,7 +76,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '');
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '');
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
     call        bigint not null references calls (id),
@@ -335,6 +335,24 @@ CREATE TABLE push_subscriptions (
     created_at bigint not null
 );
 CREATE INDEX push_subscriptions_by_worker on push_subscriptions (worker, id);
+CREATE TABLE quality_actions (
+    batch       bigint not null references batches (id),
+    number      bigint not null, -- among those in the batch, from 1
+    worker      bigint not null,
+    acted_at    bigint not null,
+    rule        bigint not null, -- from 1
+    holds       text   not null, -- the rule's condition
+    kind        text   not null,
+    body        text   not null, -- of a warning
+    figures     text   not null, -- that the condition was of
+    seen_at     bigint not null default 0, -- by the worker
+    undone_at   bigint not null default 0,
+    undone_by   bigint not null default 0,
+    counts_from bigint not null default 0, -- assignments of the worker from this number on count from then on
+    acts_after  bigint not null default 0, -- and actions after this number
+    primary key (batch, number)
+);
+CREATE INDEX quality_actions_by_worker on quality_actions (worker);
 CREATE TABLE quotas ( -- those that are not the default
     tenant bigint not null references tenants (id),
     quota  text   not null,

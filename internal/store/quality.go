@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+)
+
+// QualityAction is what a quality rule of a batch did to somebody.
+type QualityAction struct {
+	engine.Action
+	WorkerName   string // "": nobody knows them any more
+	BatchName    string
+	UndoneByName string    // "": it was not undone
+	SeenAt       time.Time // by the worker; zero: they have not said so
+}
+
+// QualityActions keeps what quality rules did. What they do, and that it is undone, comes by Commit.
+type QualityActions interface {
+	// ListQualityActions returns up to limit actions in a batch with numbers above after, in
+	// their order.
+	ListQualityActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) ([]QualityAction, error)
+	// UnseenActions returns the oldest actions on a worker that they have not seen, and that
+	// were not undone, in running batches.
+	UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]QualityAction, error)
+	// SeeAction keeps when a worker saw an action on them; the first time stays. One that is
+	// not on them is NotFound.
+	SeeAction(ctx context.Context, worker crowd.WorkerID, id crowd.BatchID, n uint32, at time.Time) error
+}

@@ -1,0 +1,71 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// testQualityActions: what rules did comes by Commit, is listed to its tenant only, and told to the
+// worker until they have seen it, or until it is undone or the batch ends.
+func testQualityActions(t *testing.T, w *world) {
+	w.history(t)
+	at, half := w.now.Add(4*time.Hour), 0.5
+	who, other := w.workers[0], w.workers[1]
+	act := func(n uint32, worker crowd.WorkerID, kind engine.ActionKind, text string) engine.Action {
+		return engine.Action{Batch: w.batch, N: n, Worker: worker, At: at.Add(time.Duration(n) * time.Minute), Rule: int(n), When: "wrong > 1", Kind: kind, Text: text,
+			Figures: engine.Figures{Answers: 3, Checks: 2, Wrong: 1, Drift: 0.75, Accuracy: &half}}
+	}
+	actions := []engine.Action{act(1, who, engine.Warn, "look \u4e2d"), act(2, other, engine.PausePerson, ""), act(3, who, engine.PausePerson, "")}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Actions: actions[:2]}))
+	ok(t, w.Commit(w.ctx, &engine.Changes{Actions: actions[2:]}))
+	w.unchanged(t, func() {
+		if w.Commit(w.ctx, &engine.Changes{Actions: actions[2:]}) == nil {
+			t.Error("an action is kept twice")
+		}
+	})
+	name := func(id crowd.WorkerID) string { return must(w.User(w.ctx, id))(t).Name }
+	batch := must(w.Batch(w.ctx, w.mine, w.batch))(t).Name
+	want := make([]store.QualityAction, len(actions))
+	for i, a := range actions {
+		want[i] = store.QualityAction{Action: a, WorkerName: name(a.Worker), BatchName: batch}
+	}
+	lists := func(tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) []store.QualityAction {
+		t.Helper()
+		return must(w.ListQualityActions(w.ctx, tenant, id, after, limit))(t)
+	}
+	unseen := func(worker crowd.WorkerID, limit int) []store.QualityAction {
+		t.Helper()
+		return must(w.UnseenActions(w.ctx, worker, limit))(t)
+	}
+	same(t, "all", lists(w.mine, w.batch, 0, 9), want)
+	same(t, "the first", lists(w.mine, w.batch, 0, 1), want[:1])
+	same(t, "those after it", lists(w.mine, w.batch, 1, 9), want[1:])
+	same(t, "of another tenant", lists(w.other, w.batch, 0, 9), nil)
+	same(t, "of another batch", lists(w.mine, 99, 0, 9), nil)
+	same(t, "unseen", unseen(who, 9), []store.QualityAction{want[0], want[2]})
+	same(t, "the oldest unseen", unseen(who, 1), want[:1])
+
+	refused(t, w.SeeAction(w.ctx, other, w.batch, 1, at), crowd.NotFound)
+	refused(t, w.SeeAction(w.ctx, who, 99, 1, at), crowd.NotFound)
+	refused(t, w.SeeAction(w.ctx, who, w.batch, 9, at), crowd.NotFound)
+	want[0].SeenAt = at.Add(time.Hour)
+	ok(t, w.SeeAction(w.ctx, who, w.batch, 1, want[0].SeenAt))
+	ok(t, w.SeeAction(w.ctx, who, w.batch, 1, at.Add(2*time.Hour)))
+	same(t, "seen", unseen(who, 9), want[2:])
+
+	undone := engine.ActionUndone{Batch: w.batch, N: 3, Undoing: engine.Undoing{UndoneAt: at.Add(3 * time.Hour), UndoneBy: other, From: 5, After: 3}}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Undoings: []engine.ActionUndone{undone}}))
+	w.unchanged(t, func() {
+		if w.Commit(w.ctx, &engine.Changes{Undoings: []engine.ActionUndone{undone}}) == nil {
+			t.Error("an action is undone twice")
+		}
+	})
+	want[2].Undoing, want[2].UndoneByName = undone.Undoing, name(other)
+	same(t, "undone", lists(w.mine, w.batch, 0, 9), want)
+	same(t, "undone, and not told any more", unseen(who, 9), nil)
+	same(t, "another's", unseen(other, 9), want[1:2])
+}
