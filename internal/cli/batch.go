@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -40,6 +41,8 @@ type Batch struct {
 	Results BatchResults `cmd:"" help:"Download answers, or tasks with their labels; all, or those that meet a filter."`
 	Labels  BatchLabels  `cmd:"" help:"Download the label of every task."`
 	Quality BatchQuality `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
+	Actions BatchActions `cmd:"" help:"Show what the quality rules of a batch did."`
+	Undo    BatchUndo    `cmd:"" help:"Undo what a quality rule did: let somebody back in."`
 }
 
 // One is the batch that a command is about.
@@ -75,7 +78,7 @@ func (v batchView) show(w io.Writer) {
 		"kind", strings.Join(slices.DeleteFunc([]string{when(v.Training, "training"), when(v.Production, "production")}, func(s string) bool { return s == "" }), ", "), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled)+when(v.Removed > 0, fmt.Sprintf(", %d taken out", v.Removed))+when(v.TakenOver > 0, fmt.Sprintf("; %s more from earlier runs", format.Count(v.TakenOver, "label"))),
 		"answers", fmt.Sprintf("%d of %d, %d in hand%s, %d waiting", v.Completed, v.Planned, val(v.Running)-v.Provisional, when(v.Provisional > 0, fmt.Sprintf(", %d that may be taken back", v.Provisional)), val(v.Waiting)),
 		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "place in the queue", placeOf(v.Queue), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
-		"checks", checks, "ends by itself at", ends, "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
+		"checks", checks, "rules", strings.Join(lists.Map(v.Quality, func(r wire.QualityRule) string { return engine.QualityRule(r).String() }), "; "), "ends by itself at", ends, "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
 		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String())+when(v.Spare > 0, fmt.Sprintf(", %s more than it can need", v.Spare)), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "grace", when(v.GraceSeconds > 0, (time.Duration(v.GraceSeconds)*time.Second).String()), "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }

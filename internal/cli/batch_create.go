@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
@@ -51,6 +52,8 @@ type BatchCreate struct {
 	Enough    *enough `group:"terms" placeholder:"WHAT" help:"End it by itself, as soon as one of these holds: labels=500,share=0.9,confidence=0.8,spent=20.00."`
 
 	Checks *checks `group:"terms" placeholder:"SHARES" help:"Give the tasks with a known answer (column _gold) to people as checks, among the others: first=0.1,least=0.01 is one task in ten to begin with and one in a hundred for who is trusted, as is \"default\"; default: they are asked as the others are."`
+
+	Rule []string `group:"terms" sep:"none" placeholder:"CONDITION=>ACTION" help:"Act on whose answers meet a condition, once a person, such as \"accuracy_high < 0.7 => pause\"; may be given often."`
 
 	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training (throng pool set POOL --training N), and before the pool's closed gate for everybody; for nobody else."`
 
@@ -136,6 +139,13 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 	}
 	if x.Checks != nil {
 		d.Checks = &x.Checks.Checks
+	}
+	for _, text := range x.Rule {
+		rule, err := engine.ParseQualityRule(text)
+		if err != nil {
+			return d, wrong("rule", "%s", plain(err))
+		}
+		d.Quality = append(d.Quality, wire.QualityRule(rule))
 	}
 	if x.PerWorker < 0 {
 		return d, wrong("per-worker", "%d is not a number of answers (1 or more)", x.PerWorker)

@@ -138,6 +138,17 @@ func (c *Client) Labels(ctx context.Context, id crowd.BatchID, w io.Writer, form
 	return c.download(ctx, path("batches", id, "labels")+form.query("method", method), w)
 }
 
+// QualityActions returns a page of what the quality rules of a batch did; after is Next of the page
+// before, or empty.
+func (c *Client) QualityActions(ctx context.Context, id crowd.BatchID, after string) (wire.QualityActions, error) {
+	return get[wire.QualityActions](ctx, c, path("batches", id, "quality", "actions")+query("limit", 500, "after", after))
+}
+
+// UndoQualityAction undoes what a quality rule of a running batch did.
+func (c *Client) UndoQualityAction(ctx context.Context, id crowd.BatchID, n uint32) error {
+	return c.call(ctx, http.MethodPost, path("batches", id, "quality", "actions", n, "undo"), nil, nil)
+}
+
 // Quality measures a batch's answers together. method is majority, median,
 // ds-map, or "" for what fits the batch's kind.
 func (c *Client) Quality(ctx context.Context, id crowd.BatchID, method string) (wire.Quality, error) {

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 )
 
@@ -62,6 +65,23 @@ func FigureNames() []condition.Name {
 		number("drift", "answers", "how much more often than one time in four they were wrong lately: each wrong answer to a check adds 0.75, each right one takes 0.25, never below 0 (CUSUM)"),
 	}
 }
+
+// String lists what is known.
+func (f Figures) String() string {
+	list := []string{format.Count(f.Answers, "answer")}
+	if f.Checks > 0 {
+		list = append(list, fmt.Sprintf("%d of %s wrong, accuracy %s (%s to %s), drift %s", f.Wrong, format.Count(f.Checks, "check"), rounded(f.Accuracy), rounded(f.AccuracyLow), rounded(f.AccuracyHigh), format.Number(f.Drift)))
+	}
+	if f.Agreement != nil {
+		list = append(list, "agreement "+rounded(f.Agreement))
+	}
+	if f.Seconds != nil {
+		list = append(list, rounded(f.Seconds)+" s an answer")
+	}
+	return strings.Join(list, ", ")
+}
+
+func rounded(x *float64) string { return strconv.FormatFloat(*x, 'f', 2, 64) }
 
 // needsChecks are the figures that only checks tell.
 var needsChecks = []string{"checks", "wrong", "accuracy", "accuracy_low", "accuracy_high", "drift"}
@@ -154,6 +174,20 @@ func parseQualityAction(text string) (ActionKind, string, error) {
 	return "", "", errors.New(`write warn "TEXT" or pause`)
 }
 
+// ParseQualityRule reads "CONDITION => ACTION".
+func ParseQualityRule(text string) (QualityRule, error) {
+	when, do, found := strings.Cut(text, "=>")
+	if !found {
+		return QualityRule{}, crowd.Errorf(crowd.Invalid, "%q is no rule: write CONDITION => ACTION, such as accuracy_high < 0.7 => pause", text)
+	}
+	return QualityRule{When: strings.TrimSpace(when), Do: strings.TrimSpace(do)}, nil
+}
+
+// String returns the rule as ParseQualityRule reads it, in one line.
+func (r QualityRule) String() string {
+	return strings.Join(strings.Fields(r.When), " ") + " => " + strings.TrimSpace(r.Do)
+}
+
 // quoted reads the text of a warning.
 func quoted(text string) (ActionKind, string, error) {
 	n := len(text)
@@ -162,8 +196,8 @@ func quoted(text string) (ActionKind, string, error) {
 	}
 	text = strings.TrimSpace(text[1 : n-1])
 	switch n := utf8.RuneCountInString(text); {
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return "", "", errors.New("the text of a warning is not text in UTF-8")
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return "", "", errors.New("the text of a warning is one line of text in UTF-8")
 	case n < 1 || n > MaxWarning:
 		return "", "", fmt.Errorf("the text of a warning has 1 to %d characters, not %d", MaxWarning, n)
 	}

@@ -33,7 +33,7 @@ func TestQualityRulesAreChecked(t *testing.T) {
 		{"answers > 1", `warn "look twice'`, true, `the text of a warning stands in quotes`},
 		{"answers > 1", `warn " "`, true, `1 to 500 characters, not 0`},
 		{"answers > 1", `warn "` + strings.Repeat("ä", 501) + `"`, true, `1 to 500 characters, not 501`},
-		{"answers > 1", "warn \"\xff\"", true, `not text in UTF-8`},
+		{"answers > 1", "warn \"\xff\"", true, `one line of text in UTF-8`},
 	} {
 		err := engine.CheckQuality([]engine.QualityRule{{When: tc.when, Do: tc.do}}, tc.checks)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {

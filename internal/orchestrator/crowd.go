@@ -255,7 +255,7 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 			Tenant: r.kept.Tenant, Rule: spec.Redundancy, Reward: spec.Reward, Budget: spec.Budget,
 			Priority: spec.Priority, Production: spec.Production, Requirements: spec.Requirements,
 			Lease: spec.Lease, Grace: spec.Grace, TaskTime: spec.TaskTime, Open: true,
-			PerWorker: spec.PerWorker, Enough: spec.Enough, NotBy: spec.NotBy, Checks: spec.Checks, TellsWho: true,
+			PerWorker: spec.PerWorker, Enough: spec.Enough, NotBy: spec.NotBy, Checks: spec.Checks, Quality: spec.Quality, TellsWho: true,
 		},
 	}
 	if terms := r.flow.SLA; terms != nil {

@@ -47,6 +47,7 @@ type BatchTerms struct {
 	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
 	Checks          *Checks         `json:"checks,omitempty" doc:"tasks with a known answer are given to people as checks, among the others, and are paid as these; default: they are asked as the others are"`
+	Quality         []QualityRule   `json:"quality,omitempty" doc:"rules that act on those who do the batch, by what their answers show; at most 20"`
 	Training        bool            `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
 }
 
@@ -62,6 +63,48 @@ type Enough struct {
 type Checks struct {
 	First float64 `json:"first,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who has shown nothing yet; default 0.1"`
 	Least float64 `json:"least,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who is fully trusted, at most first; default: a tenth of first"`
+}
+
+// QualityRule acts on somebody, once, when a condition holds of their answers to a batch.
+type QualityRule struct {
+	When string `json:"when" doc:"over answers, seconds, agreement, checks, wrong, accuracy, accuracy_low, accuracy_high and drift" example:"accuracy_high < 0.7"`
+	Do   string `json:"do" doc:"warn \"TEXT\", or pause" example:"pause"`
+}
+
+// QualityActions is a page of what the quality rules of a batch did.
+type QualityActions struct {
+	Actions []QualityAction `json:"actions"`
+	Next    string          `json:"next,omitempty" doc:"of the next page; empty: this is the last one"`
+}
+
+// QualityAction is what a quality rule did to somebody.
+type QualityAction struct {
+	N          uint32         `json:"n" doc:"among the actions in the batch, from 1"`
+	Worker     string         `json:"worker" doc:"a pseudonym"`
+	WorkerID   crowd.WorkerID `json:"worker_id,omitempty" doc:"for those who may see names"`
+	WorkerName string         `json:"worker_name,omitempty" doc:"for those who may see names"`
+	At         time.Time      `json:"at"`
+	Rule       int            `json:"rule" doc:"its number in the batch, from 1"`
+	When       string         `json:"when" doc:"the condition that held"`
+	Kind       string         `json:"kind" enum:"warn,pause"`
+	Text       string         `json:"text,omitempty" doc:"of a warning"`
+	Figures    QualityFigures `json:"figures" doc:"of which the condition held"`
+	SeenAt     time.Time      `json:"seen_at,omitzero" doc:"when the person said that they had seen it"`
+	UndoneAt   time.Time      `json:"undone_at,omitzero"`
+	UndoneBy   string         `json:"undone_by,omitempty" doc:"the name of who undid it"`
+}
+
+// QualityFigures is what somebody's answers to a batch had shown. What nothing told yet is left out.
+type QualityFigures struct {
+	Answers      int      `json:"answers" doc:"that count, those to checks among them"`
+	Checks       int      `json:"checks" doc:"answers to checks that count"`
+	Wrong        int      `json:"wrong" doc:"answers to checks that are not the known answer"`
+	Drift        float64  `json:"drift" doc:"each wrong answer to a check adds 0.75, each right one takes 0.25, never below 0"`
+	Accuracy     *float64 `json:"accuracy,omitempty" doc:"share of the checks that they were right in"`
+	AccuracyLow  *float64 `json:"accuracy_low,omitempty" doc:"its lower bound (Wilson, 95 %)"`
+	AccuracyHigh *float64 `json:"accuracy_high,omitempty" doc:"its upper bound"`
+	Agreement    *float64 `json:"agreement,omitempty" doc:"share of the tasks with a label in which they gave the label"`
+	Seconds      *float64 `json:"seconds,omitempty" doc:"mean time of an answer"`
 }
 
 // NewBatch asks for a draft.

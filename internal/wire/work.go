@@ -57,6 +57,21 @@ type OwnReport struct {
 	RepliedAt  time.Time          `json:"replied_at,omitzero"`
 }
 
+// WorkNotes is what the quality rules of batches have for a worker.
+type WorkNotes struct {
+	Notes []WorkNote `json:"notes" doc:"the oldest first, at most 20"`
+}
+
+// WorkNote is what a quality rule of a batch did to a worker.
+type WorkNote struct {
+	Batch crowd.BatchID `json:"batch"`
+	N     uint32        `json:"n" doc:"its number in the batch"`
+	Name  string        `json:"name" doc:"of the batch"`
+	At    time.Time     `json:"at"`
+	Kind  string        `json:"kind" enum:"warn,pause" doc:"pause: you get no more tasks of the batch until somebody lets you back in"`
+	Text  string        `json:"text,omitempty" doc:"of a warning"`
+}
+
 // Submitted is the reply to an answer.
 type Submitted struct {
 	Outcome Outcome `json:"outcome"`

@@ -35,14 +35,15 @@ type Crowd struct {
 	Grace        time.Duration // an answer may be taken back so long, and then counts; 0: it counts at once
 	TaskTime     time.Duration
 	Requirements []engine.Requirement
-	PerWorker    int            // the most answers of one person to the step; 0: any number
-	Enough       *engine.Enough // ends the step by itself; nil: its last row does
-	NotBy        []string       // steps before it: who answered an item there is not asked about it here
-	Others       []*Crowd       // those steps
-	Checks       *engine.Checks // rows with a known answer (Truth) check people; nil: they are asked as the others are
-	Truth        string         // column with the known answer, never shown to a worker; "": none
-	Hidden       []string       // columns that no worker is shown: Truth, and without reveal that of every other step
-	Simulate     *Simulate      // how model workers do it; never nil
+	PerWorker    int                  // the most answers of one person to the step; 0: any number
+	Enough       *engine.Enough       // ends the step by itself; nil: its last row does
+	NotBy        []string             // steps before it: who answered an item there is not asked about it here
+	Others       []*Crowd             // those steps
+	Quality      []engine.QualityRule // act on those who do it, by what their answers show
+	Checks       *engine.Checks       // rows with a known answer (Truth) check people; nil: they are asked as the others are
+	Truth        string               // column with the known answer, never shown to a worker; "": none
+	Hidden       []string             // columns that no worker is shown: Truth, and without reveal that of every other step
+	Simulate     *Simulate            // how model workers do it; never nil
 }
 
 // Simulate says how model workers of `throng workflow run --simulate-workers` do
@@ -102,6 +103,7 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("enough", enoughShape),
 	fields.May("not_by", fields.List(1, maxNodes, word).Doc("Crowd steps before this one: who answered an item there is not asked about it here.")),
 	fields.May("checks", checksShape),
+	fields.May("quality", qualityShape),
 	fields.May("truth", fields.Text(1, maxColumnName).Doc("A column with the known answer, which no worker is shown.")),
 	fields.May("reveal", fields.Bool.Doc("Show the known answers (truth) of other steps. Default: false.")),
 	fields.May("output", word.Doc("The name of the column of labels, and the beginning of those that go with it. Default: the step's name.")),
@@ -152,6 +154,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 	}
 	r.truth(m, v.Get("truth"))
 	r.checks(v, c)
+	r.quality(v, c)
 	c.Hidden = r.hidden(v, c.Truth, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
 	t := r.template(m, v.Get("template"))
 	c.Redundancy = t.Rule(c.Redundancy)
@@ -283,7 +286,7 @@ func (r *reader) spec(m *made, v *fields.Part) {
 		return
 	}
 	spec := engine.Spec{ID: 1, Tasks: 1, Rule: c.Redundancy, Reward: c.Reward, Budget: first, Priority: c.Priority, Lease: c.Lease, TaskTime: c.TaskTime, Requirements: c.Requirements,
-		PerWorker: c.PerWorker, Enough: c.Enough, Grace: c.Grace, Checks: c.Checks}
+		PerWorker: c.PerWorker, Enough: c.Enough, Grace: c.Grace, Checks: c.Checks, Quality: c.Quality}
 	var wrong *crowd.Error
 	if err := spec.Validate(r.now); errors.As(err, &wrong) {
 		at, part := v.Start(), v

@@ -35,6 +35,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy
 	}
+	n.Quality = lists.Map(b.Quality, func(r wire.QualityRule) engine.QualityRule { return engine.QualityRule(r) })
 	if b.Checks != nil {
 		checks := engine.Checks(*b.Checks).Completed()
 		n.Checks = &checks
@@ -54,6 +55,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
 			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second), Checks: (*wire.Checks)(s.Checks),
+			Quality: lists.Map(s.Quality, func(r engine.QualityRule) wire.QualityRule { return wire.QualityRule(r) }),
 		},
 		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Known: p.Known, Stopped: p.Stopped,
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Provisional: v.Undo, Labelled: p.Labelled, Removed: p.Removed,

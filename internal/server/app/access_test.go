@@ -174,7 +174,9 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
-	"Work.Reports":  tryReports, "Work.Reply": tryReply,
+	"Work.Notes":    func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
+	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
+	"Work.Reports": tryReports, "Work.Reply": tryReply,
 	"Work.OwnReports": func(s *scene, p *access.Principal) error { return second(s.Work.OwnReports(s.ctx, p, 1)) },
 	"Work.Return":     func(s *scene, p *access.Principal) error { return s.Work.Return(s.ctx, p, s.held) },
 	"Work.Submit": func(s *scene, p *access.Principal) error {

@@ -26,6 +26,7 @@ type prepared struct {
 	invitation          accounts.InvitationView
 	test                store.Test
 	reported            crowd.TaskID
+	warned              crowd.BatchID
 }
 
 // openStep is a workflow that waits for all rows of an open input.

@@ -105,6 +105,7 @@ type NewBatch struct {
 	Requirements []engine.Requirement // as written: see engine.OwnRequirements
 	Grace        time.Duration        // an answer may be taken back so long, and then counts; 0: it counts at once
 	PerWorker    int                  // the most answers of one person; 0: any number
+	Quality      []engine.QualityRule // act on those who do it, by what their answers show
 	Checks       *engine.Checks       // tasks with known answers check people; nil: they are asked as the others are
 	Enough       *engine.Enough       // ends it by itself; nil: its last task does
 	Training     bool                 // its tasks are for newcomers of the pool, before they get others
@@ -146,7 +147,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
 			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Training: n.Training,
-			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Checks: n.Checks,
+			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Checks: n.Checks, Quality: n.Quality,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -75,6 +76,9 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	b.limit("per_worker", &n.PerWorker)
 	b.enoughOf(&n.Enough)
 	b.checksOf(&n.Checks)
+	bound(b, "quality", &n.Quality, b.qualityRules, func(list []engine.QualityRule) string {
+		return strings.Join(lists.Map(list, engine.QualityRule.String), "\n")
+	})
 	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {
 		var lines strings.Builder
 		for _, q := range list {

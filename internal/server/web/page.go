@@ -139,6 +139,7 @@ var notices = map[string]string{
 	"skipped":    "Skipped.",
 	"reported":   "Thank you: the requester sees what you said. You do not get that task again.",
 	"replied":    "Answered. Whoever gets the task from now on sees it.",
+	"undone":     "Undone. Their figures begin at nothing.",
 	"saved":      "Saved.",
 	"uploaded":   "The file is in. Here is what a worker will see.",
 	"launched":   "Launched.",

@@ -84,6 +84,7 @@ func newTask(v task.View, frame string) *taskData {
 type workData struct {
 	*work.HeldTask
 	Task     *taskData
+	Notes    []store.QualityAction // of quality rules
 	Earned   crowd.Money
 	Duty     recruit.DutyView
 	Training *trainingTask // nil: it is none
@@ -121,7 +122,7 @@ func (rq *request) work() error {
 
 func (rq *request) showWaiting(duty recruit.DutyView, notice string) error {
 	return rq.render("waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Why": rq.whyNothing(&duty), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept()}})
+		Data: map[string]any{"Why": rq.whyNothing(&duty), "Notes": ask(rq, rq.App.Work.Notes), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept()}})
 }
 
 func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err error) error {
@@ -140,7 +141,7 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 		status = httpkit.Status(crowd.CodeOf(err))
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = cmp.Or(view.Title, work.Name), "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq)}
+	pg.Data = workData{HeldTask: work, Task: task, Notes: ask(rq, rq.App.Work.Notes), Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq)}
 	return rq.renderStatus(status, "work", pg)
 }
 

@@ -148,6 +148,11 @@ func validBatch(b *engine.BatchSnapshot) error {
 			return bad("a check is of no task with a known answer, of nobody, or right without an answer")
 		}
 	}
+	for _, a := range b.Actions {
+		if a.Worker < 1 {
+			return bad("somebody who is paused is nobody")
+		}
+	}
 	for i, x := range b.Past {
 		if x.Reward <= 0 || x.Reward > crowd.MaxMoney || i > 0 && x.Last <= b.Past[i-1].Last {
 			return bad("a past reward is none, or out of order")
@@ -235,6 +240,7 @@ func Hide(s *engine.Snapshot) {
 			s.Batches[i].Spec.Known = hiddenKnown(slices.Collect(maps.Keys(known)))
 		}
 		hideEvidence(&s.Batches[i])
+		pause(&s.Batches[i], paused(&s.Batches[i]))
 	}
 }
 

@@ -112,6 +112,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 		"checked,omitempty", jsonform.List(&b.Checked, func(x *engine.CheckSnapshot) jsonform.Form {
 			return jsonform.Object("task", &x.N, "worker", number(&x.Worker), "counted,omitempty", &x.Counted, "right,omitempty", &x.Right)
 		}), "not_by,omitempty", &spec.NotBy,
+		"paused_by_rule,omitempty", jsonform.As(func() []int64 { return paused(b) }, func(people []int64) { pause(b, people) }),
 		"invited,omitempty", jsonform.As(
 			func() map[int64][]uint32 { return keyed[int64](spec.Invited) },
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),
