@@ -53,7 +53,7 @@ type BatchCreate struct {
 
 	Checks *checks `group:"terms" placeholder:"SHARES" help:"Give the tasks with a known answer (column _gold) to people as checks, among the others: first=0.1,least=0.01 is one task in ten to begin with and one in a hundred for who is trusted, as is \"default\"; default: they are asked as the others are."`
 
-	Rule []string `group:"terms" sep:"none" placeholder:"CONDITION=>ACTION" help:"Act on whose answers meet a condition, once a person, such as \"accuracy_high < 0.7 => pause\"; may be given often."`
+	Quality []string `group:"terms" sep:"none" placeholder:"CONDITION=>ACTION" help:"Act on whose answers meet a condition, once a person, such as \"accuracy_high < 0.7 => pause\"; may be given often."`
 
 	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training (throng pool set POOL --training N), and before the pool's closed gate for everybody; for nobody else."`
 
@@ -140,10 +140,10 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 	if x.Checks != nil {
 		d.Checks = &x.Checks.Checks
 	}
-	for _, text := range x.Rule {
+	for _, text := range x.Quality {
 		rule, err := engine.ParseQualityRule(text)
 		if err != nil {
-			return d, wrong("rule", "%s", plain(err))
+			return d, wrong("quality", "%s", plain(err))
 		}
 		d.Quality = append(d.Quality, wire.QualityRule(rule))
 	}

@@ -63,6 +63,17 @@ func (c *Client) Reports(ctx context.Context, id crowd.BatchID, after string) (w
 	return get[wire.Reports](ctx, c, path("batches", id, "reports")+query("limit", 500, "after", after))
 }
 
+// WorkNotes lists what quality rules have for the worker, as far as they have not said that they have seen it.
+func (c *Client) WorkNotes(ctx context.Context) ([]wire.WorkNote, error) {
+	out, err := get[wire.WorkNotes](ctx, c, path("work", "notes"))
+	return out.Notes, err
+}
+
+// SeeNote says that the worker has seen a note.
+func (c *Client) SeeNote(ctx context.Context, id crowd.BatchID, n uint32) error {
+	return c.call(ctx, http.MethodPost, path("work", "notes", id, n, "seen"), nil, nil)
+}
+
 // Reply answers the reports of a task.
 func (c *Client) Reply(ctx context.Context, id crowd.TaskID, text string) error {
 	return c.call(ctx, http.MethodPut, path("batches", id.Batch(), "tasks", id.N(), "reply"), wire.NewReply{Text: text}, nil)
