@@ -26,6 +26,22 @@ var laterEffects = []struct {
 		equal(t, err, nil)
 		equal(t, list[0].Reply.Text, "Here it is.")
 	}},
+	{"POST /batches/{batch}/quality/undo", func(t *testing.T, c *company) {
+		id := c.ruled(t)
+		path := "/batches/" + id.String() + "/quality"
+		c.req.get(path).want(200, "What the rules did", "answers > 0 => pause", "by rule 1", "1 answer")
+		c.req.get(path).form(path+"/undo").send().want(200, "Undone. Their figures begin at nothing.", "undone by")
+		list, _, err := c.app.Batches.QualityActions(t.Context(), c.req.principal(), id, 0, 9)
+		equal(t, err, nil)
+		equal(t, list[0].UndoneAt.IsZero(), false)
+	}},
+	{"POST /work/notes/seen", func(t *testing.T, c *company) {
+		c.ruled(t)
+		notes := func() int { return len(read(c.app.Work.Notes(t.Context(), c.workers[0].principal()))(t)) }
+		before := notes()
+		c.workers[0].get("/work").want(200, "you get no more of its tasks for now").form("/work/notes/seen").send().want(200)
+		equal(t, notes(), before-1)
+	}},
 	{"POST /runs/{run}/do", func(t *testing.T, c *company) {
 		c.boss.get("/runs/r1").form("/runs/r1/do").send().want(200)
 		if state := read(c.app.Runs.Get(t.Context(), c.boss.principal(), 1))(t).Run.State; state == store.RunLoading {
