@@ -229,9 +229,7 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("progress of %s: %w", x.Batch, err)
 		}
 	}
-	if err := k.ruled(ch); err != nil {
-		return err
-	}
+	rules := k.ruled(ch) // before people are given tasks
 	served := slices.DeleteFunc(slices.Clone(ch.Served), func(h engine.Handout) bool { return !slices.Contains(ch.Handouts, h) }) // else taken back
 	for _, x := range ch.Handouts {
 		if slices.Contains(k.waiting, x.Worker) {
@@ -248,7 +246,7 @@ func (k *books) apply(ch *engine.Changes) error {
 	if len(served) > 0 {
 		return fmt.Errorf("told of hand-outs to people who did not wait: %v", served)
 	}
-	return cmp.Or(k.settleWaits(), k.duties(ch.Duties))
+	return cmp.Or(rules, k.settleWaits(), k.duties(ch.Duties))
 }
 
 func (k *books) handout(x engine.Handout) error {
