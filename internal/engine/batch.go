@@ -184,18 +184,23 @@ func (b *batch) decide(t *task) label.Decision {
 	if t.removed || t.isCheck {
 		return label.Decision{Enough: t.live == 0, Want: int(t.counted + t.live)}
 	}
+	return b.decideAmong(t, int(t.live))
+}
+
+// decideAmong asks the rule about a task that live people work on.
+func (b *batch) decideAmong(t *task, live int) label.Decision {
 	if b.posterior != nil {
-		return b.posterior.decide(b.rule(t.n), t)
+		return b.posterior.decide(b.rule(t.n), t, live)
 	}
 	var buf [fewAnswers]string
-	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), int(t.live))
+	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), live)
 }
 
 // decideNow takes the answers that are there, at least one, as all there will be.
 func (b *batch) decideNow(t *task) label.Decision {
 	closed := b.spec.Rule.Closed(int(t.counted))
 	if b.posterior != nil {
-		return b.posterior.decide(closed, t)
+		return b.posterior.decide(closed, t, int(t.live))
 	}
 	return closed.Decide(t.id(), t.answers(nil), 0)
 }

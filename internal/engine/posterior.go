@@ -42,23 +42,30 @@ func newPosterior(r label.Rule) *posterior {
 // followAnswers begins to follow a batch's answers, or ceases to, as its rule wants. Begun while
 // the batch runs, it knows of those to tasks without labels; after a restart of all.
 func (b *batch) followAnswers() {
+	b.posterior = b.follower()
+	b.backlog.spread = b.posterior != nil
+}
+
+// follower is the model of a batch's answers that its rule wants: the one that the batch has if
+// it fits, or a new one; nil for a rule that follows no answers.
+func (b *batch) follower() *posterior {
 	switch follows := b.spec.Rule.FollowsAnswers(); {
 	case !follows:
-		b.posterior = nil
-	case b.posterior == nil || b.posterior.model.Classes() != b.spec.Rule.Classes():
-		b.posterior = newPosterior(b.spec.Rule)
-		for n, key := range b.backlog.known {
-			b.posterior.know(n, key)
-		}
-		for _, t := range b.openTasks() {
-			if t.isCheck {
-				continue
-			}
-			b.posterior.open[t.n] = t
-			b.posterior.setAll(t)
+		return nil
+	case b.posterior != nil && b.posterior.model.Classes() == b.spec.Rule.Classes():
+		return b.posterior
+	}
+	p := newPosterior(b.spec.Rule)
+	for n, key := range b.backlog.known {
+		p.know(n, key)
+	}
+	for _, t := range b.openTasks() {
+		if !t.isCheck {
+			p.open[t.n] = t
+			p.setAll(t)
 		}
 	}
-	b.backlog.spread = b.posterior != nil
+	return p
 }
 
 // set takes it that a person answered task n. An answer beyond the classes that there can
@@ -83,9 +90,9 @@ func (p *posterior) setAll(t *task) {
 	}
 }
 
-// decide asks a rule about a task.
-func (p *posterior) decide(r label.Rule, t *task) label.Decision {
-	return r.DecideBy(t.id(), p.model.Posterior(int(t.n)-1), p.names, int(t.counted), int(t.live))
+// decide asks a rule about a task that live people work on.
+func (p *posterior) decide(r label.Rule, t *task, live int) label.Decision {
+	return r.DecideBy(t.id(), p.model.Posterior(int(t.n)-1), p.names, int(t.counted), live)
 }
 
 // follow lets the model take in an answer to t, and looks again at others: those of which

@@ -49,7 +49,7 @@ func (v *BatchView) RunningSettings() RunningSettings {
 // Change changes the settings of a running batch as they are when nobody else changes
 // them. change may be called twice. What moves money between the batch and the account
 // needs the permission of TopUp too, what stops hand-out that of Pause, and what ends the
-// batch at once that of End.
+// batch, at once or as soon as nobody holds a task of it, that of End.
 func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.BatchID, change func(*RunningSettings) error) (BatchView, error) {
 	defer s.funds.Hold()()
 	b, err := s.batch(ctx, p, access.BatchesChange, id)
@@ -68,7 +68,14 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		if err := change(&x); err != nil {
 			return 0, err
 		}
+		rule := template.Rule(x.Redundancy)
+		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
+			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve,
+			Release: x.ReleaseBudget || !b.HasBudget() && p.MayFor(access.BatchesTopUp, b.Spec.Tenant) == nil}
 		if err := mayAlso(p, &v, &x); err != nil {
+			return 0, err
+		}
+		if err := mayEnd(p, e, &v, &edit); err != nil {
 			return 0, err
 		}
 		if v.Spec.Enough == nil || x.Enough != *v.Spec.Enough {
@@ -76,10 +83,6 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 				return 0, err
 			}
 		}
-		rule := template.Rule(x.Redundancy)
-		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
-			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve,
-			Release: x.ReleaseBudget || !b.HasBudget() && p.MayFor(access.BatchesTopUp, b.Spec.Tenant) == nil}
 		err := e.Edit(now, id, edit)
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && (x.AddBudget || !b.HasBudget()) {
 			missing, _ := e.Missing(id, &edit)
@@ -94,8 +97,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 }
 
 // mayAlso checks whether p may do what a change does beyond changing settings: give back
-// money, stop the batch or let it go on, or end it. To ask for fewer answers of a batch that
-// ends by itself when it has enough counts as ending it, whether it then ends at once or not.
+// money, or stop the batch or let it go on.
 func mayAlso(p *access.Principal, was *BatchView, x *RunningSettings) error {
 	tenant := was.Spec.Tenant
 	if x.ReleaseBudget {
@@ -104,14 +106,19 @@ func mayAlso(p *access.Principal, was *BatchView, x *RunningSettings) error {
 		}
 	}
 	if x.Stopped != was.Stops.Batch {
-		if err := p.MayFor(access.BatchesPause, tenant); err != nil {
-			return err
-		}
+		return p.MayFor(access.BatchesPause, tenant)
 	}
-	before := was.RunningSettings()
-	fewer := x.Enough != (engine.Enough{}) && !x.Redundancy.AsksAtLeast(before.Redundancy) // which makes labels, perhaps enough
-	if fewer || x.Enough != before.Enough && x.Enough.Met(&was.Progress, x.Reward) {
-		return p.MayFor(access.BatchesEnd, tenant)
+	return nil
+}
+
+// mayEnd checks whether p may end a running batch, where an edit of it or the removal of tasks
+// would: every change that can end one asks it, in the command that makes the change. To ask for
+// fewer answers of a batch that ends by itself when it has enough counts as ending it, whether
+// it then ends at once or not. edit may be nil.
+func mayEnd(p *access.Principal, e *engine.Engine, was *BatchView, edit *engine.Edit, removed ...uint32) error {
+	fewer := edit != nil && *edit.Enough != (engine.Enough{}) && !edit.Rule.AsksAtLeast(was.Spec.Rule) // which makes labels, perhaps enough
+	if fewer || e.Ends(was.Spec.ID, edit, removed...) {
+		return p.MayFor(access.BatchesEnd, was.Spec.Tenant)
 	}
 	return nil
 }
@@ -157,7 +164,8 @@ func (s *Batches) changeReserving(ctx context.Context, p *access.Principal, c co
 
 // RemoveTask takes a task without a label out of a running batch, and with it others of
 // the batch: all of them, or none. They are handed out no more and get no label. Who
-// holds one is paid for their answer, and answers are kept.
+// holds one is paid for their answer, and answers are kept. If that ends the batch, it needs the
+// permission of End too.
 func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crowd.TaskID, also ...uint32) (BatchView, error) {
 	id := task.Batch()
 	b, err := s.batch(ctx, p, access.BatchesRemoveTask, id)
@@ -167,8 +175,12 @@ func (s *Batches) RemoveTask(ctx context.Context, p *access.Principal, task crow
 	case b.Run != 0:
 		return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps wait for its label", task, b.Run)
 	}
+	numbers := append([]uint32{task.N()}, also...)
 	return s.onBatch(ctx, p, access.BatchesRemoveTask, id, func(e *engine.Engine, now time.Time) error {
-		return e.Remove(now, id, append([]uint32{task.N()}, also...)...)
+		if err := mayEnd(p, e, &BatchView{Batch: b}, nil, numbers...); err != nil {
+			return err
+		}
+		return e.Remove(now, id, numbers...)
 	})
 }
 
