@@ -102,6 +102,8 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 	}
 	money := moneyMoved(&b)
 	switch {
+	case b.State.Ended():
+		money += ", ended by this"
 	case money != "":
 	case x.AddBudget:
 		money = ", nothing more had to be reserved"
@@ -115,7 +117,7 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 // "": neither. The batch of a run's step may have no budget of its own.
 func moneyMoved(b *wire.Batch) string {
 	money := when(b.Released > 0, fmt.Sprintf(", %s given back", b.Released)) + when(b.Reserved > 0, fmt.Sprintf(", %s more reserved", b.Reserved))
-	return money + when(money != "" && b.BudgetMicros > 0, fmt.Sprintf(", may spend %s", b.BudgetMicros))
+	return money + when(money != "" && b.BudgetMicros > 0 && !b.State.Ended(), fmt.Sprintf(", may spend %s", b.BudgetMicros))
 }
 
 // spare is a line for a batch that holds more than it can need; "": it does not.
@@ -198,6 +200,9 @@ func (x *BatchRemoveTask) Run(c *Context, r *remote) error {
 	again := ""
 	if out := len(x.Tasks) - (b.Removed - before.Removed); out > 0 {
 		again = fmt.Sprintf("; %s of those named, out already", format.Count(out, "task"))
+	}
+	if b.State.Ended() {
+		again += moneyMoved(&b) + ", ended by this"
 	}
 	return r.tell(batchView{Batch: b}, err, "%s %s: %s, %s taken out of %d%s\n", b.ID, clean(b.Name), b.State, format.Count(b.Removed, "task"), b.Tasks, again)
 }

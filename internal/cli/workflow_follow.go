@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -198,6 +199,9 @@ func (f *feeder) follow(ctx context.Context, often span) error {
 				}
 				quiet = 0
 				continue
+			case f.sent < f.known:
+				return false, ofFile(f.file, crowd.Errorf(crowd.Invalid, "it has become shorter: %s of it were added before, and it has %s; rows are read from a file that only grows",
+					format.Count(int(f.known), "row"), format.Count(int(f.sent), "row")))
 			case over:
 				return true, f.left(g)
 			}

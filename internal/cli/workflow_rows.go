@@ -87,7 +87,8 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 	}
 	known := when(sum.Known > 0, fmt.Sprintf(", %d had been added before", sum.Known))
 	c.tellFile(x.File, sum.Delimiter, sum.Dropped)
-	return r.tell(sum, nil, "%s %s: %s added%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), known)
+	all := when(x.Follow, " in all") // each group was told as it was added
+	return r.tell(sum, nil, "%s %s: %s added%s%s\n", run.ID, clean(x.Input), format.Count(int(sum.Added), "row"), all, known)
 }
 
 // theOpenInput names the input of a run that takes rows, if there is one only.
@@ -161,6 +162,7 @@ type feeder struct {
 	feed  string // "": not chosen yet
 
 	duplicates table.Duplicates
+	gained     int64 // rows that the server says it added: somebody else may add those of the feed, too
 	dropped    int64
 	delimiter  string // that stood between the cells
 
@@ -178,8 +180,7 @@ type feeder struct {
 
 // sum is what became of the file's rows.
 func (f *feeder) sum() wire.AddedRows {
-	known := min(f.known, f.sent)
-	return wire.AddedRows{Input: f.input, Added: f.sent - known - f.dropped, Known: known, Feed: max(f.known, f.sent), Dropped: f.dropped, Delimiter: f.delimiter}
+	return wire.AddedRows{Input: f.input, Added: f.gained, Known: max(f.sent-f.gained-f.dropped, 0), Feed: max(f.known, f.sent), Dropped: f.dropped, Delimiter: f.delimiter}
 }
 
 // group is rows of a file that are added together.
@@ -327,7 +328,7 @@ func (f *feeder) add(ctx context.Context, g *group) error {
 		return err
 	}
 	f.sent += int64(len(g.rows))
-	f.dropped += added.Dropped
+	f.gained, f.dropped = f.gained+added.Added, f.dropped+added.Dropped
 	if f.added != nil && added.Added > 0 {
 		f.added(added.Added)
 	}

@@ -368,7 +368,9 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		v.remedies(p)
 		return v, err
 	}
-	return s.view(ctx, p, id)
+	ended, err := s.view(ctx, p, id)
+	ended.Added = ended.Progress.Spent - v.Progress.Spent - v.Progress.Escrow // v is as it was before
+	return ended, err
 }
 
 // BatchView is a batch as it stands.
