@@ -628,7 +628,7 @@ func TestCooldown(t *testing.T) {
 		"stability starts none":             {Settings{Elasticity: "static(n=5)", Stability: "rule(least=9,n=1)", Cooldown: time.Hour}, [3]int{5, 9, 9}, [3]int{1, -4, -4}},
 		"stability is not held up":          {Settings{Elasticity: "static(n=5)", Stability: "rule(least=4,n=1)", Cooldown: time.Hour}, [3]int{9, 3, 3}, [3]int{-4, 1, 1}},
 		"max lets go all the same":          {Settings{Elasticity: "static(n=5)", Max: 6, Cooldown: time.Hour}, [3]int{3, 9, 5}, [3]int{2, -3, 0}},
-		"max starts none":                   {Settings{Elasticity: "static(n=6)", Max: 6, Stability: "none", Cooldown: time.Hour}, [3]int{6, 6, 4}, [3]int{0, 0, 2}},
+		"max starts none":                   {Settings{Elasticity: "static(n=8)", Max: 6, Stability: "none", Cooldown: time.Hour}, [3]int{8, 6, 4}, [3]int{-2, 0, 2}},
 		"min calls all the same":            {Settings{Elasticity: "static(n=5)", Min: 4, Cooldown: time.Hour}, [3]int{9, 2, 5}, [3]int{-4, 2, 0}},
 		"what was not done starts no clock": {Settings{Elasticity: "static(n=5)", Max: 3, Cooldown: time.Hour}, [3]int{3, 3, 3}, [3]int{0, 0, 0}},
 	} {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -192,13 +193,12 @@ func (x *BatchRemoveTask) Run(c *Context, r *remote) error {
 			return wrong("tasks", "%s is not a task of %s", task, x.ID)
 		}
 	}
-	before, err := r.Batch(c.Ctx, x.ID)
-	if err != nil {
-		return err
-	}
+	slices.Sort(x.Tasks)
+	x.Tasks = slices.Compact(x.Tasks)
+	before, unread := r.Batch(c.Ctx, x.ID) // who may take tasks out may not read it, perhaps
 	b, err := r.RemoveTasks(c.Ctx, x.Tasks[0], x.Tasks[1:]...)
 	again := ""
-	if out := len(x.Tasks) - (b.Removed - before.Removed); out > 0 {
+	if out := len(x.Tasks) - (b.Removed - before.Removed); unread == nil && out > 0 {
 		again = fmt.Sprintf("; %s of those named, out already", format.Count(out, "task"))
 	}
 	if b.State.Ended() {

@@ -56,13 +56,13 @@ type PoolFairness struct {
 	At     time.Time `json:"at,omitzero" doc:"of the last look"`
 	From   time.Time `json:"from" doc:"begin of the window: as asked for or, as it is kept by the minute, up to a minute before"`
 
-	Now     *FairnessIndex `json:"now,omitempty" doc:"at the last look; for administrators"`
-	Mean    *FairnessIndex `json:"mean,omitempty" doc:"over the window; for administrators"`
-	Had     *HadIndex      `json:"had,omitempty" doc:"of what each tenant had in the window by what it was due; for administrators"`
-	HadEver *HadIndex      `json:"had_since_start,omitempty" doc:"the same since counting began; for administrators"`
+	Now     *FairnessIndex `json:"now,omitempty" doc:"at the last look; for who may see all tenants"`
+	Mean    *FairnessIndex `json:"mean,omitempty" doc:"over the window; for who may see all tenants"`
+	Had     *HadIndex      `json:"had,omitempty" doc:"of what each tenant had in the window by what it was due; for who may see all tenants"`
+	HadEver *HadIndex      `json:"had_since_start,omitempty" doc:"the same since counting began; for who may see all tenants"`
 
-	Verdict string         `json:"verdict,omitempty" enum:"nobody-worked,even,uneven" doc:"of the window. even: every tenant that was due 1 % or more of the time had 95 % of it at least; for administrators"`
-	Least   *TenantPortion `json:"least,omitempty" doc:"of an uneven window: the tenant that had the least of what it was due; for administrators"`
+	Verdict string         `json:"verdict,omitempty" enum:"nobody-worked,even,uneven" doc:"of the window. even: every tenant that was due 1 % or more of the time had 95 % of it at least; for who may see all tenants"`
+	Least   *TenantPortion `json:"least,omitempty" doc:"of an uneven window: the tenant that had the least of what it was due; for who may see all tenants"`
 
 	Tenants []TenantPortion `json:"tenants" doc:"those with most first"`
 	Batches []BatchPortion  `json:"batches" doc:"those with most first"`
@@ -87,8 +87,8 @@ type HadIndex struct {
 
 // Portion is what was had of the time of people, and what was due.
 type Portion struct {
-	WorkedSeconds *float64 `json:"worked_s,omitempty" doc:"for administrators"`
-	DueSeconds    *float64 `json:"due_s,omitempty" doc:"for administrators"`
+	WorkedSeconds *float64 `json:"worked_s,omitempty" doc:"for who may see all tenants"`
+	DueSeconds    *float64 `json:"due_s,omitempty" doc:"for who may see all tenants"`
 	Share         float64  `json:"share" minimum:"0" maximum:"1" doc:"of what all had in the window, or the minute; to a requester in whole percent"`
 	DueShare      float64  `json:"due_share" minimum:"0" doc:"by weight among tenants and by priority among a tenant's batches, no more than was wanted; to a requester in whole percent"`
 }
