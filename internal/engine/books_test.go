@@ -229,7 +229,7 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("progress of %s: %w", x.Batch, err)
 		}
 	}
-	rules := k.ruled(ch) // before people are given tasks
+	rules := k.ruled(ch)                                                                                                          // before people are given tasks
 	served := slices.DeleteFunc(slices.Clone(ch.Served), func(h engine.Handout) bool { return !slices.Contains(ch.Handouts, h) }) // else taken back
 	for _, x := range ch.Handouts {
 		if slices.Contains(k.waiting, x.Worker) {
