@@ -98,7 +98,7 @@ func belowZero(command *kong.Node, args []string, err error) error {
 		return nil
 	}
 	switch p := command.Positional[next]; p.Target.Interface().(type) {
-	case amount, int64:
+	case amount, int64, uint32:
 		return wrong(p.Name, "must be more than 0, not %s", args[at])
 	}
 	return nil

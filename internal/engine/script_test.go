@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -17,9 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
-	"github.com/throng-dev/throng/sla"
 )
 
 var update = flag.Bool("update", false, "write what the engine does into testdata/*.txt")
@@ -240,6 +237,8 @@ func (s *script) requester(verb string, word []string) {
 		for _, u := range s.e.Uses() {
 			s.say("%s: %s%s", u.Tenant, u.Worked, flags(", open", u.Open))
 		}
+	case "undo": // what a quality rule did
+		s.check(s.e.UndoAction(s.now, parse(s, crowd.ParseBatchID, word[0]), uint32(parse(s, strconv.Atoi, word[1])), 9))
 	case "timer":
 		if at, ok := s.e.NextTimer(); ok {
 			s.say("at %s", s.clock(at))
@@ -395,65 +394,6 @@ func (s *script) newWorker(word []string) engine.Worker {
 	return w
 }
 
-// spec reads "b1 tasks=2 count=3 …". The price is 0.10, the budget pays
-// everything and the lease is 10 minutes unless it says otherwise.
-func (s *script) spec(word []string) engine.Spec {
-	x := engine.Spec{
-		ID: parse(s, crowd.ParseBatchID, word[0]), Tenant: 1, Tasks: 1, Rule: label.Count(1), Reward: 100_000,
-		Priority: 1, Lease: 10 * time.Minute, TaskTime: time.Minute,
-	}
-	for _, option := range word[1:] {
-		key, value, _ := strings.Cut(option, "=")
-		first, second, _ := strings.Cut(value, ":")
-		switch key {
-		case "tenant":
-			x.Tenant = parse(s, crowd.ParseTenantID, value)
-		case "tasks":
-			x.Tasks = uint32(parse(s, strconv.Atoi, value))
-		case "count":
-			x.Rule = label.Count(parse(s, strconv.Atoi, value))
-		case "agree":
-			x.Rule = label.Agree(parse(s, strconv.Atoi, first), parse(s, strconv.Atoi, second))
-		case "budget":
-			x.Budget = parse(s, crowd.ParseMoney, value)
-		case "lease":
-			x.Lease = parse(s, time.ParseDuration, value)
-		case "grace":
-			x.Grace = parse(s, time.ParseDuration, value)
-		case "life":
-			x.EndsAt = s.now.Add(parse(s, time.ParseDuration, value))
-		case "needs":
-			x.Requirements = append(x.Requirements, engine.Requirement{Name: first, Min: parse(s, strconv.Atoi, second)})
-		case "invite":
-			if x.Invited == nil {
-				x.Invited = make(map[crowd.WorkerID][]uint32)
-			}
-			w := parse(s, crowd.ParseWorkerID, first)
-			for n := range strings.SplitSeq(second, ",") {
-				x.Invited[w] = append(x.Invited[w], uint32(parse(s, strconv.Atoi, n)))
-			}
-		case "training":
-			x.Training = true
-		case "enough": // labels:2, or spent:0.50
-			x.Enough = s.enough(first, second)
-		case "per-worker":
-			x.PerWorker = parse(s, strconv.Atoi, value)
-		case "not-by":
-			x.NotBy = append(x.NotBy, value)
-		case "open":
-			x.Open = true
-		case "promise": // after:cost, once
-			x.SLA = &engine.Terms{Penalty: sla.Penalty{Kind: sla.Constant, After: parse(s, time.ParseDuration, first), Cost: parse(s, crowd.ParseMoney, second)}}
-		case "small-crowd-ok":
-			x.SmallCrowdOK = true
-		default:
-			s.t.Fatalf("no option %q", option)
-		}
-	}
-	x.Budget = cmp.Or(x.Budget, x.Reward*crowd.Money(x.Rule.Most())*crowd.Money(x.Tasks))
-	return x
-}
-
 // changes says what has changed.
 func (s *script) changes() {
 	var ch engine.Changes
@@ -467,6 +407,12 @@ func (s *script) changes() {
 	}
 	for _, x := range ch.Labels {
 		s.say("%s has its label: %s, %.2f of %d%s", x.Task, x.Value, x.Confidence, x.Answers, flags(", tie", x.Tie, ", undecided", x.Undecided))
+	}
+	for _, x := range ch.Actions {
+		s.say("action %d of %s on %s: %s, as %s", x.N, x.Batch, x.Worker, x.Kind, x.When)
+	}
+	for _, x := range ch.Undoings {
+		s.say("action %d of %s is undone", x.N, x.Batch)
 	}
 	for _, x := range ch.Transfers {
 		if x.Kind != engine.Reward {
