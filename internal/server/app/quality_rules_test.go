@@ -29,7 +29,7 @@ func (s *scene) warned(p *access.Principal) crowd.BatchID {
 // warn has a rule act on a worker.
 func (w *world) warn(p *access.Principal) crowd.BatchID {
 	w.t.Helper()
-	id := w.launch(3, times(2), ruled(engine.QualityRule{When: "answers > 0", Do: `warn "look twice"`}))
+	id := w.launch(3, ruled(engine.QualityRule{When: "answers > 0", Do: `warn "look twice"`}))
 	for {
 		held := w.next(p)
 		must(w.submit(p, held.Assignment, yes))(w.t)
