@@ -64,8 +64,8 @@ var templates = []url.Values{
 
 var poolValues = url.Values{
 	"rate": {"0.07"}, "elasticity": {"rules"}, "elasticity_options": {""}, "stability": {"average-rate"}, "stability_options": {""}, "balancer": {"paper"}, "balancer_options": {"omega=0.1,utility=max"},
-	"min": {"2"}, "max": {"9"}, "ask": {"3.5"}, "answer": {"90"}, "life": {"20"}, "least_preference": {"0.6"}, "silence": {"45"}, "promise": {"7"}, "training": {"4"},
-	"target.eta": {"0.25"}, "target.salary": {"0.5"}, "target.wait": {"15"}, "target.tail": {"0.05"}, "window": {"30"}, "cooldown": {"75"}, "expect.task_time": {"12"},
+	"min": {"2"}, "max": {"9"}, "ask": {"3.5"}, "answer": {"90"}, "life": {"1200"}, "least_preference": {"0.6"}, "silence": {"45"}, "promise": {"420"}, "training": {"4"},
+	"target.eta": {"0.25"}, "target.salary": {"0.5"}, "target.wait": {"15"}, "target.tail": {"0.05"}, "window": {"1800"}, "cooldown": {"75"}, "expect.task_time": {"12"},
 	"when": {"queue > 10", "idle > 3", ""}, "rule_do": {"recruit 2", "release 1", ""},
 }
 
