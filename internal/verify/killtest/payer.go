@@ -57,7 +57,11 @@ func (p *payer) step(ctx context.Context) error {
 		p.count++
 		p.next, p.into, p.sent = fmt.Sprintf("keyed deposit %d", p.count), p.tenants[p.random.IntN(len(p.tenants))], false
 	}
-	if err := p.client.Deposit(ctx, p.into, deposit, p.next); err != nil {
+	err := p.client.Deposit(ctx, p.into, deposit, p.next)
+	if crowd.CodeOf(err) == crowd.Conflict { // the node that was asked first has it carried out yet
+		return errLost
+	}
+	if err != nil {
 		return err
 	}
 	_, known := p.paidIn[p.next]

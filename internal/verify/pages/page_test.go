@@ -149,10 +149,12 @@ func TestLinks(t *testing.T) {
 var (
 	quoted = regexp.MustCompile(`(?m)^\| \*([^*|]+)\* \|`)
 	varied = regexp.MustCompile(`http://\S+|\d+`)
+	field  = regexp.MustCompile(`^(code|passkey): `)
 )
 
 // TestQuotedMessages: each message that the page of troubles quotes is one that
-// the program has. What differs each time, a number or an address, is a verb there.
+// the program has. What differs each time, a number or an address, is a verb there; what is
+// left out, "…", is anything; and the name of a field stands apart from its message.
 func TestQuotedMessages(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(root, "docs/troubleshooting.md"))
@@ -175,7 +177,8 @@ func TestQuotedMessages(t *testing.T) {
 	}
 	list := quoted.FindAllStringSubmatch(string(page), -1)
 	for _, m := range list {
-		want := varied.ReplaceAllString(regexp.QuoteMeta(m[1]), `%[a-z]`)
+		want := strings.ReplaceAll(varied.ReplaceAllString(regexp.QuoteMeta(m[1]), `%[a-z]`), "…", `[^"\n]*`)
+		want = field.ReplaceAllString(want, `"$1", (?:Message: )?"`)
 		if !regexp.MustCompile(want).MatchString(program.String()) {
 			t.Errorf("%q is quoted, but no message reads %s", m[1], want)
 		}
