@@ -219,18 +219,24 @@ func (t *test) ready(ctx context.Context, p *peer) error {
 	return fmt.Errorf("it takes no requests for %s", servedWithin)
 }
 
-// cut ends the connections of a node to the database.
+// cut ends the connections of a node to the database, once it has some: those that were ended
+// before are opened again when they are needed.
 func (t *test) cut(ctx context.Context, p *peer) error {
 	db, err := sql.Open("pgx", t.Address)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	var n int
-	if err = db.QueryRowContext(ctx, "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and application_name like $1", "throng "+p.name+" %").Scan(&n); err == nil && n == 0 {
-		err = errors.New("it has no connections")
+	for start := time.Now(); time.Since(start) < servedWithin; {
+		var n int
+		if err := db.QueryRowContext(ctx, "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and application_name like $1", "throng "+p.name+" %").Scan(&n); err != nil || n > 0 {
+			return err
+		}
+		if !load.Sleep(ctx, look) {
+			return context.Cause(ctx)
+		}
 	}
-	return err
+	return fmt.Errorf("it has no connections for %s", servedWithin)
 }
 
 // lastOfNodes lets everybody work on for a while, and until the last run of a workflow has
