@@ -184,7 +184,11 @@ func (b *batch) decide(t *task) label.Decision {
 	if t.removed || t.isCheck {
 		return label.Decision{Enough: t.live == 0, Want: int(t.counted + t.live)}
 	}
-	return b.decideAmong(t, int(t.live))
+	if b.posterior != nil { // decideAmong, written out: one call less in each cycle of a worker
+		return b.posterior.decide(b.rule(t.n), t, int(t.live))
+	}
+	var buf [fewAnswers]string
+	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), int(t.live))
 }
 
 // decideAmong asks the rule about a task that live people work on.
