@@ -1,6 +1,7 @@
 package web
 
 import (
+	"math"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -53,7 +54,7 @@ func (rq *request) undoAction(id crowd.BatchID) error {
 	if err := f.err(); err != nil {
 		return err
 	}
-	_, err := rq.App.Batches.UndoQualityAction(rq.ctx(), rq.p, id, uint32(max(n, 0)))
+	_, err := rq.App.Batches.UndoQualityAction(rq.ctx(), rq.p, id, uint32(min(max(n, 0), math.MaxUint32)))
 	return rq.done(err, "/batches/"+id.String()+"/quality", "undone")
 }
 
@@ -64,5 +65,5 @@ func (rq *request) seeNote() error {
 	if err != nil {
 		return err
 	}
-	return rq.done(rq.App.Work.SeeNote(rq.ctx(), rq.p, id, uint32(max(f.whole("n"), 0))), "/work", "")
+	return rq.done(rq.App.Work.SeeNote(rq.ctx(), rq.p, id, uint32(min(max(f.whole("n"), 0), math.MaxUint32))), "/work", "")
 }
