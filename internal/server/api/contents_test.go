@@ -13,7 +13,7 @@ import (
 
 // marker matches what stands in cells, answers, labels and known answers of markedWorld,
 // and nowhere else.
-var marker = regexp.MustCompile(`zq[a-z]+`)
+var marker = regexp.MustCompile(`zq(answer|bad|cell|gold|other|row|second|truth)`)
 
 // markedFlow asks people, checks what they say against known answers, and has a query that
 // fails by what is in a row.
