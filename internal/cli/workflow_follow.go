@@ -25,6 +25,7 @@ import (
 type followedFile struct {
 	file   *os.File
 	opts   table.Options // the delimiter is found out with the header
+	first  []string      // the columns of JSON Lines: the keys of the file's first object; nil: not read yet
 	header []byte        // up to the end of the row with the columns; of JSON Lines there is none
 	rest   []byte        // what was read, and not consumed
 	lines  int           // consumed, without those of the header
@@ -294,7 +295,7 @@ func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines 
 		if err == nil {
 			looked = true
 			opts := g.opts
-			opts.Continued = lines > 0
+			opts.First = g.first
 			var rows *table.Reader
 			if rows, err = table.NewReader(bytes.NewReader(text), opts); err != nil {
 				for _, e := range crowd.ErrorsOf(err) {
@@ -303,6 +304,9 @@ func (f *feeder) piece(ctx context.Context, g *followedFile, text []byte, lines 
 					}
 				}
 				return false, ofFile(f.file, err)
+			}
+			if opts.Format == table.JSONL {
+				g.first = rows.Columns()
 			}
 			before := f.sent
 			if err = f.read(ctx, rows, lines, maxFollowed); err != nil {

@@ -18,6 +18,9 @@ const jsonSpace = " \t\r\n"
 // readObjectHeader reads the first object, keeps its values as the first row
 // and its keys as the columns.
 func (t *Reader) readObjectHeader() error {
+	if t.opts.First != nil {
+		return t.setColumns(t.opts.First, 1)
+	}
 	names, values, line, err := t.nextObject()
 	if err == nil {
 		if err = t.setColumns(names, line); err == nil {
@@ -26,7 +29,7 @@ func (t *Reader) readObjectHeader() error {
 		}
 	}
 	var e *crowd.Error
-	if errors.As(err, &e) && t.index == nil && !t.opts.Continued {
+	if errors.As(err, &e) && t.index == nil {
 		e.Message = "the columns are the keys of the first object, which cannot be read: " + e.Message
 	}
 	return err

@@ -27,7 +27,7 @@ type Options struct {
 	Delimiter   Delimiter // of CSV; 0: from the content, but for TSV, which has tabs
 	MaxRowBytes int       // bytes of one row as it stands in the file; 0 means DefaultMaxRowBytes
 	MaxColumns  int       // 0 means DefaultMaxColumns
-	Continued   bool      // the text is a later piece of a file: its first object is not the file's
+	First       []string  // of JSON Lines: the keys of the file's first object, if the text is a later piece of it
 }
 
 // withDefaults returns the options with the limits that they leave out.
@@ -50,7 +50,8 @@ func (o Options) withDefaults() Options {
 // skipped. Cells are not trimmed; the names in the header are.
 //
 // JSON Lines: the columns are the keys of the first object, in its order.
-// Every later object has the same keys, in any order. A string becomes its
+// Every later object has the same keys, in any order, also in a later piece of
+// the file (Options.First). A string becomes its
 // value, null an empty cell, a number or a boolean the text that stands in the
 // file, and an array or object its JSON text without white space.
 //

@@ -205,8 +205,13 @@ invalid: line 15, a: the value holds \ude00, half a character: write both halves
 too_large: line 2: the row is longer than 20 bytes
 3 ["2"]
 `},
-		"first object too wide":    {in: `{"a":1,"b":2,"c":3,"d":4}`, opts: table.Options{MaxColumns: 3}, want: "fatal too_large: line 1: the columns are the keys of the first object, which cannot be read: the object has more than 3 keys\n"},
-		"first object, later":      {in: "{}\n", opts: table.Options{Continued: true}, want: "fatal invalid: line 1: the object is empty: its keys should name the columns\n"},
+		"first object too wide": {in: `{"a":1,"b":2,"c":3,"d":4}`, opts: table.Options{MaxColumns: 3}, want: "fatal too_large: line 1: the columns are the keys of the first object, which cannot be read: the object has more than 3 keys\n"},
+		"a later piece": {in: "{\"a\":1,\"c\":2}\n{\"b\":3,\"a\":1}\n{}\n", opts: table.Options{Format: table.JSONL, First: []string{"a", "b"}}, want: `jsonl ["a" "b"]
+invalid: line 1, c: the first object has no such key
+2 ["1" "3"]
+invalid: line 3, a: the key is missing: write null for an empty cell
+`},
+		"a later piece, empty":     {in: "", opts: table.Options{Format: table.JSONL, First: []string{"a"}}, want: "jsonl [\"a\"]\n"},
 		"first object empty":       {in: "{}\n", want: "fatal invalid: line 1: the columns are the keys of the first object, which cannot be read: the object is empty: its keys should name the columns\n"},
 		"first object, empty key":  {in: `{"a":1,"":2}`, want: "fatal invalid: line 1, column 2: the column has no name: the first line should name every column\n"},
 		"first object, key twice":  {in: `{"a":1,"a":2}`, want: "fatal invalid: line 1, a: columns 1 and 2 have the same name\n"},
