@@ -25,6 +25,29 @@ func toPoolEvent(e engine.Event) wire.PoolEvent {
 	return out
 }
 
+// EventsAfter says from where on the events of a pool are followed.
+type EventsAfter struct {
+	After uint64 `query:"after" doc:"the number of the last event that is known; 0: from the first that is kept; default: from now on"`
+	Last  uint64 `header:"Last-Event-ID" doc:"the same, as browsers say it; the greater of both counts"`
+
+	given bool // one of them
+}
+
+// Resolve implements huma.Resolver.
+func (x *EventsAfter) Resolve(ctx huma.Context) []error {
+	x.given = ctx.Query("after") != "" || ctx.Header("Last-Event-ID") != ""
+	return nil
+}
+
+// after returns the number, or nil to follow from now on.
+func (x *EventsAfter) after() *uint64 {
+	if !x.given {
+		return nil
+	}
+	n := max(x.After, x.Last)
+	return &n
+}
+
 // poolEvents registers the stream of a pool's events.
 func (a *api) poolEvents() {
 	register(a, op{method: http.MethodGet, path: "/v1/pools/{id}/events", summary: "Follow the events of a pool (server-sent events)", tag: "Pools", access: access.PoolsFollow, streams: []string{"text/event-stream"},
@@ -32,10 +55,9 @@ func (a *api) poolEvents() {
 			"Its id is the number of its last event: a client that comes back with it, in `Last-Event-ID` or `after`, gets what it has missed, if that was not longer than ten minutes or 10,000 events ago; `missed` counts what is kept no more. Numbers rise, also over restarts of the server; how many events came before one is not known, and `restarted` says so in place of a count."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
-			After uint64 `query:"after" doc:"the number of the last event that is known; default: from now on"`
-			Last  uint64 `header:"Last-Event-ID" doc:"the same, as browsers say it"`
+			EventsAfter
 		}) (*huma.StreamResponse, error) {
-			f, err := a.app.Pools.Follow(ctx, p, in.id, max(in.After, in.Last))
+			f, err := a.app.Pools.Follow(ctx, p, in.id, in.after())
 			if err != nil {
 				return nil, err
 			}

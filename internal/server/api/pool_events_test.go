@@ -89,6 +89,11 @@ func TestEventsOfAPool(t *testing.T) {
 		}
 		leave()
 	}
+	next, leave = w.follow("?after=0") // from the first that is kept
+	if e, _ := next(); e.Events[0].N != all[0].N {
+		t.Errorf("after 0: %+v, first of all %+v", e, all[0])
+	}
+	leave()
 }
 
 // TestEventsOfAPoolAreBounded: whoever asks for all that is kept of long answers gets it in

@@ -10,7 +10,7 @@ import (
 
 // follow begins to follow a pool's events, and stops.
 func follow(s *scene, p *access.Principal) error {
-	f, err := s.Pools.Follow(s.ctx, p, s.pool, 0)
+	f, err := s.Pools.Follow(s.ctx, p, s.pool, nil)
 	if err == nil {
 		f.Stop()
 	}
@@ -19,7 +19,7 @@ func follow(s *scene, p *access.Principal) error {
 
 // followed asks for more of what an admin follows.
 func followed(s *scene, p *access.Principal) error {
-	f, err := s.Pools.Follow(s.ctx, s.admin, s.pool, 0)
+	f, err := s.Pools.Follow(s.ctx, s.admin, s.pool, nil)
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func TestFollowingOverARestart(t *testing.T) {
 		last = e.Last
 		return e
 	}
-	from := func(after uint64) *control.Following { return must(w.Pools.Follow(w.ctx, w.admin, w.pool, after))(t) }
-	f := from(0)
+	from := func(after uint64) *control.Following { return must(w.Pools.Follow(w.ctx, w.admin, w.pool, &after))(t) }
+	f := must(w.Pools.Follow(w.ctx, w.admin, w.pool, nil))(t)
 	if e := do(f); e.Missed != 0 || e.Restarted {
 		t.Errorf("at first: %+v", e)
 	}

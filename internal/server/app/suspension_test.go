@@ -91,7 +91,7 @@ func TestASuspensionEndsStreams(t *testing.T) {
 		}
 		hers, admins := must(watch(w.ann))(t), must(watch(w.admin))(t)
 		boss := w.person(accounts.NewUser{Name: "boss", Admin: true})
-		follow := must(w.Pools.Follow(w.ctx, boss, w.pool, 0))(t)
+		follow := must(w.Pools.Follow(w.ctx, boss, w.pool, nil))(t)
 		defer follow.Stop()
 		w.suspend(boss, true)
 		w.suspend(w.ann, true)

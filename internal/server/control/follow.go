@@ -23,9 +23,10 @@ type Events struct {
 	Last uint64 // number of the last event that was told, in List or before
 }
 
-// Follow follows the five events of a pool, from the one after a number on; 0: from now on.
+// Follow follows the five events of a pool, from the one after a number on, or
+// from the first that is kept if that is later; nil: from now on.
 // Admins only: they are about all tenants.
-func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID, after uint64) (*Following, error) {
+func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID, after *uint64) (*Following, error) {
 	r, err := s.find(p, access.PoolsFollow, id)
 	if err != nil {
 		return nil, err
@@ -39,9 +40,9 @@ func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID
 		stop()
 		return nil, err
 	}
-	f := &Following{More: more, Stop: func() { stop(); end() }, told: after, after: list}
-	if after == 0 {
-		f.told = newest
+	f := &Following{More: more, Stop: func() { stop(); end() }, told: newest, after: list}
+	if after != nil {
+		f.told = *after
 	}
 	return f, nil
 }
