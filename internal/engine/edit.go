@@ -22,6 +22,8 @@ type Edit struct {
 	Rule *label.Rule
 	// Enough ends the batch by itself; its zero value takes that away.
 	Enough *Enough
+	// Stopped is the emergency stop of the batch, or its lifting.
+	Stopped *bool
 
 	// SmallCrowdOK asks for answers of more people than the pool has.
 	SmallCrowdOK bool
@@ -85,6 +87,9 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 		return tooLittle(field, missing)
 	}
 	e.reserve(now, b, missing)
+	if edit.Stopped != nil {
+		b.stopped = *edit.Stopped
+	}
 	e.become(now, b, &next)
 	e.touch(now, b, nil)
 	e.mayServe(b)

@@ -377,7 +377,8 @@ func (w *world) changeBatch(c command) error {
 			b.funded += crowd.Money(1+c.b%9) * 10_000
 		}
 	case "stop batch", "start batch":
-		err = w.e.StopBatch(w.now, id, c.op == "stop batch")
+		stopped := c.op == "stop batch"
+		err = w.e.Edit(w.now, id, engine.Edit{Stopped: &stopped})
 		if running {
 			b.stopped = c.op == "stop batch"
 		}

@@ -177,19 +177,6 @@ func (e *Engine) End(now time.Time, id crowd.BatchID) error {
 	return e.move(now, id, crowd.BatchStopped)
 }
 
-// StopBatch is the emergency stop of one batch, and its lifting.
-func (e *Engine) StopBatch(now time.Time, id crowd.BatchID, stopped bool) error {
-	b, err := e.launched(id)
-	if err != nil {
-		return err
-	}
-	b.stopped = stopped
-	e.touch(now, b, nil)
-	e.mayServe(b)
-	e.run(now)
-	return nil
-}
-
 func (e *Engine) launched(id crowd.BatchID) (*batch, error) {
 	if b := e.batches[id]; b != nil {
 		return b, nil

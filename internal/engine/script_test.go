@@ -264,7 +264,7 @@ func (s *script) stop(what string, stopped bool) {
 		t.Stopped = stopped
 		s.check(s.setTenant(t))
 	default:
-		s.check(s.e.StopBatch(s.now, parse(s, crowd.ParseBatchID, what), stopped))
+		s.check(s.e.Edit(s.now, parse(s, crowd.ParseBatchID, what), engine.Edit{Stopped: &stopped}))
 	}
 }
 

@@ -130,7 +130,18 @@ func TestQualityRules(t *testing.T) {
 		t.Errorf("who is right is told %+v", notes)
 	}
 
+	undone := func() int {
+		return len(must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Batches.UndoQualityAction", Limit: 9}))(t))
+	}
+	_, err = w.Batches.UndoQualityAction(w.ctx, w.ann, id, 9)
+	refused(t, err, crowd.NotFound)
+	if undone() != 0 {
+		t.Error("that an action which is not there was undone is in the audit log")
+	}
 	must(w.Batches.UndoQualityAction(w.ctx, w.ann, id, 2))(t)
+	if undone() != 1 {
+		t.Error("the audit log does not have that an action was undone")
+	}
 	_, err = w.Batches.UndoQualityAction(w.ctx, w.ann, id, 2)
 	refused(t, err, crowd.Conflict)
 	w.killed()

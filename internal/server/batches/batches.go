@@ -208,7 +208,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		err := v.tell(act, e, func() error { return f(e, now) })
 		running, v.Spare = v.read(e), e.Spare(id)
 		return err
-	}); crowd.CodeOf(err) == crowd.NotFound { // the engine knows it no longer: it has ended meanwhile
+	}); crowd.CodeOf(err) == crowd.NotFound && crowd.ErrorsOf(err)[0].Field == "" { // the engine knows the batch no longer: it has ended meanwhile
 		if b, err = s.batch(ctx, p, o, id); err == nil {
 			err = notOpen(b)
 		}

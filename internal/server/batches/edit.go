@@ -69,7 +69,7 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 			return 0, err
 		}
 		rule := template.Rule(x.Redundancy)
-		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough,
+		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough, Stopped: &x.Stopped,
 			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve,
 			Release: x.ReleaseBudget || !b.HasBudget() && p.MayFor(access.BatchesTopUp, b.Spec.Tenant) == nil}
 		if err := mayAlso(p, &v, &x); err != nil {
@@ -87,9 +87,6 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && (x.AddBudget || !b.HasBudget()) {
 			missing, _ := e.Missing(id, &edit)
 			return missing, err
-		}
-		if err == nil && x.Stopped != v.Stops.Batch {
-			err = e.StopBatch(now, id, x.Stopped)
 		}
 		act.After = x
 		return 0, err

@@ -1,7 +1,6 @@
 package batches
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -41,13 +40,5 @@ func (s *Batches) QualityActions(ctx context.Context, p *access.Principal, id cr
 
 // UndoQualityAction undoes what a quality rule of a running batch did to somebody: see engine.Engine.UndoAction.
 func (s *Batches) UndoQualityAction(ctx context.Context, p *access.Principal, id crowd.BatchID, n uint32) (BatchView, error) {
-	var none error // of an action that is not there; onBatch takes what is not found for the batch
-	v, err := s.onBatch(ctx, p, access.BatchesUndoAction, id, func(e *engine.Engine, now time.Time) error {
-		err := e.UndoAction(now, id, n, p.User.ID)
-		if _, runs := e.Status(id); runs && crowd.CodeOf(err) == crowd.NotFound {
-			none, err = err, nil
-		}
-		return err
-	})
-	return v, cmp.Or(err, none)
+	return s.onBatch(ctx, p, access.BatchesUndoAction, id, func(e *engine.Engine, now time.Time) error { return e.UndoAction(now, id, n, p.User.ID) })
 }

@@ -333,7 +333,8 @@ func (s *site) manage(t *testing.T) {
 			err = nil // it was undone, or there is none
 		}
 	default:
-		err = s.engine.StopBatch(s.clock, id, s.IntN(4) == 0)
+		stopped := s.IntN(4) == 0
+		err = s.engine.Edit(s.clock, id, engine.Edit{Stopped: &stopped})
 	}
 	ok(t, err)
 }
