@@ -15,6 +15,8 @@ type byReward struct{ inner Policy }
 // rewardUnit is the reward that makes a priority of 1.
 const rewardUnit = crowd.Unit / 100
 
+const byRewardWords = "the reward is the priority, in hundredths of the currency"
+
 // NewByReward wraps a policy so that a batch's priority is its reward in hundredths of
 // the currency: 5 for 0.05. Beyond MinPriority and MaxPriority it is the nearer of them.
 func NewByReward(inner Policy) Policy { return &byReward{inner} }
@@ -39,8 +41,8 @@ func (p *byReward) Key(id crowd.BatchID) (Key, bool) {
 		return Key{}, false
 	}
 	k := inner
-	k.Policy, k.Inner = p.Name(), &inner
-	k.Words, k.Figures = "the reward is the priority, in hundredths of the currency; then the inner order", nil
+	k.Policy, k.Inner, k.rewards = p.Name(), &inner, true
+	k.Words, k.Figures = byRewardWords+"; then the inner order", nil
 	return k, true
 }
 

@@ -1,11 +1,17 @@
 package app_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
+	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/sched"
 )
 
 // follow begins to follow a pool's events, and stops.
@@ -80,5 +86,61 @@ func TestFollowingOverARestart(t *testing.T) {
 	defer f.Stop()
 	if e := do(f); e.Missed < 3 || e.Missed > 20 || !e.Restarted {
 		t.Errorf("of what came before anybody followed %d are missed, restarted %t", e.Missed, e.Restarted)
+	}
+}
+
+// TestEventsTellLabels to who may see results, and no others.
+func TestEventsTellLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.launch(9)
+	operator := w.person(accounts.NewUser{Name: "olga", Roles: []store.HeldRole{{Role: "operator"}}})
+	labels := func(p *access.Principal) (list []string, none bool) {
+		first := uint64(0)
+		f := must(w.Pools.Follow(w.ctx, p, w.pool, &first))(t)
+		defer f.Stop()
+		must(w.submit(w.workers[0], w.next(w.workers[0]).Assignment, yes))(t)
+		e := must(w.Pools.Followed(w.ctx, p, f))(t)
+		for _, x := range e.List {
+			if x.Label != "" {
+				list = append(list, x.Label)
+			}
+		}
+		return list, e.NoLabels
+	}
+	if list, none := labels(w.admin); len(list) == 0 || none {
+		t.Errorf("an administrator is told the labels %q, none %t", list, none)
+	}
+	if list, none := labels(operator); len(list) != 0 || !none {
+		t.Errorf("an operator is told the labels %q, none %t", list, none)
+	}
+	if list, none := labels(w.admin); len(list) == 0 || none {
+		t.Errorf("an administrator is then told the labels %q, none %t", list, none)
+	}
+}
+
+// TestTheQueueTellsRewards to who may see money, and no others.
+func TestTheQueueTellsRewards(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.policy("tenant-fair(by-reward(wfs))")
+	w.launch(3, func(b *batches.NewBatch) { b.Reward = 77_000 })
+	operator := w.person(accounts.NewUser{Name: "olga", Roles: []store.HeldRole{{Role: "operator"}}})
+	told := func(p *access.Principal) (all int, reward bool) {
+		q := must(w.Pools.Queue(w.ctx, p, w.pool, 9))(t)
+		for k := &q.Batches[0].Key; k != nil; k = k.Inner {
+			all++
+			reward = reward || slices.ContainsFunc(k.Figures, func(f sched.Figure) bool { return f.Value == 7.7 })
+		}
+		if !strings.Contains(q.Batches[0].Why(), "the reward is the priority") {
+			t.Errorf("%s is told %q", p.User.Name, q.Batches[0].Why())
+		}
+		return all, reward
+	}
+	if all, reward := told(w.admin); all != 3 || !reward {
+		t.Errorf("an administrator is told of %d policies, the reward %t", all, reward)
+	}
+	if all, reward := told(operator); all != 2 || reward {
+		t.Errorf("an operator is told of %d policies, the reward %t", all, reward)
 	}
 }

@@ -20,7 +20,8 @@ type Following struct {
 // Events are events of a pool, in order.
 type Events struct {
 	live.Followed
-	Last uint64 // number of the last event that was told, in List or before
+	Last     uint64 // number of the last event that was told, in List or before
+	NoLabels bool   // what the labels are is left out
 }
 
 // Follow follows the five events of a pool, from the one after a number on, or
@@ -47,12 +48,18 @@ func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID
 	return f, nil
 }
 
-// Followed returns the events since the last call, for somebody who may still see them.
+// Followed returns the events since the last call, for somebody who may still see them. Who may
+// not see results is not told what the labels are.
 func (s *Pools) Followed(_ context.Context, p *access.Principal, f *Following) (e Events, err error) {
 	if err := p.May(access.PoolsFollowed); err != nil {
 		return e, err
 	}
 	e.Followed = f.after(f.told)
+	if e.NoLabels = p.May(access.PoolsFollowedLabels) != nil; e.NoLabels {
+		for i := range e.List { // a copy, of this follower
+			e.List[i].Label, e.List[i].Clipped = "", false
+		}
+	}
 	if n := len(e.List); n > 0 {
 		f.told = e.List[n-1].N
 	}

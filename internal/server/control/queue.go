@@ -39,7 +39,7 @@ func (q *QueuedBatch) Why() string {
 
 // Queue lists the batches of a pool in the order in which its policy takes them now for
 // somebody who may do everything and has done nothing yet. Admins only: it shows all
-// tenants' batches.
+// tenants' batches. Who may not see money is not told what rewards can be told from.
 func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID, limit int) (v QueueView, err error) {
 	r, err := s.find(p, access.PoolsQueue, id)
 	if err != nil {
@@ -51,6 +51,11 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 		v.Policy = e.PolicyName()
 	}); err != nil {
 		return v, err
+	}
+	if p.May(access.PoolsQueueMoney) != nil {
+		for i := range list {
+			list[i].Key = list[i].Key.WithoutRewards()
+		}
 	}
 	names, err := s.names(ctx, lists.Map(list, func(q engine.Queued) crowd.BatchID { return q.Batch }))
 	v.Batches = lists.Map(list, func(q engine.Queued) QueuedBatch {
