@@ -208,12 +208,14 @@ func tellPeople(w io.Writer, err error) {
 	for _, e := range list {
 		switch {
 		case e.Row > 0 && name != "":
-			rows++
-			say(w, "%s\n", rowLine(name, e))
+			if rows++; rows <= maxRowLines {
+				say(w, "%s\n", rowLine(name, e))
+			}
 		case len(list) > 1:
 			say(w, "throng: %s\n", clean(of+byFlag(e.Error())))
 		}
 	}
+	moreRows(w, name, rows)
 	switch {
 	case rows > 0:
 		say(w, "throng: %s: %s\n", name, withNote(err, format.Count(rows, "bad row")))
@@ -244,9 +246,20 @@ func rowLine(file string, e *crowd.Error) string {
 	return clean(fmt.Sprintf("%s:%d: %s%s", file, e.Row, when(e.Field != "", e.Field+": "), e.Message))
 }
 
+// maxRowLines is how many bad rows of a file people are told one by one; --json has all.
+const maxRowLines = 20
+
+// moreRows says how many more bad rows there are than were told, if any.
+func moreRows(w io.Writer, file string, n int) {
+	if n > maxRowLines {
+		say(w, "%s: and %d more\n", clean(file), n-maxRowLines)
+	}
+}
+
 // tellRows tells of rows of a file that the server could not read.
 func (c *Context) tellRows(file string, problems []wire.FieldNote) {
-	for _, p := range problems {
+	defer moreRows(c.Stderr, file, len(problems))
+	for _, p := range problems[:min(len(problems), maxRowLines)] {
 		say(c.Stderr, "%s\n", rowLine(file, &crowd.Error{Field: p.Field, Row: p.Line, Message: p.Message}))
 	}
 }
