@@ -216,7 +216,7 @@ func (p *penalty) explain(k *Key, r *record, q *promise, since Figure) {
 		{"worth", Number(worth.Seconds()), fmt.Sprintf("seconds by which it goes before its due time: %s for each factor of e that the stake is above 1 for a minute of work", q.look)},
 		since,
 	}
-	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless %s before %s; counts as %s",
+	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless %s before %s; counts as due at %s",
 		q.stake, unless, instantNote(q.due), instantNote(urgent))
 }
 

@@ -352,7 +352,7 @@ func TestPenaltyATCInWords(t *testing.T) {
 	p := parse(t, "tenant-fair(penalty(form=atc,look=2m))")
 	p.Set(new(due(10*m, 20, m)))
 	k, _ := p.Key(1)
-	if in := k.Inner; in.Policy != "penalty(form=atc,look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; counts as 2026-10-01T00:04:0") {
+	if in := k.Inner; in.Policy != "penalty(form=atc,look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; counts as due at 2026-10-01T00:04:0") {
 		t.Errorf("%s: %q", in.Policy, in.Words)
 	}
 	p.Set(new(with(batch(2, 5, 0), func(b *sched.Batch) { b.Since = epoch })))

@@ -150,6 +150,19 @@ func Clock(now, t time.Time) string {
 	return t.Format("2 Jan 2006, 15:04")
 }
 
+// Moment is Clock with how far t is from now, such as "14:05 (in 5 min)" or
+// "2 Jan, 14:05 (3 days ago)".
+func Moment(now, t time.Time) string {
+	far := "now"
+	switch d := t.Sub(now).Round(time.Second); {
+	case d > 0:
+		far = "in " + Duration(d)
+	case d < 0:
+		far = Duration(-d) + " ago"
+	}
+	return Clock(now, t) + " (" + far + ")"
+}
+
 // Capitalized begins a sentence, with a letter of ASCII.
 func Capitalized(s string) string {
 	if s == "" {

@@ -59,3 +59,15 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+func TestMoment(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 14, 0, 0, 0, time.UTC)
+	for want, d := range map[string]time.Duration{
+		"14:00 (now)": time.Millisecond, "14:05 (in 5 min)": 5 * time.Minute, "11:30 (2 h 30 min ago)": -150 * time.Minute, "26 Feb, 14:00 (3 days ago)": -72 * time.Hour,
+	} {
+		if got := format.Moment(now, now.Add(d)); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+}

@@ -2,11 +2,13 @@ package control
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 )
@@ -24,6 +26,22 @@ type QueuedBatch struct {
 	engine.Queued
 	Name       string
 	TenantName string
+
+	at time.Time // of the order
+}
+
+// dateTime is how a policy writes a time in the words of a key.
+var dateTime = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`)
+
+// toldAt writes the times in a policy's words for somebody who reads them at now.
+func toldAt(now time.Time, words string) string {
+	return dateTime.ReplaceAllStringFunc(words, func(found string) string {
+		t, err := time.Parse(time.RFC3339Nano, found)
+		if err != nil {
+			return found // it is none
+		}
+		return format.Moment(now, t)
+	})
 }
 
 // Why is what the policy decides by, in words, or what keeps the batch out.
@@ -34,7 +52,7 @@ func (q *QueuedBatch) Why() string {
 	case q.Place == 0:
 		return q.Reason.Text()
 	}
-	return q.Key.Reason()
+	return toldAt(q.at, q.Key.Reason())
 }
 
 // Queue lists the batches of a pool in the order in which its policy takes them now for
@@ -46,9 +64,10 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 		return v, err
 	}
 	var list []engine.Queued
+	var at time.Time
 	if err = r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		list, v.Placed, v.All = e.Queue(now, limit)
-		v.Policy = e.PolicyName()
+		v.Policy, at = e.PolicyName(), now
 	}); err != nil {
 		return v, err
 	}
@@ -59,7 +78,7 @@ func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID,
 	}
 	names, err := s.names(ctx, lists.Map(list, func(q engine.Queued) crowd.BatchID { return q.Batch }))
 	v.Batches = lists.Map(list, func(q engine.Queued) QueuedBatch {
-		return QueuedBatch{Queued: q, Name: names.batches[q.Batch], TenantName: names.tenants[q.Tenant]}
+		return QueuedBatch{Queued: q, Name: names.batches[q.Batch], TenantName: names.tenants[q.Tenant], at: at}
 	})
 	return v, err
 }
