@@ -54,7 +54,7 @@ type PoolFairness struct {
 	Policy string    `json:"policy"`
 	Since  time.Time `json:"since,omitzero" doc:"when counting began: the server was started; left out: it has not yet"`
 	At     time.Time `json:"at,omitzero" doc:"of the last look"`
-	From   time.Time `json:"from" doc:"begin of the window: as asked for or, as it is kept by the minute, up to a minute before"`
+	From   time.Time `json:"from" doc:"begin of the window: of the first minute in it of which something is kept, up to a minute before what was asked for, or later if counting began later"`
 
 	Now     *FairnessIndex `json:"now,omitempty" doc:"at the last look; for who may see all tenants"`
 	Mean    *FairnessIndex `json:"mean,omitempty" doc:"over the window; for who may see all tenants"`

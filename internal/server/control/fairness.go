@@ -335,7 +335,7 @@ type FairnessView struct {
 	Whole  bool      // of all tenants: the indexes are known, too
 	Since  time.Time // when counting began: the server was started; zero: it has not yet
 	At     time.Time // of the last look
-	From   time.Time // begin of the window: as asked for, or that of the minute in which this is
+	From   time.Time // begin of the window: of the first minute of which something is kept, or as asked for if there is none
 
 	Now  FairnessIndex // at the last look
 	Mean FairnessIndex // over the window
@@ -377,7 +377,7 @@ func (f *fairness) view(id crowd.PoolID, now time.Time, back time.Duration, show
 		points = append(points, x.point.close(x.at))
 	}
 	points = slices.DeleteFunc(points, func(p keptPoint) bool { return !p.at.After(v.From) })
-	if len(points) > 0 && points[0].from.Before(v.From) { // it is shown whole
+	if len(points) > 0 { // the first is shown whole, and nothing is kept of before it
 		v.From = points[0].from
 	}
 	var jain, jinf, among, hadSome mean

@@ -203,7 +203,7 @@ func TestTheWindowBeginsWithAWholeMinute(t *testing.T) {
 			t.Errorf("%s back: from %s back on, %s of work; want %s of both", back, got, v.Worked, want)
 		}
 	}
-	if v := f.view(1, at, time.Hour, func(crowd.TenantID) bool { return true }); !v.From.Equal(at.Add(-time.Hour)) || v.Worked != 150*time.Second {
+	if v := f.view(1, at, time.Hour, func(crowd.TenantID) bool { return true }); !v.From.Equal(begin) || v.Worked != 150*time.Second {
 		t.Errorf("an hour back: from %s, %s of work", v.From, v.Worked)
 	}
 }
