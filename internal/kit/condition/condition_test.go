@@ -298,15 +298,17 @@ func TestWhatHasNoValueIsSaid(t *testing.T) {
 		"queue > 1e300 * 1e300": "column 15: this number is too large",
 		"queue / idle > 2":      "",
 
-		"queue / (queue - queue) > 2":                        "column 16: nothing is divided by 0",
-		"1 / (0 * queue) > 2":                                "column 8: nothing is divided by 0",
-		"1 / (2*queue - queue*2 + 1 - 1) > 2":                "column 28: nothing is divided by 0",
-		"1 / (queue*idle - queue*idle) > 2":                  "column 17: nothing is divided by 0",
-		"1 / (queue/2 - (idle + queue - idle)*0.5) > 2":      "column 14: nothing is divided by 0",
-		"1 / (queue - idle) > 2 and 1 / -(queue - idle) < 2": "",
-		"1 / (queue*idle - idle*queue + 1) > 2":              "",
-		"queue / queue > 2":                                  "",
-		"queue / 2 > 1 / 3":                                  "",
+		"queue / (queue - queue) > 2":         "column 16: nothing is divided by 0",
+		"1 / (0 * queue) > 2":                 "column 8: nothing is divided by 0",
+		"1 / (2*queue - queue*2 + 1 - 1) > 2": "column 28: nothing is divided by 0",
+		"1 / (queue*idle - queue*idle) > 2":   "column 17: nothing is divided by 0",
+		"queue/(queue*idle-idle*queue) > 2":   "column 18: nothing is divided by 0",
+		"1 / ((queue+idle)*(queue+idle) - (queue*queue + 2*queue*idle + idle*idle)) > 2": "column 32: nothing is divided by 0",
+		"1 / (queue/2 - (idle + queue - idle)*0.5) > 2":                                  "column 14: nothing is divided by 0",
+		"1 / (queue - idle) > 2 and 1 / -(queue - idle) < 2":                             "",
+		"1 / (queue*idle - idle*queue + 1) > 2":                                          "",
+		"queue / queue > 2":                                                              "",
+		"queue / 2 > 1 / 3":                                                              "",
 	} {
 		c, err := Compile(text, names)
 		if err != nil {

@@ -203,10 +203,11 @@ func (t *typer) arithmetic(n *ast.BinaryNode, left, right ast.Node) {
 	}
 }
 
-// alwaysZero reports whether n is 0 whatever the names are. What it does not multiply out,
-// such as (a+b)*(a+b) - (a*a + 2*a*b + b*b), it does not know to be 0.
+// alwaysZero reports whether n is 0 whatever the names are, as queue*idle - idle*queue is. It
+// multiplies sums out, and sees by what they are written alone that other terms, such as two
+// quotients, are the same.
 func alwaysZero(n ast.Node) bool {
-	for _, x := range linear(n) {
+	for _, x := range polynomial(n) {
 		if x != 0 {
 			return false
 		}
@@ -214,35 +215,50 @@ func alwaysZero(n ast.Node) bool {
 	return true
 }
 
-// linear is n as a sum: the factor of each of its terms by the text of the term, and of the
-// term "", which is 1. What is no sum or multiple of others is a term by itself.
-func linear(n ast.Node) map[string]float64 {
+// maxTerms is how many terms a product of sums may have to be multiplied out.
+const maxTerms = 256
+
+// polynomial is n as a sum: the factor of each of its terms by the texts of what is multiplied
+// in it, in order and each after a NUL. That of the term "" is a number. What is no sum and
+// no product, and a product of more than maxTerms terms, is a term by itself.
+func polynomial(n ast.Node) map[string]float64 {
 	switch n := n.(type) {
 	case *ast.FloatNode:
 		return map[string]float64{"": n.Value}
 	case *ast.UnaryNode:
 		if n.Operator == "-" {
-			return plus(nil, linear(n.Node), -1)
+			return plus(nil, polynomial(n.Node), -1)
 		}
-		return linear(n.Node)
+		return polynomial(n.Node)
 	case *ast.BinaryNode:
-		a, b := linear(n.Left), linear(n.Right)
-		x, left := onlyNumber(a)
-		y, right := onlyNumber(b)
+		a, b := polynomial(n.Left), polynomial(n.Right)
+		y, number := onlyNumber(b)
 		switch {
 		case n.Operator == "+":
 			return plus(a, b, 1)
 		case n.Operator == "-":
 			return plus(a, b, -1)
-		case n.Operator == "*" && right:
-			return plus(nil, a, y)
-		case n.Operator == "*" && left:
-			return plus(nil, b, x)
-		case n.Operator == "/" && right && y != 0:
+		case n.Operator == "*" && len(a)*len(b) <= maxTerms:
+			return times(a, b)
+		case n.Operator == "/" && number && y != 0:
 			return plus(nil, a, 1/y)
 		}
 	}
-	return map[string]float64{n.String(): 1}
+	return map[string]float64{"\x00" + n.String(): 1}
+}
+
+// times is a times b, multiplied out.
+func times(a, b map[string]float64) map[string]float64 {
+	product := make(map[string]float64, len(a)*len(b))
+	right := slices.Sorted(maps.Keys(b))
+	for _, s := range slices.Sorted(maps.Keys(a)) { // in order, as sums are rounded
+		for _, t := range right {
+			factors := strings.Split(s+t, "\x00")
+			slices.Sort(factors[1:])
+			product[strings.Join(factors, "\x00")] += a[s] * b[t]
+		}
+	}
+	return product
 }
 
 // plus is a and x times b.
