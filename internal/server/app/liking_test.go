@@ -175,3 +175,22 @@ func TestWhoJoinsAPoolThatChoosesIsAsked(t *testing.T) {
 		t.Errorf("a pool that chooses asks of %d pools", n)
 	}
 }
+
+// TestWhoLikesAPoolTooLittleIsNotWaitedFor: a closed gate waits for people whom the pool would
+// call; somebody who likes it less is not told that they are needed.
+func TestWhoLikesAPoolTooLittleIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.clock.halt()
+	w.onCall(pool.Settings{Min: 1, Max: 3, LeastPreference: 0.6}, func(now *store.Pool) { now.Gate = true })
+	if v := w.duty(w.workers[0]); v.Needed || v.Unliked == "" || v.Gate.Lacks() != 1 {
+		t.Errorf("who likes it too little: %+v", v)
+	}
+	must(w.Duty.ChangeWishes(w.ctx, w.workers[0], func(x *recruit.Wishes) error {
+		x.Prefers = map[crowd.PoolID]float64{w.pool: 0.75}
+		return nil
+	}))(t)
+	if v := w.duty(w.workers[0]); !v.Needed || v.Unliked != "" {
+		t.Errorf("who likes it enough: %+v", v)
+	}
+}
