@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/jsonform"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -53,8 +54,40 @@ var fastJSON = huma.Format{
 				return fmt.Errorf("%s%s is too large a number", field, number)
 			}
 		}
+		var text *crowd.Error
+		if errors.As(err, &text) {
+			if name := wrongProperty(data, v, err); name != "" {
+				return &crowd.Error{Code: text.Code, Field: name, Message: text.Message}
+			}
+		}
 		return inUsersWords(err)
 	},
+}
+
+// wrongProperty returns the name of the property of an object whose value, a text, alone gives
+// the error err when it is decoded into what v is: the error of a text that is no id names what
+// it should be, and not the property; "": there is none.
+func wrongProperty(data []byte, v any, err error) string {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if token, _ := d.Token(); token != json.Delim('{') {
+		return ""
+	}
+	for d.More() {
+		name, _ := d.Token()
+		text, is := name.(string)
+		var value json.RawMessage
+		if !is || d.Decode(&value) != nil {
+			return ""
+		}
+		if !bytes.HasPrefix(value, []byte{'"'}) {
+			continue
+		}
+		alone, _ := json.Marshal(map[string]json.RawMessage{text: value}) // it was decoded just now
+		if e := json.Unmarshal(alone, reflect.New(reflect.TypeOf(v).Elem()).Interface()); e != nil && e.Error() == err.Error() {
+			return text
+		}
+	}
+	return ""
 }
 
 // Names of properties are compared as they are written. Go's decoder also takes Name for

@@ -42,6 +42,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no JSON":                               {w.ann, "POST", "/v1/batches", `{"name"`, 400, ""},
 		"a field that is not there":             {w.ann, "POST", "/v1/batches", batch(`, "colour": "red"`), 422, "colour"},
+		"a token for nobody":                    {w.admin, "POST", "/v1/tokens", `{"name": "x17", "for": "x17"}`, 422, "for"},
 		"a field in another case":               {w.ann, "POST", "/v1/batches", batch(`, "Name": "` + strings.Repeat("n", 300) + `"`), 422, "Name"},
 		"a field twice":                         {w.ann, "POST", "/v1/batches", batch(`, "reward_micros": 5`), 400, ""},
 		"a field twice, inside":                 {w.ann, "POST", "/v1/batches", batch(`, "redundancy": {"count": 3, "count": 5}`), 400, ""},
