@@ -73,6 +73,7 @@ func newStrangers(t *testing.T) *strangers {
 	x.held = w.next(w.workers[0]).Assignment.String()
 	x.kept = strconv.FormatInt(must(w.store.PutSubscription(w.ctx, store.Subscription{Worker: must(w.workers[0].Me(w.ctx))(t).ID, Endpoint: "https://push.example.org/1"}))(t), 10)
 	ok(t, w.store.CreateService(w.ctx, store.Service{Name: "theirs", URL: "https://x.example", Concurrency: 1, Tenants: []crowd.TenantID{w.b}}))
+	ok(t, w.store.CreateService(w.ctx, store.Service{Name: "annas", URL: "https://x.example", Concurrency: 1, Tenants: []crowd.TenantID{w.a}}))
 	must(w.admin.GrantPool(w.ctx, must(w.admin.CreatePool(w.ctx, "theirs", ""))(t).ID, w.b, true))(t) // p2
 	must(w.ann.CreateRole(w.ctx, wire.NewRole{Name: "checker", Tenant: w.a, Permissions: []string{"batches.read"}}))(t)
 	w.test()
@@ -124,7 +125,7 @@ func (x *strangers) pairs(o operation) (pairs []pair) {
 	case "push-subscriptions":
 		pairs = another("{id}", x.kept, "999")
 	case "services":
-		pairs = []pair{{x.ann, []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}, {x.workers[0], []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}}
+		pairs = []pair{{x.ann, []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}, {x.bob, []string{"{name}", "annas"}, []string{"{name}", "nosuch"}}, {x.workers[0], []string{"{name}", "theirs"}, []string{"{name}", "nosuch"}}}
 	case "providers": // of which only administrators hear
 		pairs = []pair{{x.bob, []string{"{provider}", "corp", "{token}", "1"}, []string{"{provider}", "nosuch", "{token}", "999"}}}
 	case "roles":
@@ -198,14 +199,6 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 		}
 		rest := append([]string{"{worker}", one, "{n}", "1", "{tenant}", "n1"}, inRuns...)
 		for _, x := range w.pairs(o) {
-			var renamed []string
-			for i := 1; i < len(x.none); i += 2 {
-				none, ofNone, _ := strings.Cut(x.none[i], "?tenant=")
-				theirs, ofTheirs, _ := strings.Cut(x.theirs[i], "?tenant=")
-				if renamed = append(renamed, none, theirs); ofNone != "" {
-					renamed = append(renamed, ofNone, ofTheirs)
-				}
-			}
 			for i, way := range o.askings(body) {
 				cases++
 				ask := func(names []string) answer {
@@ -216,7 +209,7 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 					return w.send(x.who, way.method, path, way.body, way.header...)
 				}
 				theirs, none := ask(x.theirs), ask(x.none)
-				if got, want := theirs.signature(), none.signature(renamed...); got != want {
+				if got, want := theirs.signature(), none.signature(renamed(x)...); got != want {
 					t.Errorf("%s, asked with %+v, tells what is another's from what is not there:\n%s\n%s", o.name(), way, got, want)
 				}
 				if i > 0 {
@@ -235,6 +228,97 @@ func TestWhatIsAnothersIsNotThere(t *testing.T) {
 		t.Errorf("only %d cases", cases)
 	}
 	w.bodiesAreThere()
+}
+
+// everyRole has somebody with each role that can be held, built-in or made by people, for the
+// installation ("viewer") and for Bob's tenant ("n2/viewer"), and with a pool.
+func (x *strangers) everyRole() map[string]*client.Client {
+	x.t.Helper()
+	must(x.admin.CreateRole(x.ctx, wire.NewRole{Name: "odd", Permissions: []string{"batches.launch", "people.names", "secrets.change", "money.move", "audit.read"}}))(x.t)
+	must(x.bob.CreateRole(x.ctx, wire.NewRole{Name: "own", Permissions: []string{"batches.edit", "review", "people.invite"}}))(x.t)
+	here := x.b.String() + "/"
+	held := []string{"odd", here + "odd", here + "own"}
+	for _, b := range access.BuiltIns() {
+		if b.Installation {
+			held = append(held, string(b.Role))
+		}
+		if b.Tenant {
+			held = append(held, here+string(b.Role))
+		}
+	}
+	people := map[string]*client.Client{here + " and nothing but a pool": x.workers[1], here + "requester and a pool": x.person(wire.NewUser{Name: "both", Tenants: []crowd.TenantID{x.b}, Pool: 1})}
+	for _, role := range held {
+		people[role] = x.person(wire.NewUser{Name: "with-" + strings.ReplaceAll(role, "/", "-"), Roles: []string{role}})
+	}
+	return people
+}
+
+// TestNoRoleTellsWhatIsAnothers: whoever has whatever role, of all that they may not know they
+// hear what they hear of what is not there, of every operation that names something by its id.
+// Those who have a role for the installation know of some things, which are left out for them.
+func TestNoRoleTellsWhatIsAnothers(t *testing.T) {
+	t.Parallel()
+	w := newStrangers(t)
+	people := w.everyRole()
+	rest := append([]string{"{worker}", must(w.workers[0].Me(w.ctx))(t).ID.String(), "{n}", "1", "{tenant}", "n1"}, inRuns...)
+	operations := w.operations()
+	asked := make(map[string]int)
+	for _, ofTenant := range []bool{true, false} { // those for the installation may end what the others ask for
+		for role, who := range people {
+			if strings.Contains(role, "/") != ofTenant {
+				continue
+			}
+			knows := make(map[string]bool)
+			for _, o := range operations {
+				if !strings.Contains(o.path, "{") {
+					continue
+				}
+				for _, x := range w.pairs(o) {
+					if x.who == w.nobody || x.who == w.workers[0] || x.who == w.ann || strings.Contains(x.theirs[1], "?") && strings.HasPrefix(x.theirs[1], "nosuch") { // the same again
+						continue
+					}
+					names := strings.NewReplacer(append(slices.Clone(x.theirs), rest...)...)
+					thing := names.Replace(strings.Join(strings.Split(o.path, "/")[:4], "/"))
+					if strings.HasPrefix(thing, "/v1/roles/") { // which are listed, and not looked at
+						thing = "/v1/roles"
+					}
+					if _, is := knows[thing]; !is && !ofTenant {
+						knows[thing] = w.send(who, http.MethodGet, thing, "").StatusCode == http.StatusOK
+					}
+					if knows[thing] {
+						continue
+					}
+					body := bodies[o.name()]
+					theirs := w.send(who, o.method, names.Replace(o.path), body)
+					none := w.send(who, o.method, strings.NewReplacer(append(slices.Clone(x.none), rest...)...).Replace(o.path), body)
+					if !ofTenant && theirs.StatusCode != http.StatusForbidden && none.StatusCode != http.StatusForbidden { // they may
+						continue
+					}
+					asked[role]++
+					if got, want := theirs.signature(), none.signature(renamed(x)...); got != want {
+						t.Errorf("%s tells %s what is another's from what is not there, %s:\n%s\n%s", o.name(), role, x.theirs[1], got, want)
+					}
+				}
+			}
+		}
+	}
+	for role, n := range asked {
+		if strings.Contains(role, "/") && n < 150 {
+			t.Errorf("%s was asked about %d things only", role, n)
+		}
+	}
+}
+
+// renamed has the names of what is not there, each with that of what is another's.
+func renamed(x pair) (list []string) {
+	for i := 1; i < len(x.none); i += 2 {
+		none, ofNone, _ := strings.Cut(x.none[i], "?tenant=")
+		theirs, ofTheirs, _ := strings.Cut(x.theirs[i], "?tenant=")
+		if list = append(list, none, theirs); ofNone != "" {
+			list = append(list, ofNone, ofTheirs)
+		}
+	}
+	return list
 }
 
 // bodiesAreThere checks that each body is one of an operation.

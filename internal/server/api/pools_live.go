@@ -146,13 +146,9 @@ func (a *api) livePools() {
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Latest
-		}) (out wire.Account, err error) {
-			entries, err := a.app.Pools.Account(ctx, p, in.id, in.Before, in.Limit)
-			if err != nil {
-				return out, err
-			}
-			v, err := a.app.Pools.Get(ctx, p, in.id)
-			return wire.Account{BalanceMicros: v.Status.Funds.Funds, Entries: lists.Map(entries, toEntry)}, err
+		}) (wire.Account, error) {
+			balance, entries, err := a.app.Pools.Account(ctx, p, in.id, in.Before, in.Limit)
+			return wire.Account{BalanceMicros: balance, Entries: lists.Map(entries, toEntry)}, err
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/samples", summary: "How a pool looked, every ten seconds of the last day", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

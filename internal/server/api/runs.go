@@ -113,7 +113,7 @@ func (a *api) runs() {
 			if err != nil {
 				return out, err
 			}
-			out, err = as(toRun(p))(a.app.Runs.Get(ctx, p, made.Run.ID))
+			out, err = a.afterMove(ctx, p, made.Run, nil)
 			out.Notes = append(made.Notes, out.Notes...)
 			return out, err
 		})
@@ -155,10 +155,15 @@ func sent(kind string, body []byte) *huma.StreamResponse {
 	}}
 }
 
-// afterMove returns a run as it stands after a move.
+// afterMove returns a run as it stands after a move. Who may make the move and not look at
+// runs is told what has become of it, and no more: a refusal would say that nothing was done.
 func (a *api) afterMove(ctx context.Context, p *access.Principal, r store.Run, err error) (out wire.Run, _ error) {
 	if err != nil {
 		return out, err
+	}
+	if p.MayFor(access.RunsGet, r.Tenant) != nil {
+		return wire.Run{RunHead: wire.RunHead{ID: r.ID, Tenant: r.Tenant, Name: r.Name, State: string(r.State), CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt},
+			Needs: []string{}, Nodes: []wire.RunNode{}, Outputs: []wire.RunFile{}}, nil
 	}
 	return as(toRun(p))(a.app.Runs.Get(ctx, p, r.ID))
 }

@@ -18,9 +18,21 @@ type somebody struct {
 	whole, own, others []access.Role
 }
 
-// has reports whether one of some built-in roles has a permission.
+// odd and own are roles that people have made: of the installation, and of each tenant. No
+// built-in role has what they have together.
+const odd, own access.Role = "odd", "own"
+
+var custom = map[access.Role]access.Permissions{
+	odd: access.SetOf(access.CanLaunchBatches, access.CanReadPeople, access.CanReadNames, access.CanChangeSecrets, access.CanReadPools, access.CanMoveMoney),
+	own: access.SetOf(access.CanEditBatches, access.CanChangeBudgets, access.CanReadAudit, access.CanReview, access.CanInvite),
+}
+
+// has reports whether one of some roles has a permission.
 func has(roles []access.Role, x access.Permission) bool {
-	return slices.ContainsFunc(access.BuiltIns(), func(b access.BuiltIn) bool { return slices.Contains(roles, b.Role) && b.Has(x) })
+	return slices.ContainsFunc(roles, func(r access.Role) bool {
+		b, _ := access.FindBuiltIn(r)
+		return b.Has(x) || custom[r].Has(x)
+	})
 }
 
 // may reports what the table says of an operation on something of the tenant.
@@ -70,6 +82,17 @@ func (w *world) peopleOfAllKinds() map[string]somebody {
 			people[string(b.Role)+" of the tenant"] = somebody{w.holding(b.Role, w.a), nil, roles(b.Role), nil}
 			people[string(b.Role)+" of another tenant"] = somebody{w.holding(b.Role, w.b), nil, nil, roles(b.Role)}
 		}
+	}
+	create := func(r access.Role, tenant crowd.TenantID) {
+		must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: tenant, Name: string(r), Permissions: custom[r].Names()}))(w.t)
+	}
+	create(odd, 0)
+	people[string(odd)] = somebody{w.holding(odd, 0), roles(odd), nil, nil}
+	create(own, w.a)
+	create(own, w.b)
+	for _, r := range roles(odd, own) {
+		people[string(r)+" of the tenant"] = somebody{w.holding(r, w.a), nil, roles(r), nil}
+		people[string(r)+" of another tenant"] = somebody{w.holding(r, w.b), nil, nil, roles(r)}
 	}
 	return people
 }

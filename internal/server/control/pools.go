@@ -427,13 +427,18 @@ func (s *Pools) Fund(ctx context.Context, p *access.Principal, id crowd.PoolID, 
 	return money, err
 }
 
-// Account returns a pool's latest ledger entries with ids below before (0:
-// all), newest first. Admins only.
-func (s *Pools) Account(ctx context.Context, p *access.Principal, id crowd.PoolID, before int64, limit int) ([]store.Entry, error) {
-	if _, err := s.find(p, access.PoolsAccount, id); err != nil {
-		return nil, err
+// Account returns a pool's money for waiting, and its latest ledger entries with ids below
+// before (0: all), newest first.
+func (s *Pools) Account(ctx context.Context, p *access.Principal, id crowd.PoolID, before int64, limit int) (balance crowd.Money, _ []store.Entry, _ error) {
+	r, err := s.find(p, access.PoolsAccount, id)
+	if err != nil {
+		return 0, nil, err
 	}
-	return s.cfg.Store.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, limit)
+	if err := r.Read(ctx, func(e *engine.Engine, now time.Time) { balance = e.RetainerFunds(now).Funds }); err != nil {
+		return 0, nil, err
+	}
+	entries, err := s.cfg.Store.Entries(ctx, engine.Account{Kind: engine.PoolAccount, ID: int64(id)}, before, limit)
+	return balance, entries, err
 }
 
 // Samples returns how a pool looked since a time, in order. Admins only.

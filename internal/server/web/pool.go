@@ -291,7 +291,7 @@ func (rq *request) poolData(id crowd.PoolID) *poolData {
 		d.Outbox = ask(rq, rq.App.Outbox.View)
 	}
 	if allowed(access.PoolsAccount, rq.p) {
-		d.Entries, err = rq.App.Pools.Account(rq.ctx(), rq.p, id, 0, poolEntries)
+		_, d.Entries, err = rq.App.Pools.Account(rq.ctx(), rq.p, id, 0, poolEntries)
 		rq.check(err)
 	}
 	d.Queue, err = rq.App.Pools.Queue(rq.ctx(), rq.p, id, queueShown)
