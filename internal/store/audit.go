@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -236,6 +237,7 @@ type Audit interface {
 type Act struct {
 	AuditEntry         // Number, Before, After and what hashes are made of follow
 	ByServer      bool // of itself: a person who is made has not come by themselves
+	Part          bool // the act before it has the change as a whole, this what a tenant may read of it
 	Before, After any  // the thing: a struct without pointers, or nil; only what differs is kept
 	kept          atomic.Bool
 	ended         int64 // see TellEnded
@@ -266,16 +268,16 @@ func (a *Act) Created(kind string, id any) {
 // Tell says what the thing of a kind that the act of a context is about was before, and
 // what it will be.
 func Tell(ctx context.Context, kind string, before, after any) {
-	if acts := ActsOf(ctx); len(acts) == 1 && acts[0].Kind == kind {
-		acts[0].Before, acts[0].After = before, after
+	if act := ActOf(ctx); act != nil && act.Kind == kind {
+		act.Before, act.After = before, after
 	}
 }
 
 // TellEnded is for stores: the act of a context has ended so many tokens and one-time links
 // that others had made for who has more rights now.
 func TellEnded(ctx context.Context, n int64) {
-	if acts := ActsOf(ctx); len(acts) == 1 {
-		acts[0].ended = n
+	if act := ActOf(ctx); act != nil {
+		act.ended = n
 	}
 }
 
@@ -308,6 +310,15 @@ func ActsOf(ctx context.Context) []*Act {
 	return acts
 }
 
+// ActOf returns the act of a context, or nil if it has none, or several that are not parts of it.
+func ActOf(ctx context.Context) *Act {
+	acts := ActsOf(ctx)
+	if len(acts) == 0 || slices.ContainsFunc(acts[1:], func(a *Act) bool { return !a.Part }) {
+		return nil
+	}
+	return acts[0]
+}
+
 type authorKey struct{}
 
 // WithAuthor returns a context for what follows later from somebody's command, and is no act
@@ -318,8 +329,8 @@ func WithAuthor(ctx context.Context, id crowd.WorkerID) context.Context {
 
 // AuthorOf returns who acts in a context, or else its author, or 0.
 func AuthorOf(ctx context.Context) crowd.WorkerID {
-	if acts := ActsOf(ctx); len(acts) == 1 {
-		return acts[0].Actor
+	if act := ActOf(ctx); act != nil {
+		return act.Actor
 	}
 	id, _ := ctx.Value(authorKey{}).(crowd.WorkerID)
 	return id

@@ -13,8 +13,8 @@ import (
 //
 // What an operation is part of tells for it, and what only looks tells nothing.
 func (p *Principal) Acting(ctx context.Context, o Operation, about store.AuditEntry) (context.Context, *store.Act) {
-	if acts := store.ActsOf(ctx); len(acts) == 1 {
-		return ctx, acts[0]
+	if act := store.ActOf(ctx); act != nil {
+		return ctx, act
 	}
 	about.Operation, about.Actor = o.Name, p.User.ID
 	if p.Token.Kind == store.APIToken || p.Token.Kind == store.ProviderToken {

@@ -81,6 +81,7 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 // keep keeps a change of a person, who is asked at an address that is new. From a suspension on they can do nothing, and their
 // event streams end; with its end, their sessions and tokens of before do, too.
 func (s *Accounts) keep(ctx context.Context, before, u *store.User) error {
+	ctx = inTenants(ctx, before, u)
 	store.Tell(ctx, "user", *before, *u)
 	if before.Suspended && !u.Suspended {
 		if err := s.store.EndAccess(store.Preparing(ctx), store.Ending{User: u.ID, At: s.clock.Time(), Kinds: []store.TokenKind{store.SessionToken, store.APIToken}}); err != nil {

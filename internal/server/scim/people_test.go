@@ -1,12 +1,14 @@
 package scim_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -141,4 +143,37 @@ func TestWhoLeavesAPoolsGroup(t *testing.T) {
 	if _, err := w.app.Work.Next(t.Context(), p, 0); crowd.CodeOf(err) != crowd.Forbidden {
 		t.Errorf("they work: %v", err)
 	}
+}
+
+// TestATenantHearsOfItsPeople: the tenant's part of the audit log tells who gets and loses
+// roles for it by a group of the provider, and nothing of what else they are.
+func TestATenantHearsOfItsPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	south := must(w.app.Tenants.Create(t.Context(), w.admin, accounts.NewTenant{Name: "south", Weight: 1}))(t).ID
+	told := func(tenant crowd.TenantID) (list []string) {
+		reader := store.User{ID: 900, Roles: []store.HeldRole{{Role: "viewer", Tenant: tenant}}}
+		entries := must(w.app.Audit.List(t.Context(), &access.Principal{User: reader}, audit.Filter{AuditFilter: store.AuditFilter{Tenant: tenant, Kind: "user", Limit: 10}}))(t)
+		for _, e := range entries {
+			list = append(list, e.Who+" "+e.Summary+" "+string(e.Before)+string(e.After))
+		}
+		return list
+	}
+	ann := w.user("ann")
+	group := w.group("north", ann)
+	w.group("root", ann)
+	made := "corp made user " + w.person(ann).ID.String() + " what their groups at a provider say "
+	want := []string{made + `{}{"roles":["n1/requester"]}`}
+	if got := told(w.north); !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	w.send("DELETE", "/Groups/"+group, "").want(204)
+	want = slices.Insert(want, 0, made+`{"roles":["n1/requester"]}{"roles":[]}`)
+	if got := told(w.north); !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	if got := told(south); len(got) > 0 {
+		t.Errorf("another tenant is told %q", got)
+	}
+	must(w.app.Audit.Check(t.Context(), w.admin))(t)
 }

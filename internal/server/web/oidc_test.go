@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/server/groups"
@@ -157,6 +158,10 @@ func TestSignInByAProvider(t *testing.T) {
 	u := b.principal().User
 	if u.ID != first.ID || u.Name != "otto" || u.Pool != 0 || !u.Admin || len(u.Tenants) != 1 || len(u.Roles) != 1 {
 		t.Errorf("with other groups otto is %+v", u)
+	}
+	told := toldOfSignIns(t, c)
+	if len(told) != 1 || told[0].Who != "otto" || told[0].Object != u.ID.String() || string(told[0].After) != `{"roles":["n1/requester","n1/viewer"]}` || told[0].Address != "" {
+		t.Errorf("the tenant is told %+v", told)
 	}
 	p.be(func() { p.claims["sub"] = "2" })
 	other := c.browser(t, "rita2")
@@ -359,8 +364,23 @@ func TestAddressesOfUserInfo(t *testing.T) {
 			if got := b.principal().User.ID == rita.ID; got != x.links {
 				t.Errorf("who comes is rita: %t, want %t", got, x.links)
 			}
+			if told := toldOfSignIns(t, c); x.links && (len(told) == 0 || told[len(told)-1].Object != rita.ID.String() || len(told[len(told)-1].After) > 0) {
+				t.Errorf("her tenant is told %+v", told)
+			}
 		})
 	}
+}
+
+// toldOfSignIns is what people of the first tenant read of sign-ins by providers in its part of
+// the audit log, the latest first.
+func toldOfSignIns(t *testing.T, c *company) []audit.Entry {
+	t.Helper()
+	of := &access.Principal{User: store.User{ID: 900, Roles: []store.HeldRole{{Role: "viewer", Tenant: 1}}}}
+	told, err := c.app.Audit.List(t.Context(), of, audit.Filter{AuditFilter: store.AuditFilter{Operation: "Accounts.FinishSignIn", Limit: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
 }
 
 // backOf begins a sign-in and returns the address with which the browser would come back.
