@@ -43,6 +43,7 @@ type Store interface {
 	Results
 	Reports
 	QualityActions
+	Corrections
 	Ledger
 	Flows
 	Services
@@ -372,6 +373,8 @@ type LabelledTask struct {
 	Values []string
 	Gold   string
 	Label  *engine.Label // nil: none yet
+	// Corrected is the correction that holds; nil: none does.
+	Corrected *Correction
 }
 
 // TaskResult is a task with what came of it.

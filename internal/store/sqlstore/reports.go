@@ -65,19 +65,19 @@ func (s *Store) PutReply(ctx context.Context, tenant crowd.TenantID, r store.Rep
 	})
 }
 
-// emptyReports empties up to limit texts of reports of a batch, or of the replies to them
-// when no report is left, and returns how many texts that were.
+// emptyReports empties the texts of up to limit reports of a batch, or of the replies to them
+// when no report is left, or else the notes of the corrections of as many tasks, and returns how many texts that were.
 func emptyReports(ctx context.Context, tx transaction, d *deletion, limit int) (texts int, err error) {
-	for _, of := range [...]struct{ table, key string }{{"reports", "assignment"}, {"replies", "task"}} {
+	for _, of := range [...]struct{ table, key string }{{"reports", "assignment"}, {"replies", "task"}, {"corrections", "task"}} {
 		var bytes int64
 		first, last := span(d.Batch)
 		upTo := first
 		err = each(ctx, tx, func(r row) error {
-			var n int64
-			err := r.Scan(&upTo, &n)
-			texts, bytes = texts+1, bytes+n
+			var n, size int64
+			err := r.Scan(&upTo, &n, &size)
+			texts, bytes = texts+int(n), bytes+size
 			return err
-		}, `select `+of.key+`, octet_length(body) from `+of.table+` where `+of.key+` >= $1 and `+of.key+` <= $2 and body <> '' order by `+of.key+` limit $3`, first, last, limit)
+		}, `select `+of.key+`, count(*), sum(octet_length(body)) from `+of.table+` where `+of.key+` >= $1 and `+of.key+` <= $2 and body <> '' group by `+of.key+` order by `+of.key+` limit $3`, first, last, limit)
 		if err != nil {
 			return 0, err
 		}

@@ -159,16 +159,26 @@ func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.Batc
 		and not exists (select 1 from removals r where r.task = t.id) order by t.id`, first, id))
 }
 
-const selectLabels = `select t.id, t.item, t.cells, t.gold, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided
-	from tasks t left join labels l on l.task = t.id`
+const selectLabels = `select t.id, t.item, t.cells, t.gold, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
+	c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.body
+	from tasks t left join labels l on l.task = t.id
+	left join corrections c on c.task = t.id and not c.superseded and not c.withdrawn left join users u on u.id = c.corrected_by`
 
 func scanLabelled(r row, t *store.LabelledTask) error {
-	var at, answers sql.NullInt64
-	var value sql.NullString
+	var at, answers, number, corrected, by sql.NullInt64
+	var value, right, note sql.NullString
+	var name string
 	var confidence sql.NullFloat64
 	var tie, undecided sql.NullBool
-	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided); err != nil || !at.Valid {
+	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided,
+		&number, &corrected, &by, &name, &right, &note); err != nil {
 		return err
+	}
+	if number.Valid {
+		t.Corrected = &store.Correction{Task: t.Task, N: uint32(number.Int64), At: moment(corrected.Int64), By: crowd.WorkerID(by.Int64), ByName: name, Value: right.String, Note: note.String}
+	}
+	if !at.Valid {
+		return nil
 	}
 	t.Label = &engine.Label{Task: t.Task, At: moment(at.Int64), Value: value.String, Confidence: confidence.Float64,
 		Answers: int(answers.Int64), Tie: tie.Bool, Undecided: undecided.Bool}

@@ -98,6 +98,18 @@ CREATE TABLE calls (
     ended_at  bigint not null
 );
 CREATE INDEX calls_open on calls (id) where state = 'open';
+CREATE TABLE corrections (
+    task         bigint  not null,
+    number       bigint  not null, -- among those of the task, from 1
+    corrected_at bigint  not null,
+    corrected_by bigint  not null,
+    value        text    not null, -- the label
+    withdrawn    boolean not null, -- no correction holds from then on
+    body         text    not null, -- the note
+    superseded   boolean not null, -- there is a later one
+    primary key (task, number)
+);
+CREATE INDEX corrections_by_person on corrections (corrected_by);
 CREATE TABLE counters (
     name text primary key,
     last bigint not null
