@@ -36,13 +36,15 @@ type Batch struct {
 	Reports BatchReports `cmd:"" help:"Show what workers said is wrong with tasks."`
 	Reply   BatchReply   `cmd:"" help:"Answer the reports of a task, for whoever gets it later."`
 
-	Why     BatchWhy     `cmd:"" help:"Say why tasks are waiting."`
-	Holding BatchHolding `cmd:"" help:"Say who holds what."`
-	Results BatchResults `cmd:"" help:"Download answers, or tasks with their labels; all, or those that meet a filter."`
-	Labels  BatchLabels  `cmd:"" help:"Download the label of every task."`
-	Quality BatchQuality `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
-	Actions BatchActions `cmd:"" help:"Show what the quality rules of a batch did."`
-	Undo    BatchUndo    `cmd:"" help:"Undo what a quality rule did: let somebody back in."`
+	Why         BatchWhy         `cmd:"" help:"Say why tasks are waiting."`
+	Holding     BatchHolding     `cmd:"" help:"Say who holds what."`
+	Results     BatchResults     `cmd:"" help:"Download answers, or tasks with their labels; all, or those that meet a filter."`
+	Labels      BatchLabels      `cmd:"" help:"Download the label of every task."`
+	Correct     BatchCorrect     `cmd:"" help:"Say what the label of a task is, whatever was answered."`
+	Corrections BatchCorrections `cmd:"" help:"List the corrections of a task's label."`
+	Quality     BatchQuality     `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
+	Actions     BatchActions     `cmd:"" help:"Show what the quality rules of a batch did."`
+	Undo        BatchUndo        `cmd:"" help:"Undo what a quality rule did: let somebody back in."`
 }
 
 // One is the batch that a command is about.

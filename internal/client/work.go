@@ -74,6 +74,21 @@ func (c *Client) SeeNote(ctx context.Context, id crowd.BatchID, n uint32) error 
 	return c.call(ctx, http.MethodPost, path("work", "notes", id, n, "seen"), nil, nil)
 }
 
+// Correct says what the label of a task is.
+func (c *Client) Correct(ctx context.Context, id crowd.TaskID, value, note string) (out wire.Correction, err error) {
+	return out, c.call(ctx, http.MethodPut, path("batches", id.Batch(), "tasks", id.N(), "label"), wire.NewCorrection{Value: value, Note: note}, &out)
+}
+
+// WithdrawCorrection takes the correction of a task back.
+func (c *Client) WithdrawCorrection(ctx context.Context, id crowd.TaskID) error {
+	return c.call(ctx, http.MethodDelete, path("batches", id.Batch(), "tasks", id.N(), "label"), nil, nil)
+}
+
+// Corrections lists the corrections of a task, the latest first.
+func (c *Client) Corrections(ctx context.Context, id crowd.TaskID) (out wire.Corrections, err error) {
+	return out, c.call(ctx, http.MethodGet, path("batches", id.Batch(), "tasks", id.N(), "corrections"), nil, &out)
+}
+
 // Reply answers the reports of a task.
 func (c *Client) Reply(ctx context.Context, id crowd.TaskID, text string) error {
 	return c.call(ctx, http.MethodPut, path("batches", id.Batch(), "tasks", id.N(), "reply"), wire.NewReply{Text: text}, nil)

@@ -266,6 +266,30 @@ func (c *Compiled) Known(cell string) (key string, err error) {
 	return key, err
 }
 
+// Decided returns the key of what somebody has decided the label of a task to be, written as Known takes
+// it, or as the whole answer where whole answers are compared. What no worker could answer is
+// an error of the field "value".
+func (c *Compiled) Decided(text string) (key string, err error) {
+	if len(text) > MaxAnswerBytes {
+		return "", tooLarge("value", len(text), MaxAnswerBytes)
+	}
+	if options := c.LabelOptions(); options != nil && !slices.Contains(options, text) {
+		return "", crowd.Fieldf("value", "%q is none of %s", text, strings.Join(options, ", "))
+	}
+	if c.kind.Composite && c.labelField() == "" {
+		key, _, err = c.Check(json.RawMessage(text))
+	} else {
+		key, err = c.Known(text)
+	}
+	if wrong := crowd.ErrorsOf(err); len(wrong) > 0 {
+		err = &crowd.Error{Code: wrong[0].Code, Field: "value", Message: "is no answer that a worker could give: " + wrong[0].Error()}
+	}
+	if err == nil && (!utf8.ValidString(key) || strings.ContainsRune(key, 0)) {
+		err = crowd.Fieldf("value", "is not text in UTF-8")
+	}
+	return key, err
+}
+
 // plainChoice reads the commonest answer of all without a JSON parser: one of
 // the options of a radio, sent as "value" or {"label":"value"} without spaces or
 // escapes. Everything else, right or wrong, is left to Check.

@@ -35,18 +35,20 @@ type ResultCounts struct {
 	Wrong      int `json:"wrong" doc:"the label is not the known answer, before learning from it"`
 	Undecided  int `json:"undecided"`
 	Unanswered int `json:"unanswered"`
+	Corrected  int `json:"corrected" doc:"somebody has said what the label is"`
 }
 
 // ResultTask is a task with what came of it.
 type ResultTask struct {
-	Task    crowd.TaskID           `json:"task"`
-	Input   map[string]string      `json:"input" doc:"its row of the file"`
-	Known   string                 `json:"known,omitempty" doc:"the known answer"`
-	Label   *ResultLabel           `json:"label,omitempty" doc:"left out: none yet, or each field has its own"`
-	Fields  map[string]ResultLabel `json:"fields,omitempty" doc:"the label of each field that somebody answered"`
-	Agree   *bool                  `json:"agree,omitempty" doc:"all answers are equal; left out: there are none or one"`
-	Wrong   bool                   `json:"wrong,omitempty" doc:"the label is not the known answer, before learning from it"`
-	Answers []ResultAnswer         `json:"answers" doc:"those that count"`
+	Task      crowd.TaskID           `json:"task"`
+	Input     map[string]string      `json:"input" doc:"its row of the file"`
+	Known     string                 `json:"known,omitempty" doc:"the known answer"`
+	Label     *ResultLabel           `json:"label,omitempty" doc:"left out: none yet, or each field has its own"`
+	Fields    map[string]ResultLabel `json:"fields,omitempty" doc:"the label of each field that somebody answered"`
+	Agree     *bool                  `json:"agree,omitempty" doc:"all answers are equal; left out: there are none or one"`
+	Wrong     bool                   `json:"wrong,omitempty" doc:"the label is not the known answer, before learning from it"`
+	Corrected *Correction            `json:"corrected,omitempty" doc:"what somebody has said that the label is; left out: nobody has"`
+	Answers   []ResultAnswer         `json:"answers" doc:"those that count"`
 }
 
 // ResultLabel is a label and how sure it is.
@@ -69,6 +71,27 @@ type ResultAnswer struct {
 	Label      string             `json:"label" doc:"what is compared"`
 	Answer     json.RawMessage    `json:"answer"`
 	PaidMicros crowd.Money        `json:"paid_micros"`
+}
+
+// Correction is what somebody says that the label of a task is.
+type Correction struct {
+	N         uint32    `json:"n" doc:"among those of the task, from 1"`
+	At        time.Time `json:"at"`
+	By        string    `json:"by" doc:"the name of who said it"`
+	Value     string    `json:"value" doc:"the label"`
+	Withdrawn bool      `json:"withdrawn,omitempty" doc:"the correction before it was taken back"`
+	Note      string    `json:"note,omitempty"`
+}
+
+// Corrections is the history of a task's corrections.
+type Corrections struct {
+	Corrections []Correction `json:"corrections" doc:"the latest first; it holds unless it is withdrawn"`
+}
+
+// NewCorrection says what the label of a task is.
+type NewCorrection struct {
+	Value string `json:"value" doc:"as a known answer is written in a file; where each field of the answers has its own label, the whole answer as JSON" example:"yes"`
+	Note  string `json:"note,omitempty" doc:"why, up to 1000 characters"`
 }
 
 // Reports is a page of what workers said is wrong with a batch's tasks.

@@ -109,7 +109,7 @@ func toResults(p *results.Page) wire.Results {
 		})}
 	if c := p.Counts; p.Counted {
 		out.Matching = &p.Matching
-		out.Counts = &wire.ResultCounts{All: c.All, Disagree: c.Differ, Tie: c.Tie, Wrong: c.Wrong, Undecided: c.Undecided, Unanswered: c.Unanswered}
+		out.Counts = &wire.ResultCounts{All: c.All, Disagree: c.Differ, Tie: c.Tie, Wrong: c.Wrong, Undecided: c.Undecided, Unanswered: c.Unanswered, Corrected: c.Corrected}
 	}
 	for i := range p.Rows {
 		out.Tasks = append(out.Tasks, toResult(p.Batch.Columns, &p.Rows[i]))
@@ -129,6 +129,10 @@ func toResult(columns []string, r *results.Row) wire.ResultTask {
 			}
 			t.Fields[f.Name] = *l
 		}
+	}
+	if r.Corrected != nil {
+		c := toCorrection(*r.Corrected)
+		t.Corrected = &c
 	}
 	if len(r.Answers) > 1 {
 		agree := !r.Differ

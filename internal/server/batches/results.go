@@ -67,7 +67,7 @@ func (s *Batches) Labels(ctx context.Context, p *access.Principal, id crowd.Batc
 	}
 	tasks := scan(ctx, s.scans, p, b.Spec.Tenant, s.store.Labels(ctx, b.Spec.Tenant, id))
 	if method == Live {
-		return b, tasks, nil
+		return b, lists.MapRead(tasks, results.Corrected), nil
 	}
 	q, err := s.Quality(ctx, p, id, method)
 	if err != nil {
@@ -90,7 +90,7 @@ func relabelled(tasks iter.Seq2[store.LabelledTask, error], fitted *label.Result
 			workers, _ := fitted.Data.Answers(i)
 			t.Label = &engine.Label{Value: fitted.Label(i), Confidence: fitted.Confidence(i), Answers: len(workers), Tie: fitted.Ties[i]}
 		}
-		return t
+		return results.Corrected(t)
 	})
 }
 
@@ -116,7 +116,7 @@ type Quality struct {
 	// tasks, of a fit that has not learnt from them.
 	Accuracy  float64
 	GoldTasks int
-	Learnt    bool            // Result has learnt from the known answers
+	Learnt    bool            // Result has learnt from known answers or corrections
 	Named     bool            // it is told who the workers are
 	Workers   []WorkerQuality // those who agree least with the labels first
 	Groups    []CopyGroup     // of workers who copy from each other, as robust finds them
@@ -179,7 +179,7 @@ func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reade
 		}
 	}
 	q.Accuracy, q.GoldTasks = w.Blind.Accuracy(w.Truth)
-	q.Learnt = m.UsesGold() && q.GoldTasks > 0
+	q.Learnt = w.Learnt != w.Blind
 	for _, g := range q.Result.Groups {
 		members := lists.Map(g.Workers, func(j int32) pseudonym.Worker { return by(d.Workers()[j]) })
 		slices.SortFunc(members, pseudonym.Compare)

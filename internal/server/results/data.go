@@ -34,8 +34,12 @@ type line struct {
 	given   given
 	gold    string
 	live    liveLabel
-	differ  bool // not all answers are equal, to the field that labels the task, or to any
+	differ  bool    // not all answers are equal, to the field that labels the task, or to any
+	right   *string // what somebody says that the label is; nil: nobody has corrected it
 }
+
+// undecided reports whether the label was not decided, by the answers or by a correction.
+func (x *line) undecided() bool { return x.given&isUndecided != 0 && x.right == nil }
 
 // given says what a task has.
 type given uint8
@@ -58,6 +62,7 @@ type question struct {
 	data  *label.Dataset
 	place []int32 // of each line's task in data; -1: nobody answered
 	gold  label.Truth
+	learn label.Truth // gold, and what labels were corrected to: what methods learn from
 }
 
 // reader makes a data.
@@ -169,22 +174,27 @@ func (r *reader) tasks(ctx context.Context, counted map[uint32]uint32) error {
 		}
 		r.out.lines = append(r.out.lines, x)
 		if t.Gold != "" {
-			r.gold(&t)
+			r.known(t.Gold)
+		}
+		if t.Corrected != nil {
+			right := r.once(t.Corrected.Value)
+			r.out.lines[len(r.out.lines)-1].right = &right
+			r.known(right)
 		}
 	}
 	return nil
 }
 
-// gold makes sure that what is known is a class.
-func (r *reader) gold(t *store.LabelledTask) {
-	r.whole.Class(t.Gold)
-	fields := task.Fields([]byte(t.Gold))
+// known makes sure that what is known is a class.
+func (r *reader) known(key string) {
+	r.whole.Class(key)
+	fields := task.Fields([]byte(key))
 	for i := range r.out.questions {
 		q := &r.out.questions[i]
 		if q.Labels {
-			r.builders[i].Class(t.Gold)
-		} else if key, ok := q.Key(fields[q.Name]); r.own && ok {
 			r.builders[i].Class(key)
+		} else if part, ok := q.Key(fields[q.Name]); r.own && ok {
+			r.builders[i].Class(part)
 		}
 	}
 }
@@ -207,16 +217,24 @@ func (r *reader) finish() error {
 				q.place[at] = int32(i)
 			}
 		}
-		gold := make(map[string]string)
+		gold, learn := make(map[string]string), make(map[string]string)
 		for i := range r.out.lines {
-			if x := &r.out.lines[i]; x.gold != "" {
-				if key, ok := known(x.gold); ok {
-					gold[r.b.Spec.ID.Task(x.n).String()] = key
+			x := &r.out.lines[i]
+			name := r.b.Spec.ID.Task(x.n).String()
+			if key, ok := known(x.gold); ok && x.gold != "" {
+				gold[name], learn[name] = key, key
+			}
+			if x.right != nil {
+				delete(learn, name)
+				if key, ok := known(*x.right); ok {
+					learn[name] = key
 				}
 			}
 		}
 		var err error
-		q.gold, err = q.data.Truth(gold)
+		if q.gold, err = q.data.Truth(gold); err == nil {
+			q.learn, err = q.data.Truth(learn)
+		}
 		return err
 	}
 	same := func(gold string) (string, bool) { return gold, true }

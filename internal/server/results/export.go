@@ -108,14 +108,15 @@ func withDeleted(row []string, b *store.Batch, cell string) []string {
 
 // LabelTable makes a table of a batch's tasks with a label each.
 func LabelTable(b *store.Batch, list iter.Seq2[store.LabelledTask, error]) Table {
-	columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold"}, InputColumns(b)...)
+	columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold", "corrected"}, InputColumns(b)...)
 	var row []string
-	return Table{withDeleted(columns, b, deletedColumn), []string{"confidence", "answers", "tie", "undecided"}, lists.MapRead(list, func(t store.LabelledTask) []string {
+	return Table{withDeleted(columns, b, deletedColumn), []string{"confidence", "answers", "tie", "undecided", "corrected"}, lists.MapRead(list, func(t store.LabelledTask) []string {
+		right := strconv.FormatBool(t.Corrected != nil)
 		if l := t.Label; l == nil {
-			row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold)
+			row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold, right)
 		} else {
 			row = append(row[:0], t.Task.String(), l.Value, confidence(l), strconv.Itoa(l.Answers),
-				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold)
+				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold, right)
 		}
 		return withDeleted(append(row, padded(t.Values, len(b.Columns))...), b, Deleted(b))
 	})}
@@ -165,7 +166,7 @@ func (d *Download) Table(rows RowsAre, named bool) (Table, error) {
 	if named {
 		return Table{}, crowd.Fieldf("names", "goes with rows of answers: a task is of no single worker")
 	}
-	t := Table{Columns: []string{"task"}, JSON: []string{"answers", "agree", "wrong"}}
+	t := Table{Columns: []string{"task"}, JSON: []string{"answers", "agree", "wrong", "corrected"}}
 	labels := false // one field labels the task
 	for i := range d.Questions {
 		labels = labels || d.Questions[i].Labels
@@ -174,7 +175,7 @@ func (d *Download) Table(rows RowsAre, named bool) (Table, error) {
 		t.Columns = append(t.Columns, "label", "confidence", "tie", "undecided")
 		t.JSON = append(t.JSON, "confidence", "tie", "undecided")
 	}
-	t.Columns = append(append(t.Columns, "answers", "agree", "known", "wrong"), InputColumns(&d.Batch)...)
+	t.Columns = append(append(t.Columns, "answers", "agree", "known", "wrong", "corrected"), InputColumns(&d.Batch)...)
 	for i := range d.Questions {
 		name := "Answer." + d.Questions[i].Name
 		t.Columns = append(t.Columns, name)
@@ -201,7 +202,7 @@ func (d *Download) taskCells(r *Row, labels bool) []string {
 	if len(r.Answers) > 1 {
 		agree = strconv.FormatBool(!r.Differ)
 	}
-	cells = append(append(cells, strconv.Itoa(len(r.Answers)), agree, r.Gold, strconv.FormatBool(r.Wrong)), padded(r.Values, len(d.Batch.Columns))...)
+	cells = append(append(cells, strconv.Itoa(len(r.Answers)), agree, r.Gold, strconv.FormatBool(r.Wrong), strconv.FormatBool(r.Corrected != nil)), padded(r.Values, len(d.Batch.Columns))...)
 	of := make(map[string]*engine.Label, len(r.Fields))
 	for _, f := range r.Fields {
 		of[f.Name] = f.Label

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -109,11 +110,11 @@ func (f *fit) both(ctx context.Context, q *question, m label.Method) (pair [2]*l
 	if q.data.Len() == 0 {
 		return pair, nil
 	}
-	if pair[0], err = f.fit(ctx, q, m, q.gold); err != nil {
+	if pair[0], err = f.fit(ctx, q, m, q.learn); err != nil {
 		return pair, err
 	}
 	pair[1] = pair[0]
-	if m.UsesGold() && q.gold.Known() > 0 {
+	if m.UsesGold() && q.learn.Known() > 0 {
 		pair[1], err = f.fit(ctx, q, m, nil)
 	}
 	return pair, err
@@ -184,6 +185,11 @@ func (f *fit) size() int {
 func (f *fit) labelOf(i int32, question int) *engine.Label {
 	q, r := &f.data.questions[question], f.by[question]
 	x := &f.data.lines[i]
+	if x.right != nil {
+		if value, said := q.part(*x.right); said {
+			return corrected(&engine.Label{Task: f.task(i), Value: value, Answers: int(x.answers)})
+		}
+	}
 	if q.Labels && f.asked == Live {
 		return x.label(f.task(i))
 	}
@@ -193,6 +199,33 @@ func (f *fit) labelOf(i int32, question int) *engine.Label {
 	}
 	workers, _ := q.data.Answers(int(at))
 	return &engine.Label{Task: f.task(i), Value: r.Label(int(at)), Confidence: r.Confidence(int(at)), Answers: len(workers), Tie: r.Ties[at]}
+}
+
+// part is what an answer, or a label, to a task says of a question, as a label; false: nothing.
+func (q *question) part(key string) (string, bool) {
+	if q.Labels {
+		return key, true
+	}
+	return q.Key(task.Fields([]byte(key))[q.Name])
+}
+
+// corrected makes a label one that somebody has decided.
+func corrected(l *engine.Label) *engine.Label {
+	l.Confidence, l.Tie, l.Undecided = 1, false, false
+	return l
+}
+
+// Corrected replaces the label of a task by its correction, if one holds.
+func Corrected(t store.LabelledTask) store.LabelledTask {
+	if t.Corrected != nil {
+		l := engine.Label{Task: t.Task}
+		if t.Label != nil {
+			l = *t.Label
+		}
+		l.Value = t.Corrected.Value
+		t.Label = corrected(&l)
+	}
+	return t
 }
 
 // label is the label that the task was given live.
@@ -236,6 +269,9 @@ func (f *fit) wrong(i int32) bool {
 	x := &f.data.lines[i]
 	if x.gold == "" {
 		return false
+	}
+	if x.right != nil {
+		return *x.right != x.gold
 	}
 	if f.asked == Live && f.data.labels != nil {
 		return x.given&hasLabel != 0 && x.live.value != x.gold

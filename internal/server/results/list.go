@@ -137,7 +137,7 @@ func (f *fit) counts() Counts {
 			n  *int
 			is bool
 		}{
-			{&c.Differ, x.answers > 1 && x.differ}, {&c.Undecided, x.given&isUndecided != 0}, {&c.Unanswered, x.answers == 0},
+			{&c.Differ, x.answers > 1 && x.differ}, {&c.Undecided, x.undecided()}, {&c.Corrected, x.right != nil}, {&c.Unanswered, x.answers == 0},
 			{&c.Tie, f.anyLabel(int32(i), func(l *engine.Label) bool { return l.Tie })}, {&c.Wrong, f.wrong(int32(i))},
 		} {
 			if count.is {
@@ -171,7 +171,7 @@ func (s *Results) quickPage(ctx context.Context, b *store.Batch, at cursor, limi
 		}
 		for i := range list {
 			row := rowOf(&list[i])
-			row.Label = list[i].Label
+			row.Label = Corrected(list[i].LabelledTask).Label
 			row.Differ = slices.ContainsFunc(row.Answers, func(a Answer) bool { return a.Key != row.Answers[0].Key })
 			row.Wrong = row.Gold != "" && row.Label != nil && row.Label.Value != row.Gold
 			page.Rows = append(page.Rows, row)
@@ -187,7 +187,7 @@ func (s *Results) quickPage(ctx context.Context, b *store.Batch, at cursor, limi
 
 // rowOf is a task with its answers that count.
 func rowOf(t *store.TaskResult) Row {
-	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold}
+	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold, Corrected: t.Corrected}
 	for _, a := range t.Annotations {
 		if a.Counted {
 			row.Answers = append(row.Answers, Answer{Annotation: a})
@@ -222,6 +222,11 @@ func (s *Results) rows(ctx context.Context, f *fit, lines []int32) ([]Row, error
 func (f *fit) fill(row *Row, line int32) {
 	for n := range f.data.questions {
 		l := f.labelOf(line, n)
+		if row.Corrected != nil { // as it is now, which the fit may not know yet
+			if value, said := f.data.questions[n].part(row.Corrected.Value); said {
+				l = corrected(&engine.Label{Task: row.Task, Value: value, Answers: int(f.data.lines[line].answers)})
+			}
+		}
 		row.Fields = append(row.Fields, FieldLabel{Name: f.data.questions[n].Name, Label: l})
 		if f.data.questions[n].Labels {
 			row.Label = l

@@ -44,12 +44,13 @@ const (
 const (
 	keyAgree, keyTie, keyWrong, keyUndecided = "agree", "tie", "wrong", "undecided"
 	keyLabel, keyWorker, keyAnswers, keySure = "label", "worker", "answers", "confidence"
-	keyKnown, keyLabelled, keySort           = "known", "labelled", "sort"
+	keyKnown, keyLabelled, keyCorrected      = "known", "labelled", "corrected"
+	keySort                                  = "sort"
 	keyInput, keyAnswer                      = "input.", "answer."
 )
 
 var (
-	yesNoKeys  = []string{keyAgree, keyTie, keyWrong, keyUndecided, keyKnown, keyLabelled}
+	yesNoKeys  = []string{keyAgree, keyTie, keyWrong, keyUndecided, keyKnown, keyLabelled, keyCorrected}
 	numberKeys = []string{keyAnswers, keySure}
 	textKeys   = []string{keyLabel, keyWorker, keyInput, keyAnswer}
 	sorts      = []string{"task", keySure, keyAnswers}

@@ -190,14 +190,17 @@ type Chance struct {
 
 // Row is a task with what came of it.
 type Row struct {
-	Task    crowd.TaskID
-	Values  []string
-	Gold    string
-	Label   *engine.Label // nil: none yet, or each field has its own
-	Fields  []FieldLabel
-	Answers []Answer // that count; of a single task all assignments
-	Differ  bool     // the answers are not all equal
-	Wrong   bool     // the label is not the known answer, before learning from that
+	Task   crowd.TaskID
+	Values []string
+	Gold   string
+	// Corrected is what somebody says that the label is; nil: nobody has corrected it. The labels
+	// are of it then.
+	Corrected *store.Correction
+	Label     *engine.Label // nil: none yet, or each field has its own
+	Fields    []FieldLabel
+	Answers   []Answer // that count; of a single task all assignments
+	Differ    bool     // the answers are not all equal
+	Wrong     bool     // the label is not the known answer, before learning from that
 }
 
 // Sure is how sure the label is, or the least sure of the fields; nil: there is none.
@@ -212,7 +215,7 @@ func (r *Row) Sure() *float64 {
 }
 
 // Counts is how many tasks are such.
-type Counts struct{ All, Differ, Tie, Wrong, Undecided, Unanswered int }
+type Counts struct{ All, Differ, Tie, Wrong, Undecided, Unanswered, Corrected int }
 
 // KindOf returns what is known of a batch's kind of question.
 func KindOf(b *store.Batch) (*task.Descriptor, error) {

@@ -94,9 +94,11 @@ func (s *Results) test(ctx context.Context, f *fit, t *Term) (test, error) {
 	case keyTie:
 		return is(func(i int32) bool { return f.anyLabel(i, func(l *engine.Label) bool { return l.Tie }) }), nil
 	case keyUndecided:
-		return is(func(i int32) bool { return f.data.lines[i].given&isUndecided != 0 }), nil
+		return is(func(i int32) bool { return f.data.lines[i].undecided() }), nil
 	case keyWrong:
 		return is(f.wrong), nil
+	case keyCorrected:
+		return is(func(i int32) bool { return f.data.lines[i].right != nil }), nil
 	case keyKnown:
 		return is(func(i int32) bool { return f.data.lines[i].gold != "" }), nil
 	case keyLabelled:

@@ -17,6 +17,8 @@ import (
 type TaskView struct {
 	Batch  store.Batch
 	Row    Row // whose Answers are all of its assignments, those without an answer, too
+	// Corrections are all corrections of the task, the latest first.
+	Corrections []store.Correction
 	Method string
 	At     time.Time
 }
@@ -29,15 +31,18 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 	}
 	list, err := s.readTasks(ctx, &b, []crowd.TaskID{id}, true)
 	if err == nil && len(list) == 0 {
-		err = &crowd.Error{Code: crowd.NotFound, Field: "task", Message: "there is no such task"}
+		err = errTask
 	}
 	if err != nil {
 		return nil, err
 	}
 	v := &TaskView{Batch: b, Row: rowOf(&list[0]), Method: Live, At: s.clock.Time()}
 	if quick(&b, &Filter{}, method) {
-		v.Row.Label = list[0].Label
+		v.Row.Label = Corrected(list[0].LabelledTask).Label
 	} else if err := s.fillTask(ctx, v, method); err != nil {
+		return nil, err
+	}
+	if v.Corrections, err = s.store.ListCorrections(ctx, b.Spec.Tenant, id); err != nil {
 		return nil, err
 	}
 	seen := s.names.For(p, b.Spec.Tenant)

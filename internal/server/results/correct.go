@@ -1,0 +1,104 @@
+package results
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// MaxNote is how many characters the note of a correction has at most.
+const MaxNote = 1000
+
+// told is what the audit log says of a correction.
+type told struct {
+	Task      crowd.TaskID
+	Label     string
+	Withdrawn bool `json:",omitempty"`
+}
+
+// Correct says what the label of a task is, whatever was answered: in files, lists and pages it
+// is the label from then on, and methods that learn from known answers learn from it. What
+// is measured against known answers does not count it. value is written as a known answer is; for
+// answers whose fields have labels of their own it is the whole answer as JSON. Nobody corrects a task
+// that they have answered.
+func (s *Results) Correct(ctx context.Context, p *access.Principal, id crowd.TaskID, value, note string) (store.Correction, error) {
+	return s.decide(ctx, p, access.ResultsCorrect, store.Correction{Task: id, Value: value, Note: note})
+}
+
+// Withdraw takes the correction of a task back: its label is again what the answers say.
+func (s *Results) Withdraw(ctx context.Context, p *access.Principal, id crowd.TaskID, note string) (store.Correction, error) {
+	return s.decide(ctx, p, access.ResultsWithdraw, store.Correction{Task: id, Withdrawn: true, Note: note})
+}
+
+func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Operation, c store.Correction) (store.Correction, error) {
+	b, err := s.find(ctx, p, o, c.Task.Batch())
+	if err != nil {
+		return c, err
+	}
+	if b.Run != 0 {
+		return c, crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps have used its label: it cannot be corrected", c.Task, b.Run)
+	}
+	c.Note = strings.TrimSpace(c.Note)
+	switch n := utf8.RuneCountInString(c.Note); {
+	case !utf8.ValidString(c.Note) || strings.ContainsRune(c.Note, 0):
+		return c, crowd.Fieldf("note", "is not text in UTF-8")
+	case n > MaxNote:
+		return c, crowd.Fieldf("note", "has %d characters; at most %d are taken", n, MaxNote)
+	}
+	list, err := s.readTasks(ctx, &b, []crowd.TaskID{c.Task}, true)
+	if err != nil {
+		return c, err
+	}
+	if len(list) == 0 {
+		return c, errTask
+	}
+	answered := func(a store.Annotation) bool { return a.Worker == p.User.ID && a.State.Answered() }
+	switch t := &list[0]; {
+	case slices.ContainsFunc(t.Annotations, answered):
+		return c, crowd.Errorf(crowd.Forbidden, "you have answered %s: somebody else has to say what its label is", c.Task)
+	case t.Label == nil && !b.Progress.State.Ended():
+		return c, crowd.Errorf(crowd.Conflict, "%s has no label yet: it can be corrected when it has, or when its batch has ended", c.Task)
+	}
+	if !c.Withdrawn {
+		compiled, err := input.Compile(b.Template)
+		if err != nil {
+			return c, err
+		}
+		if c.Value, err = compiled.Decided(c.Value); err != nil {
+			return c, err
+		}
+	}
+	c.At, c.By, c.ByName = s.clock.Time(), p.User.ID, p.User.Name
+	ctx, act := p.Acting(ctx, o, store.AuditEntry{At: c.At, Tenant: b.Spec.Tenant, Kind: "batch", Object: b.Spec.ID.String()})
+	act.After = told{c.Task, c.Value, c.Withdrawn}
+	c, err = s.store.PutCorrection(ctx, b.Spec.Tenant, c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed(b.Spec.ID)
+	return c, err
+}
+
+// errTask is the error of a task that is not there.
+var errTask = &crowd.Error{Code: crowd.NotFound, Field: "task", Message: "there is no such task"}
+
+// Corrections returns the corrections of a task, the latest first.
+func (s *Results) Corrections(ctx context.Context, p *access.Principal, id crowd.TaskID) ([]store.Correction, error) {
+	b, err := s.find(ctx, p, access.ResultsCorrections, id.Batch())
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.readTasks(ctx, &b, []crowd.TaskID{id}, false)
+	if err == nil && len(list) == 0 {
+		err = errTask
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.store.ListCorrections(ctx, b.Spec.Tenant, id)
+}
