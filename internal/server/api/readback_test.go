@@ -157,6 +157,8 @@ var elsewhere = map[string]string{
 	"POST /v1/work/{assignment}/report next":     "TestReports",
 	"POST /v1/work/{assignment}/report text":     "TestReports",
 	"PUT /v1/batches/{id}/tasks/{n}/reply text":  "TestReports",
+	"PUT /v1/batches/{id}/tasks/{n}/label value": "TestCorrectionsOverHTTP",
+	"PUT /v1/batches/{id}/tasks/{n}/label note":  "TestCorrectionsOverHTTP",
 	"POST /v1/work/{assignment}/submit answer":   "TestTheWholeWay",
 	"POST /v1/work/{assignment}/submit next":     "TestTheWholeWay",
 }

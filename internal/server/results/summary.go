@@ -15,12 +15,14 @@ import (
 
 // TaskView is a single task with all that came of it.
 type TaskView struct {
-	Batch  store.Batch
-	Row    Row // whose Answers are all of its assignments, those without an answer, too
+	Batch store.Batch
+	Row   Row // whose Answers are all of its assignments, those without an answer, too
 	// Corrections are all corrections of the task, the latest first.
 	Corrections []store.Correction
-	Method string
-	At     time.Time
+	Options     []string // that a label can be; nil: any text
+	Whole       bool     // it is corrected by a whole answer: each field has a label of its own
+	Method      string
+	At          time.Time
 }
 
 // Task returns a task with all that came of it.
@@ -36,11 +38,21 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 	if err != nil {
 		return nil, err
 	}
+	questions, err := questionsOf(&b)
+	if err != nil {
+		return nil, err
+	}
 	v := &TaskView{Batch: b, Row: rowOf(&list[0]), Method: Live, At: s.clock.Time()}
 	if quick(&b, &Filter{}, method) {
 		v.Row.Label = Corrected(list[0].LabelledTask).Label
 	} else if err := s.fillTask(ctx, v, method); err != nil {
 		return nil, err
+	}
+	v.Whole = true
+	for i := range questions {
+		if questions[i].Labels {
+			v.Options, v.Whole = questions[i].Options, false
+		}
 	}
 	if v.Corrections, err = s.store.ListCorrections(ctx, b.Spec.Tenant, id); err != nil {
 		return nil, err

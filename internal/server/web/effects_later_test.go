@@ -26,6 +26,25 @@ var laterEffects = []struct {
 		equal(t, err, nil)
 		equal(t, list[0].Reply.Text, "Here it is.")
 	}},
+	{"POST /batches/{batch}/results/{task}/label", func(t *testing.T, c *company) {
+		id := c.ruled(t)
+		path := "/batches/" + id.String() + "/results/3"
+		c.req.get(path).want(200, "Correct the label")
+		c.req.post(path+"/label", url.Values{"value": {"no"}}).want(http.StatusConflict, "has no label yet")
+		read(c.app.Batches.End(t.Context(), c.boss.principal(), id))(t)
+		c.req.get(path).want(200, "It is yes no").without("Corrected to")
+		c.req.post(path+"/label", url.Values{"value": {"perhaps"}}).want(422, "is no answer that a worker could give")
+		c.req.post(path+"/label", url.Values{"value": {"no"}, "note": {"look at <b>it</b>"}}).want(200, "Corrected. It is the label from now on.", "Corrected to no by", "look at <b>it</b>", "100 % sure")
+		c.req.get(path[:len(path)-2]).want(200, "corrected", "Corrected 1")
+		c.req.get(path[:len(path)-2]+"?q=corrected:yes").want(200, "1 task")
+	}},
+	{"POST /batches/{batch}/results/{task}/withdraw", func(t *testing.T, c *company) {
+		id := c.ruled(t)
+		path := "/batches/" + id.String() + "/results/1"
+		read(c.app.Batches.End(t.Context(), c.boss.principal(), id))(t)
+		c.req.post(path+"/label", url.Values{"value": {"no"}}).want(200, "Corrected to no by")
+		c.req.get(path).form(path+"/withdraw").send().want(200, "The correction is taken back.", "2 corrections", "taken back").without("Corrected to")
+	}},
 	{"POST /batches/{batch}/quality/undo", func(t *testing.T, c *company) {
 		id := c.ruled(t)
 		path := "/batches/" + id.String() + "/quality"

@@ -138,6 +138,8 @@ var notices = map[string]string{
 	"gone":       "That task was no longer yours.",
 	"skipped":    "Skipped.",
 	"reported":   "Thank you: the requester sees what you said. You do not get that task again.",
+	"corrected":  "Corrected. It is the label from now on.",
+	"reverted":   "The correction is taken back. The label is what the answers say.",
 	"replied":    "Answered. Whoever gets the task from now on sees it.",
 	"undone":     "Undone. Their figures begin at nothing.",
 	"saved":      "Saved.",

@@ -24,7 +24,7 @@ type resultView struct {
 
 func resultViews(c *results.Counts) []resultView {
 	return []resultView{{"All", "", c.All}, {"Disagree", "agree:no", c.Differ}, {"Tie", "tie:yes", c.Tie}, {"Wrong", "wrong:yes", c.Wrong},
-		{"Undecided", "undecided:yes", c.Undecided}, {"Unanswered", "answers:0", c.Unanswered}}
+		{"Undecided", "undecided:yes", c.Undecided}, {"Unanswered", "answers:0", c.Unanswered}, {"Corrected", "corrected:yes", c.Corrected}}
 }
 
 // results lists what came of a batch's tasks.
@@ -90,11 +90,12 @@ func batchPage(title string, data any) page {
 
 // result shows a task with all that came of it.
 func (rq *request) result(id crowd.BatchID) error {
-	n, err := strconv.ParseUint(rq.r.PathValue("task"), 10, 32)
+	t, err := rq.taskOf(id)
 	if err != nil {
-		return rq.notFound()
+		return err
 	}
-	v, err := rq.App.Results.Task(rq.ctx(), rq.p, id.Task(uint32(n)), rq.r.URL.Query().Get("method"))
+	n := uint64(t.N())
+	v, err := rq.App.Results.Task(rq.ctx(), rq.p, t, rq.r.URL.Query().Get("method"))
 	if err != nil {
 		return err
 	}
@@ -109,6 +110,40 @@ func (rq *request) result(id crowd.BatchID) error {
 		}
 	}
 	return rq.render("result", batchPage(fmt.Sprintf("Task %d of %s", n, v.Batch.Name), data))
+}
+
+// taskOf is the task of the path, of a batch.
+func (rq *request) taskOf(id crowd.BatchID) (crowd.TaskID, error) {
+	n, err := strconv.ParseUint(rq.r.PathValue("task"), 10, 32)
+	if err != nil {
+		return 0, rq.notFound()
+	}
+	return id.Task(uint32(n)), nil
+}
+
+// correct says what the label of a task is.
+func (rq *request) correct(id crowd.BatchID) error {
+	t, err := rq.taskOf(id)
+	if err != nil {
+		return err
+	}
+	f := rq.sent()
+	_, err = rq.App.Results.Correct(rq.ctx(), rq.p, t, f.text("value"), f.text("note"))
+	return rq.done(err, resultPath(t), "corrected")
+}
+
+// withdraw takes the correction of a task back.
+func (rq *request) withdraw(id crowd.BatchID) error {
+	t, err := rq.taskOf(id)
+	if err != nil {
+		return err
+	}
+	_, err = rq.App.Results.Withdraw(rq.ctx(), rq.p, t, "")
+	return rq.done(err, resultPath(t), "reverted")
+}
+
+func resultPath(t crowd.TaskID) string {
+	return fmt.Sprintf("/batches/%s/results/%d", t.Batch(), t.N())
 }
 
 // resultCharts draws what came of a batch.
