@@ -64,6 +64,12 @@ type Event struct {
 // those who follow them, and a label has up to 64 KiB.
 const MaxEventLabel = 250
 
+// SetLabel makes an event tell a label, clipped to MaxEventLabel characters.
+func (ev *Event) SetLabel(label string) {
+	ev.Label = format.Clip(label, MaxEventLabel)
+	ev.Clipped = ev.Label != label
+}
+
 // pending is an event in the queue.
 type pending struct {
 	kind     EventKind
@@ -144,9 +150,7 @@ func (e *Engine) observe(now time.Time, p *pending, consumer string) {
 	case UpdateTask:
 		ev.Number = e.decisions[p.decision].Want
 	case RemoveTask:
-		whole := e.decisions[p.decision].Label
-		ev.Label = format.Clip(whole, MaxEventLabel)
-		ev.Clipped = ev.Label != whole
+		ev.SetLabel(e.decisions[p.decision].Label)
 	}
 	e.changes.Events = append(e.changes.Events, ev)
 }

@@ -43,6 +43,12 @@ type NewText struct {
 	Key  string // of an answer
 }
 
+// NewLabel is what a label was replaced by with a text that it was.
+type NewLabel struct {
+	Task  crowd.TaskID
+	Value string
+}
+
 // ErasureState is how far an erasure has come.
 type ErasureState string
 
@@ -73,8 +79,9 @@ type PersonalData interface {
 	// they wrote or names them.
 	WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[WrittenText, error]
 	// ReplaceTexts replaces texts: all of the call's, or none. A label of a task that is
-	// the answer, and nobody else's that counted, is replaced by its new key.
-	ReplaceTexts(ctx context.Context, list []NewText) error
+	// the answer, and nobody else's that counted, is replaced by its new key; it returns
+	// those labels.
+	ReplaceTexts(ctx context.Context, list []NewText) ([]NewLabel, error)
 	// BeginErasure keeps that a person is to be erased. If it was begun before and is not
 	// done, what was asked for then holds.
 	BeginErasure(ctx context.Context, e Erasure) (Erasure, error)

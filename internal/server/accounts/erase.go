@@ -141,9 +141,11 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 		list = append(list, n)
 	}
 	for part := range slices.Chunk(list, textsAtOnce) {
-		if err := s.store.ReplaceTexts(ctx, part); err != nil {
+		labels, err := s.store.ReplaceTexts(ctx, part)
+		if err != nil {
 			return err
 		}
+		s.relabel(labels)
 	}
 	return nil
 }
@@ -156,6 +158,20 @@ func (s *Accounts) replaceKey(ctx context.Context, in crowd.PoolID, id crowd.Ass
 		return err
 	}
 	return r.Do(ctx, func(e *engine.Engine, _ time.Time) { e.ReplaceKey(id, key) })
+}
+
+// relabel replaces labels in the events that are kept for those who follow them. Pools are
+// told after the store: only it knows whose answers a label is. What makes labels has the
+// new keys already, so that none of the old ones comes later.
+func (s *Accounts) relabel(labels []store.NewLabel) {
+	if len(labels) == 0 {
+		return
+	}
+	to := make(map[crowd.TaskID]string, len(labels))
+	for _, l := range labels {
+		to[l.Task] = l.Value
+	}
+	_ = s.live.Each(func(r *live.Pool) error { r.Relabel(to); return nil }) // which has no error
 }
 
 // eraseRows takes away what the store has, once nobody can change the person any more.

@@ -280,8 +280,9 @@ func (h *halting) halts(at string, do func() error) error {
 	return errHalt
 }
 
-func (h *halting) ReplaceTexts(ctx context.Context, list []store.NewText) error {
-	return h.halts("texts", func() error { return h.Store.ReplaceTexts(ctx, list) })
+func (h *halting) ReplaceTexts(ctx context.Context, list []store.NewText) (labels []store.NewLabel, err error) {
+	err = h.halts("texts", func() error { labels, err = h.Store.ReplaceTexts(ctx, list); return err })
+	return labels, err
 }
 
 func (h *halting) UpdateUser(ctx context.Context, u store.User) error {

@@ -66,8 +66,9 @@ func (f *failingStore) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter
 	return failRows(f, ctx, "WrittenTexts", func() iter.Seq2[store.WrittenText, error] { return f.Store.WrittenTexts(ctx, id) })
 }
 
-func (f *failingStore) ReplaceTexts(ctx context.Context, list []store.NewText) error {
-	return f.err(ctx, "ReplaceTexts", func() error { return f.Store.ReplaceTexts(ctx, list) })
+func (f *failingStore) ReplaceTexts(ctx context.Context, list []store.NewText) (labels []store.NewLabel, err error) {
+	err = f.err(ctx, "ReplaceTexts", func() error { labels, err = f.Store.ReplaceTexts(ctx, list); return err })
+	return labels, err
 }
 
 func (f *failingStore) BeginErasure(ctx context.Context, e store.Erasure) (store.Erasure, error) {

@@ -1,11 +1,13 @@
 package app_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
@@ -142,5 +144,48 @@ func TestTheQueueTellsRewards(t *testing.T) {
 	}
 	if all, reward := told(operator); all != 2 || reward {
 		t.Errorf("an operator is told of %d policies, the reward %t", all, reward)
+	}
+}
+
+// TestErasedTextsAreNotFollowed: a label that goes with a text that an erasure deletes is not
+// told to who follows the events later; one that somebody else's answer makes, too, still is.
+func TestErasedTextsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	for choice, want := range map[accounts.FreeTextChoice][]string{
+		accounts.DeleteText: {"", "a town"},
+		accounts.KeepText:   {"Her Elm Street", "a town"},
+	} {
+		t.Run(string(choice), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 2)
+			gone, stays := w.workers[0], w.workers[1]
+			first := must(w.Pools.Follow(w.ctx, w.admin, w.pool, nil))(t)
+			first.Stop() // and the events are kept for who comes back
+			say := func(p *access.Principal, what string) {
+				t.Helper()
+				must(w.submit(p, w.next(p).Assignment, must(json.Marshal(what))(t)))(t)
+			}
+			text := func(b *batches.NewBatch) {
+				b.Template = json.RawMessage(`{"kind":"short_text","question":"Say ${thing}"}`)
+			}
+			w.launch(1, text)
+			say(gone, "Her Elm Street")
+			w.launch(1, text, times(2))
+			say(gone, "a town")
+			say(stays, "a town")
+			ok(t, w.Accounts.Erase(w.ctx, w.admin, gone.User.ID, accounts.ErasureOrder{Confirm: gone.User.Name, FreeText: choice, Settled: true}))
+			start := uint64(0)
+			f := must(w.Pools.Follow(w.ctx, w.admin, w.pool, &start))(t)
+			defer f.Stop()
+			var got []string
+			for _, x := range must(w.Pools.Followed(w.ctx, w.admin, f))(t).List {
+				if x.Kind == engine.RemoveTask {
+					got = append(got, x.Label)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("labels: %q, want %q", got, want)
+			}
+		})
 	}
 }

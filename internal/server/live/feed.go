@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 )
 
@@ -126,6 +127,18 @@ func (f *feed) after(n uint64) (x Followed) {
 	return x
 }
 
+// relabel replaces what the events that are kept tell of the labels of tasks.
+func (f *feed) relabel(labels map[crowd.TaskID]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.last {
+		x := &f.last[i]
+		if label, replaced := labels[x.Task]; replaced && x.Kind == engine.RemoveTask {
+			x.SetLabel(label)
+		}
+	}
+}
+
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,6 +148,10 @@ func (f *feed) close() {
 	}
 	clear(f.followers)
 }
+
+// Relabel replaces the labels of tasks in the events that are kept for those who follow
+// them. The store has the new ones.
+func (p *Pool) Relabel(labels map[crowd.TaskID]string) { p.feed.relabel(labels) }
 
 // Follow lets a caller follow the pool's events: more has a signal when there are some,
 // and closes when the pool does; after returns the first of those that are kept with numbers

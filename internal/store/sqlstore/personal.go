@@ -292,16 +292,21 @@ var replaceText = map[store.Writing]string{
 }
 
 // ReplaceTexts implements store.PersonalData.
-func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
-	return s.change(ctx, "replace texts", func(ctx context.Context, tx transaction) error {
+func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) (labels []store.NewLabel, err error) {
+	err = s.change(ctx, "replace texts", func(ctx context.Context, tx transaction) error {
+		labels = nil // of a try that failed
 		for _, x := range list {
 			text, none := replaceText[x.Kind], crowd.Errorf(crowd.NotFound, "there is no %s %d", x.Kind, x.ID)
 			if text == "" {
 				return none
 			}
 			if x.Kind == store.WrittenAnswer {
-				if err := replaceLabel(ctx, tx, x); err != nil {
+				l, replaced, err := replaceLabel(ctx, tx, x)
+				if err != nil {
 					return err
+				}
+				if replaced {
+					labels = append(labels, l)
 				}
 				if err := chargeReplaced(ctx, tx, none, x); err != nil {
 					return err
@@ -313,11 +318,15 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return labels, nil
 }
 
 // replaceLabel replaces the label of a task that is nobody's answer but the one that is
-// replaced.
-func replaceLabel(ctx context.Context, tx transaction, x store.NewText) error {
+// replaced, if there is one.
+func replaceLabel(ctx context.Context, tx transaction, x store.NewText) (_ store.NewLabel, replaced bool, err error) {
 	type made struct {
 		task, answers int64
 		label         string
@@ -327,21 +336,21 @@ func replaceLabel(ctx context.Context, tx transaction, x store.NewText) error {
 		`select l.task, l.answers, l.value, b.tenant from answers n join assignments a on a.id = n.id join labels l on l.task = a.task
 			join batches b on b.id = a.task >> 32 where n.id = $1 and n.answer_key = l.value and l.value <> $2`, x.ID, x.Key)
 	if err != nil || !there {
-		return err
+		return store.NewLabel{}, false, err
 	}
 	if l.answers > 1 {
 		begin, end := span(crowd.AssignmentID(x.ID).Batch())
 		_, others, err := one(ctx, tx, number[int64], `select a.id from assignments a join answers n on n.id = a.id
 			where a.id >= $1 and a.id <= $2 and a.id <> $3 and a.task = $4 and n.counted and n.answer_key = $5 limit 1`, begin, end, x.ID, l.task, l.label)
 		if err != nil || others {
-			return err
+			return store.NewLabel{}, false, err
 		}
 	}
 	if _, err := tx.exec(ctx, `update labels set value = $2 where task = $1`, l.task, x.Key); err != nil {
-		return err
+		return store.NewLabel{}, false, err
 	}
 	_, err = grow(ctx, tx, l.tenant, store.StoredBytes, int64(len(x.Key)-len(l.label)))
-	return err
+	return store.NewLabel{Task: crowd.TaskID(l.task), Value: x.Key}, true, err
 }
 
 // chargeReplaced counts what an answer is longer or shorter by than the text that takes its

@@ -118,14 +118,16 @@ func testTexts(t *testing.T, w *world) {
 
 	labelOf := func() string { return must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t)[0].Label.Value }
 	same(t, "label", labelOf(), "key1")
-	refused(t, w.ReplaceTexts(w.ctx, []store.NewText{{Kind: store.WrittenAnswer, ID: int64(one)}, {Kind: store.WrittenNote, ID: 999}}), crowd.NotFound)
+	replace := func(list ...store.NewText) error { _, err := w.ReplaceTexts(w.ctx, list); return err }
+	refused(t, replace(store.NewText{Kind: store.WrittenAnswer, ID: int64(one)}, store.NewText{Kind: store.WrittenNote, ID: 999}), crowd.NotFound)
 	same(t, "label, after what was refused", labelOf(), "key1")
-	refused(t, w.ReplaceTexts(w.ctx, []store.NewText{{Kind: "other", ID: 1}}), crowd.NotFound)
+	refused(t, replace(store.NewText{Kind: "other", ID: 1}), crowd.NotFound)
 	same(t, "after what was refused", len(got()), 4)
-	ok(t, w.ReplaceTexts(w.ctx, []store.NewText{
+	labels := must(w.ReplaceTexts(w.ctx, []store.NewText{
 		{Kind: store.WrittenAnswer, ID: int64(one)}, {Kind: store.WrittenAnswer, ID: int64(three), Text: "{}", Key: "k"},
 		{Kind: store.WrittenNote, ID: note}, {Kind: store.WrittenInvitation, ID: list[0].ID, Text: "changed"},
-	}))
+	}))(t)
+	same(t, "labels replaced", labels, []store.NewLabel{{Task: must(w.Assignment(w.ctx, one))(t).Task}})
 	same(t, "replaced", got(), []string{fmt.Sprintf("answer %d n0 {} false", three), fmt.Sprintf("invitation %d n0 changed false", list[0].ID)})
 	a := must(w.Assignment(w.ctx, three))(t)
 	same(t, "key", a.Key, "k")
