@@ -270,7 +270,8 @@ func (s *step) peopleOf(home int, in func(host int) bool, list func(*Reading) []
 }
 
 // exchange lets people whom pool home has lent belong to the pools in which they
-// are, where home would let people go and those would call some.
+// are, where home would let people go and those would call some: those first who like it best
+// there compared with home.
 func (s *step) exchange(home int) {
 	p := &s.pools[home]
 	if p.d.Release == 0 || p.staff.lent == 0 {

@@ -176,6 +176,40 @@ func TestNoMoreBelongThanAreCalled(t *testing.T) {
 	}
 }
 
+// TestWhoComesToBelongElsewhere: whoever likes a pool best leaves it last. Of people who are
+// lent and would be let go at home, those first belong to the pool in which they are who like
+// it best compared with home, idle or not.
+func TestWhoComesToBelongElsewhere(t *testing.T) {
+	t.Parallel()
+	lent := func(id crowd.WorkerID, home, here float64) Person {
+		return Person{ID: id, Home: 1, Prefers: []float64{home, here}}
+	}
+	for called, want := range [][]crowd.WorkerID{{}, {3}, {3, 4}, {3, 4, 1}, {3, 4, 1, 2}} {
+		control := NewControl(nil)
+		for id, n := range []int{0, called} {
+			if err := control.Set(crowd.PoolID(id+1), "", Settings{Elasticity: fmt.Sprintf("static(n=%d)", n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := control.Step(epoch, []Reading{
+			{Pool: 1, Affordable: -1},
+			{
+				Pool: 2, Workers: 4, Busy: 2, Affordable: -1,
+				Idle: []Person{lent(1, 0.5, 0.5), lent(2, 0.9, 0.1)}, Working: []Person{lent(3, 0.4, 0.9), lent(4, 0.8, 0.9)},
+			},
+		}, fixed(0.5))
+		got := []crowd.WorkerID{}
+		for _, m := range d[1].Moves {
+			if m.Home == 2 {
+				got = append(got, m.Worker)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d are called where four are lent: %v belong there from now on, want %v", called, got, want)
+		}
+	}
+}
+
 // TestWhoBelongsHasNotLeft: who belongs from now on to the pool to which they were lent is not
 // taken for having left, where somebody else has.
 func TestWhoBelongsHasNotLeft(t *testing.T) {
