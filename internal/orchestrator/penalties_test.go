@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/sched"
 )
 
 const penalized = `
@@ -214,5 +215,37 @@ func TestWorkBehindAStep(t *testing.T) {
 	}
 	if len(w.works) == 0 || w.works[0] >= 26*time.Minute || w.works[0] <= 6*time.Minute {
 		t.Errorf("as nobody was visited so far, it was sent %v, want less than 26 minutes, and more than the 6 of judge", w.works)
+	}
+}
+
+// TestOtherBranchesReachThePool: an item that is late by another branch in any case has
+// nothing to lose, and waits for one that has; the pool knows it by the end of the item's
+// other branches. If they end in time, the earlier item goes first.
+func TestOtherBranchesReachThePool(t *testing.T) {
+	for expect, want := range map[string]string{"3h": "pressing", "1m": "branched"} {
+		t.Run(expect, func(t *testing.T) {
+			w := newWorld(t)
+			w.lag = true // the branch does not end
+			policy, err := sched.Parse("penalty")
+			must(t, err)
+			w.engine.SetPolicy(policy)
+			const alone = "workflow: pressing\nsla: {per: item, penalty: constant, after: 1h, cost: 1}\ninputs: {items: {columns: [id]}}\n" +
+				"steps:\n  ask: {from: {items: stream}, " + choose + "}\n"
+			w.start(strings.Replace(alone, "pressing", "branched", 1)+
+				"  side: {from: {items: stream}, expect: "+expect+`, service: {url: "https://y.example/", response: {type: object, properties: {aside: {type: string}}}}}`+"\n", "id\n1\n")
+			w.settle()
+			w.now = w.now.Add(time.Minute)
+			w.start(alone, "id\n1\n")
+			w.settle()
+			h, ok, err := w.engine.Ready(w.now, w.people[0])
+			must(t, err)
+			must(t, w.commit())
+			if !ok {
+				t.Fatal("nothing is handed out")
+			}
+			if b, err := w.store.Batch(w.ctx, 0, h.Task.Batch()); err != nil || !strings.HasPrefix(b.Name, want) {
+				t.Errorf("first goes a task of %q, want of %q: %v", b.Name, want, err)
+			}
+		})
 	}
 }
