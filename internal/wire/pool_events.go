@@ -9,8 +9,8 @@ import (
 // PoolEvents are events of a pool, in order.
 type PoolEvents struct {
 	Events    []PoolEvent `json:"events"`
-	Last      uint64      `json:"last" doc:"the number of the last of them"`
-	Missed    uint64      `json:"missed,omitempty" doc:"how many before them are kept no more, since the server started"`
+	Last      uint64      `json:"last" doc:"the number of the last of them; of none, of the last event before the stream began"`
+	Missed    uint64      `json:"missed,omitempty" doc:"how many before them, or up to last, are kept no more, since the server started"`
 	NoLabels  bool        `json:"no_labels,omitempty" doc:"what the labels are is left out, since who follows may not see results"`
 	Restarted bool        `json:"restarted,omitempty" doc:"the server has started anew since the last event that is known: how many came before that is not known"`
 }

@@ -52,7 +52,7 @@ func (x *EventsAfter) after() *uint64 {
 func (a *api) poolEvents() {
 	register(a, op{method: http.MethodGet, path: "/v1/pools/{id}/events", summary: "Follow the events of a pool (server-sent events)", tag: "Pools", access: access.PoolsFollow, streams: []string{"text/event-stream"},
 		text: "An event `events` whose data is the pool's events since the last one: 1 ready to work, 2 ready to aggregate, 3 try to aggregate, 4 update a task, 5 remove a task. At most four a second, each when what it tells of is durable, with up to 500 events: while there are more, the next comes at once. Of a label it tells 250 characters (`label_clipped`), to who may see results of the installation (`no_labels`). " +
-			"Its id is the number of its last event: a client that comes back with it, in `Last-Event-ID` or `after`, gets what it has missed, if that was not longer than ten minutes or 10,000 events ago; `missed` counts what is kept no more. Numbers rise, also over restarts of the server; how many events came before one is not known, and `restarted` says so in place of a count."},
+			"Its id is the number of its last event: a client that comes back with it, in `Last-Event-ID` or `after`, gets what it has missed, if that was not longer than ten minutes or 10,000 events ago; `missed` counts what is kept no more. Numbers rise, also over restarts of the server; how many events came before one is not known, and `restarted` says so in place of a count. Where nothing is kept after the number that a client comes with, a message without events says at once what it has missed, with the number from which it goes on (`last`)."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			EventsAfter
@@ -63,7 +63,7 @@ func (a *api) poolEvents() {
 			}
 			return a.events("events", f.More, f.Stop, func(ctx context.Context, p *access.Principal) (httpkit.Event, error) {
 				e, err := a.app.Pools.Followed(ctx, p, f)
-				if len(e.List) == 0 {
+				if err != nil || !e.News() {
 					return httpkit.Event{}, err
 				}
 				return httpkit.Event{

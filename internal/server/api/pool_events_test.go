@@ -37,7 +37,7 @@ func (w *world) follow(query string, last ...uint64) (next func() (e wire.PoolEv
 			}
 			if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
 				ok(w.t, json.Unmarshal([]byte(data), &e))
-				if id != fmt.Sprint(e.Last) || e.Events[len(e.Events)-1].N != e.Last {
+				if id != fmt.Sprint(e.Last) || e.Events == nil || len(e.Events) > 0 && e.Events[len(e.Events)-1].N != e.Last {
 					w.t.Errorf("id %s, last %d of %+v", id, e.Last, e.Events)
 				}
 				return e, len(data)
@@ -94,6 +94,26 @@ func TestEventsOfAPool(t *testing.T) {
 		t.Errorf("after 0: %+v, first of all %+v", e, all[0])
 	}
 	leave()
+}
+
+// TestMissedEventsAreToldAtOnce: who comes with a number after which nothing is kept need not
+// wait for the next event to be told so.
+func TestMissedEventsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.launch("thing\ncat\n")
+	w.next(w.workers[0]) // nobody follows
+	next, leave := w.follow("?after=1")
+	t.Cleanup(func() { leave() })
+	e, _ := next()
+	if len(e.Events) > 0 || !e.Restarted || e.Missed != 1 {
+		t.Errorf("from before the start: %+v", e)
+	}
+	leave()
+	next, leave = w.follow(fmt.Sprint("?after=", e.Last-1))
+	if x, _ := next(); len(x.Events) > 0 || x.Restarted || x.Missed != 1 || x.Last != e.Last {
+		t.Errorf("from the one before the last: %+v", x)
+	}
 }
 
 // TestEventsOfAPoolAreBounded: whoever asks for all that is kept of long answers gets it in

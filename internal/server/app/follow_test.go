@@ -91,6 +91,58 @@ func TestFollowingOverARestart(t *testing.T) {
 	}
 }
 
+// TestWhatIsMissedIsToldOnce: who comes when nothing is kept is told at once what they have
+// missed, with the number from which they go on, and not again with the next event.
+func TestWhatIsMissedIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.launch(9)
+	do := func() { must(w.submit(w.workers[0], w.next(w.workers[0]).Assignment, yes))(t) }
+	last := uint64(0)
+	come := func(when string, after, missed uint64, restarted bool) {
+		t.Helper()
+		f := must(w.Pools.Follow(w.ctx, w.admin, w.pool, &after))(t)
+		e := must(w.Pools.Followed(w.ctx, w.admin, f))(t)
+		if len(e.List) > 0 || e.Missed != missed || e.Restarted != restarted || e.News() != (missed > 0 || restarted) {
+			t.Errorf("%s: %d events, %d missed, restarted %t; want %d, %t", when, len(e.List), e.Missed, e.Restarted, missed, restarted)
+		}
+		if last = e.Last; must(w.Pools.Followed(w.ctx, w.admin, f))(t).News() {
+			t.Errorf("%s: it is told twice", when)
+		}
+		f.Stop()
+	}
+	do()
+	come("from before the start", 1, 4, true)
+	come("from the last", last, 0, false)
+	w.clock.advance(time.Hour)
+	do() // the events are forgotten
+	do()
+	come("from an hour ago", last, 8, false)
+	w.clock.advance(time.Hour)
+	do()
+	old := last
+	w.reopen()
+	come("after a restart", old, 0, true)
+	come("again, from the last", last, 0, false)
+	w.clock.advance(time.Hour)
+	do()
+	w.clock.advance(-9 * time.Hour)
+	old = last
+	w.reopen()
+	do()
+	come("after the clock was put back", old, 4, true)
+	if last >= old {
+		t.Errorf("the last number is %d, and was %d", last, old)
+	}
+	f := must(w.Pools.Follow(w.ctx, w.admin, w.pool, &old))(t)
+	defer f.Stop()
+	must(w.Pools.Followed(w.ctx, w.admin, f))(t)
+	do()
+	if e := must(w.Pools.Followed(w.ctx, w.admin, f))(t); len(e.List) == 0 || e.List[0].N != last+1 || e.Missed != 0 || e.Restarted {
+		t.Errorf("the next events after %d are %+v", last, e)
+	}
+}
+
 // TestEventsTellLabels to who may see results, and no others.
 func TestEventsTellLabels(t *testing.T) {
 	t.Parallel()

@@ -13,16 +13,18 @@ type Following struct {
 	More <-chan struct{} // has a signal when there are some; closed: the server closes
 	Stop func()          // must be called in the end
 
-	told  uint64 // number of the last event that was told
+	told  uint64 // number of the last event that was told, or as missed
 	after func(n uint64) live.Followed
 }
 
 // Events are events of a pool, in order.
 type Events struct {
 	live.Followed
-	Last     uint64 // number of the last event that was told, in List or before
-	NoLabels bool   // what the labels are is left out
+	NoLabels bool // what the labels are is left out
 }
+
+// News reports whether there is something to tell.
+func (e Events) News() bool { return len(e.List) > 0 || e.Missed > 0 || e.Restarted }
 
 // Follow follows the five events of a pool, from the one after a number on, or
 // from the first that is kept if that is later; nil: from now on.
@@ -48,7 +50,7 @@ func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID
 	return f, nil
 }
 
-// Followed returns the events since the last call, for somebody who may still see them. Who may
+// Followed returns the events since the last call, or that some were missed, for somebody who may still see them. Who may
 // not see results is not told what the labels are.
 func (s *Pools) Followed(_ context.Context, p *access.Principal, f *Following) (e Events, err error) {
 	if err := p.May(access.PoolsFollowed); err != nil {
@@ -60,9 +62,6 @@ func (s *Pools) Followed(_ context.Context, p *access.Principal, f *Following) (
 			e.List[i].Label, e.List[i].Clipped = "", false
 		}
 	}
-	if n := len(e.List); n > 0 {
-		f.told = e.List[n-1].N
-	}
-	e.Last = f.told
+	f.told = e.Last
 	return e, nil
 }

@@ -97,8 +97,9 @@ func (f *feed) add(now time.Time, base uint64, events []engine.Event) {
 // Followed are events of a pool, in order.
 type Followed struct {
 	List      []engine.Event
+	Last      uint64 // number of the last of them; of none, of the last that there was
 	More      bool   // there are more already, after those in List
-	Missed    uint64 // how many before List are kept no more, or were never, since the pool was read from the store
+	Missed    uint64 // how many before List, or up to Last, are kept no more, or were never, since the pool was read from the store
 	Restarted bool   // it was, after the events before: how many came between is not known
 }
 
@@ -120,7 +121,7 @@ func (f *feed) after(n uint64) (x Followed) {
 	if next < len(f.starts) { // the restart is told with the first event after it
 		end = min(end, sort.Search(len(f.last), func(i int) bool { return f.last[i].N > f.starts[next] }))
 	}
-	x.List, x.More = slices.Clone(f.last[i:end]), end < len(f.last)
+	x.List, x.Last, x.More = slices.Clone(f.last[i:end]), f.last[end-1].N, end < len(f.last)
 	start := f.starts[next-1]
 	x.Restarted = n < start
 	x.Missed = first - max(n, start) - 1
@@ -155,16 +156,34 @@ func (p *Pool) Relabel(labels map[crowd.TaskID]string) { p.feed.relabel(labels) 
 
 // Follow lets a caller follow the pool's events: more has a signal when there are some,
 // and closes when the pool does; after returns the first of those that are kept with numbers
-// above n.
+// above n. If there are none, and n is not the last number, it tells what was missed.
+// One goroutine at a time may call it.
 // Numbers rise by one from event to event, and by more where the pool has gone on from
 // the store: it counts on from that time, in µs since 1970. They are kept while somebody
 // follows, and ten minutes longer, at least the last FeedEvents. newest is the number of
 // the last event before. stop must be called in the end.
 func (p *Pool) Follow(ctx context.Context) (newest uint64, more <-chan struct{}, after func(n uint64) Followed, stop func(), err error) {
 	more, stop = p.feed.follow(p.cfg.Now)
-	err = p.send(ctx, &op{do: func(*engine.Engine, time.Time) {}, number: &newest, done: make(chan struct{})})
+	var start uint64
+	err = p.send(ctx, &op{do: func(*engine.Engine, time.Time) {}, number: &newest, start: &start, done: make(chan struct{})})
 	if err != nil {
 		stop()
 	}
-	return newest, more, p.feed.after, stop, err
+	last := newest
+	after = func(n uint64) Followed {
+		x := p.feed.after(n)
+		switch {
+		case len(x.List) > 0:
+			last = x.Last
+		case n == last:
+			x.Last = last
+		default: // from there to last nothing is kept
+			if n > last { // it is from before a restart since which the clock was put back
+				n = 0
+			}
+			x.Last, x.Restarted, x.Missed = last, n < start, last-max(n, start)
+		}
+		return x
+	}
+	return newest, more, after, stop, err
 }

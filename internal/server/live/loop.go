@@ -117,7 +117,7 @@ func (l *loop) apply(o *op) {
 		l.engine.Act(o.author, func() { o.do(l.engine, now) })
 	}
 	if o.number != nil {
-		*o.number = l.numbers + l.engine.Produced()
+		*o.number, *o.start = l.numbers+l.engine.Produced(), l.numbers
 	}
 	if o.inspect != nil {
 		o.inspect(l.waiters)

@@ -49,6 +49,7 @@ type op struct {
 	gives   *waiter                          // leaves the waiters, if it still is among them
 	inspect func(map[crowd.WorkerID]*waiter) // if set, called with the waiters
 	number  *uint64                          // if set, becomes the number of the last event
+	start   *uint64                          // set with number: becomes what numbers are counted on from
 	effects []*store.Effect                  // that do had
 	acts    []*store.Act                     // that do was
 	author  crowd.WorkerID                   // of what do changes, or 0
