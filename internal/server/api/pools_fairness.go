@@ -93,7 +93,7 @@ func toHad(x control.HadIndex) *wire.HadIndex {
 // fairPools registers the queue of a pool, and how evenly its people were spread.
 func (a *api) fairPools() {
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/queue", summary: "Show the order in which a pool's policy takes batches now, and why", tag: poolTag, access: signedIn,
-		text: "It is the order for somebody who may do everything and has done nothing yet: who may not do a batch, or had all its tasks, gets the next one; `wcfs` lets batches wait for people who are at them already. Training is not in it. Who may not see money is not told what a policy within `by-reward` compares. Admins only."},
+		text: "It is the order for somebody who may do everything and has done nothing yet: who may not do a batch, or had all its tasks, gets the next one; `wcfs` lets batches wait for people who are at them already. Training is not in it. Who may not see money is not told what a policy within `by-reward` compares. For who may see pools of the installation (`pools.read`)."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"so many batches at most"`

@@ -28,7 +28,7 @@ func (e Events) News() bool { return len(e.List) > 0 || e.Missed > 0 || e.Restar
 
 // Follow follows the five events of a pool, from the one after a number on, or
 // from the first that is kept if that is later; nil: from now on.
-// Admins only: they are about all tenants.
+// Who may see pools of the installation only: they are about all tenants.
 func (s *Pools) Follow(ctx context.Context, p *access.Principal, id crowd.PoolID, after *uint64) (*Following, error) {
 	r, err := s.find(p, access.PoolsFollow, id)
 	if err != nil {

@@ -56,8 +56,9 @@ func (q *QueuedBatch) Why() string {
 }
 
 // Queue lists the batches of a pool in the order in which its policy takes them now for
-// somebody who may do everything and has done nothing yet. Admins only: it shows all
-// tenants' batches. Who may not see money is not told what rewards can be told from.
+// somebody who may do everything and has done nothing yet. Who may see pools of the
+// installation only: it shows all tenants' batches. Who may not see money is not told what
+// rewards can be told from.
 func (s *Pools) Queue(ctx context.Context, p *access.Principal, id crowd.PoolID, limit int) (v QueueView, err error) {
 	r, err := s.find(p, access.PoolsQueue, id)
 	if err != nil {
