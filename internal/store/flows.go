@@ -354,7 +354,7 @@ type Flows interface {
 	Split(ctx context.Context, part LogPart, from int) (made, items int64, err error)
 	// TakeOver copies the logs of nodes of one run to nodes of another of the same
 	// tenant: nodes maps those of from to those of to. Items stay, and births unless
-	// Run.RenewAges. Many rows go in steps, in order; if it fails between two, calling it again goes
+	// Run.RenewAges; feeds of a node go on in the other from where they had come to. Many rows go in steps, in order; if it fails between two, calling it again goes
 	// on. A node that has rows of its own is a Conflict. Of which class an item is says
 	// classes, by the node of to where it begins, which sees its row there; the rows of
 	// other nodes are of the class of their item. nil: all are of class 0.

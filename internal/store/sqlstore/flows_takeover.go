@@ -65,8 +65,16 @@ func (c *copier) next(ctx context.Context, tx transaction) (bool, error) {
 		return false, err
 	}
 	last := min(source.Last, target.Last+copyAtOnce)
-	if err := s.begun(ctx, tx, &source, &target); err != nil || last == target.Last {
+	if err := s.begun(ctx, tx, &source, &target); err != nil {
 		return false, err
+	}
+	if last == source.Last {
+		if err := c.feeds(ctx, tx); err != nil {
+			return false, err
+		}
+	}
+	if last == target.Last {
+		return false, nil
 	}
 	counts, err := countRowStates(ctx, tx, source.row(target.Last), source.row(last))
 	if err != nil {
@@ -88,6 +96,14 @@ func (c *copier) next(ctx context.Context, tx transaction) (bool, error) {
 	target.Last, target.OK, target.Skipped, target.Failed = last, target.OK+counts.ok, target.Skipped+counts.skipped, target.Failed+counts.failed
 	_, err = keepNode.exec(ctx, tx, &target)
 	return last < source.Last, err
+}
+
+// feeds has the target's feeds go on from where the source's have come to. They are copied
+// with the last rows: nothing is added to the target before it has all.
+func (c *copier) feeds(ctx context.Context, tx transaction) error {
+	_, err := tx.exec(ctx, `insert into run_feeds (run, node, name, rows) select $1, $2, name, rows from run_feeds where run = $3 and node = $4
+		on conflict (run, node, name) do update set rows = excluded.rows where run_feeds.rows < excluded.rows`, c.to, c.j, c.from, c.i)
+	return err
 }
 
 // classOfItem is the class that a row's item, or the one that it was made from, has at a node before.

@@ -286,6 +286,42 @@ func testTakeOver(t *testing.T, w *world) {
 	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{ask: query}, nil))
 	same(t, "the step's counts", counts(must(w.Nodes(w.ctx, to))(t)[query]), []int64{3, 1, 1, 1, 0})
 	takeOverClasses(t, w)
+	takeOverFeeds(t, w)
+}
+
+// takeOverFeeds: feeds go on with the rows that came from them, and only with those.
+func takeOverFeeds(t *testing.T, w *world) {
+	from := w.flow(t, w.mine)
+	feed := func(name string, rows int64, added ...store.Row) {
+		t.Helper()
+		w.advance(t, &store.Advance{Run: from, Feed: &store.Feed{Node: input, Name: name, Rows: rows}, Rows: added})
+	}
+	feed("a", 2, w.fresh("x"), w.fresh("y"))
+	feed("all were there before", 7)
+	r, nodes := w.runOf(w.mine)
+	r.Parent = from
+	has := func(to crowd.RunID, node int, a, b int64) {
+		t.Helper()
+		got := []int64{must(w.FeedRows(w.ctx, to, node, "a"))(t), must(w.FeedRows(w.ctx, to, node, "all were there before"))(t)}
+		same(t, "rows of the feeds", got, []int64{a, b})
+	}
+	to := must(w.CreateRun(w.ctx, r, nodes))(t)
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{ask: ask}, nil))
+	has(to, input, 0, 0) // the input's rows are not taken over
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}, nil))
+	has(to, input, 2, 7)
+	has(to, ask, 0, 0)
+	w.unchanged(t, func() { ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}, nil)) })
+	other := must(w.CreateRun(w.ctx, r, append(slices.Clone(nodes), store.Node{Node: 3, Name: "new"})))(t)
+	ok(t, w.TakeOver(w.ctx, from, other, map[int]int{input: 3}, nil))
+	has(other, 3, 2, 7)
+	has(other, input, 0, 0)
+	feed("a", 3, w.fresh("z"))
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}, nil))
+	has(to, input, 3, 7)
+	w.advance(t, &store.Advance{Run: to, Feed: &store.Feed{Node: input, Name: "a", Rows: 9}})
+	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{input: input}, nil))
+	has(to, input, 9, 7) // what has come further stays
 }
 
 // takeOverClasses: the items are of the classes that the new run gives them, and so are
