@@ -313,6 +313,9 @@ func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 	if err := o.mayDo(ctx, run.Tenant, w); err != nil {
 		return err
 	}
+	if run.ServiceOrigins, err = o.origins(ctx, w); err != nil {
+		return err
+	}
 	run.State, run.StartedAt = store.RunRunning, now
 	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run, Nodes: opened}); err != nil {
 		o.adoptLater(id) // it may have been kept

@@ -284,7 +284,11 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 	}
 	spec := s.service
 	if spec.Name != "" {
-		if spec, err = spec.Below(v.declared.services[spec.Name].URL); err != nil {
+		address := v.declared.services[spec.Name].URL
+		if spec, err = spec.Below(address); err != nil {
+			return err
+		}
+		if out.Origin, err = s.run.origin(ctx, spec.Name, address); err != nil {
 			return err
 		}
 	}

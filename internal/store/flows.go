@@ -48,6 +48,10 @@ type Run struct {
 	Late      int64        // of those, the ones with a penalty
 	Classes   []ClassCount // those three by class of the items, as far as some have ended; nil: there are no classes
 
+	// ServiceOrigins are where the declared services of its steps stood when it began, by name:
+	// scheme, host and port. To others, no secret goes that is bound to no host.
+	ServiceOrigins map[string]string
+
 	AnswersDeletedAt time.Time `audit:"-"` // since when what was answered is not there any more; zero: it is
 	FilesDeletedAt   time.Time `audit:"-"` // likewise its rows
 }

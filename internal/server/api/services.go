@@ -43,7 +43,7 @@ func (a *api) services() {
 			return as(toService)(a.app.Services.Get(ctx, p, in.Name))
 		})
 	add(a, op{method: http.MethodPatch, path: "/v1/services/{name}", summary: "Change a service", tag: tag, access: access.ServicesChange,
-		text: "For calls from now on, those of runs that are under way among them. What a tenant that may use it no more has waiting stays, and goes on when it may again."},
+		text: "For calls from now on, those of runs that are under way among them; but secrets of these that are bound to no host go only where the service stood when the run began. Each tenant that may use it before or after is told in its part of the audit log. What a tenant that may use it no more has waiting stays, and goes on when it may again."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ServicePath
 			Body wire.ServiceEdit

@@ -85,8 +85,10 @@ func (s *Services) Declare(ctx context.Context, p *access.Principal, name string
 	if err := e.Apply(&x); err != nil {
 		return ServiceView{}, err
 	}
-	ctx, act := s.acting(ctx, p, access.ServicesDeclare, name)
-	act.After = x
+	ctx, err := s.acting(ctx, p, access.ServicesDeclare, name, nil, &x)
+	if err != nil {
+		return ServiceView{}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keep(ctx, p, x, func(ctx context.Context, x store.Service) error {
@@ -113,19 +115,56 @@ func (s *Services) Change(ctx context.Context, p *access.Principal, name string,
 	if err != nil {
 		return ServiceView{}, err
 	}
-	ctx, act := s.acting(ctx, p, access.ServicesChange, name)
-	act.Before = x
+	before := x
 	if err := change(&x); err != nil {
 		return ServiceView{}, err
 	}
 	x.Name = name // that is how it is known
-	act.After = x
+	if ctx, err = s.acting(ctx, p, access.ServicesChange, name, &before, &x); err != nil {
+		return ServiceView{}, err
+	}
 	return s.keep(ctx, p, x, s.runs.store.UpdateService)
 }
 
-// acting is for a change of a service.
-func (s *Services) acting(ctx context.Context, p *access.Principal, o access.Operation, name string) (context.Context, *store.Act) {
-	return p.Acting(ctx, o, store.AuditEntry{At: s.runs.clock.Time(), Kind: "service", Object: name})
+// offered is what the audit log tells a tenant of a service that it may use: nothing of other
+// tenants.
+type offered struct {
+	URL         string
+	Concurrency int
+	Rate        crowd.Rate
+}
+
+// acting is for a change of a service, which each tenant is told that may use it before or
+// after: their calls go where it says. nil: it is not there.
+func (s *Services) acting(ctx context.Context, p *access.Principal, o access.Operation, name string, before, after *store.Service) (context.Context, error) {
+	ctx, act := p.Acting(ctx, o, store.AuditEntry{At: s.runs.clock.Time(), Kind: "service", Object: name})
+	if before != nil && after != nil { // of one that is removed, the name is told
+		act.Before = *before
+	}
+	if after != nil {
+		act.After = *after
+	}
+	tenants, err := s.runs.store.ListTenants(ctx)
+	if err != nil {
+		return ctx, err
+	}
+	to := func(x *store.Service, id crowd.TenantID) any {
+		if x == nil || !x.Allows(id) {
+			return nil
+		}
+		return offered{x.URL, x.Concurrency, x.Rate}
+	}
+	acts := []*store.Act{act}
+	for _, t := range tenants {
+		was, is := to(before, t.ID), to(after, t.ID)
+		if was == is {
+			continue
+		}
+		told := &store.Act{AuditEntry: act.AuditEntry, Before: was, After: is}
+		told.Tenant = t.ID
+		acts = append(acts, told)
+	}
+	return store.WithActs(ctx, acts...), nil
 }
 
 // keep checks a service, keeps it, and has the orchestrator go by it.
@@ -146,7 +185,15 @@ func (s *Services) Remove(ctx context.Context, p *access.Principal, name string)
 	if err := p.May(access.ServicesRemove); err != nil {
 		return err
 	}
-	ctx, _ = s.acting(ctx, p, access.ServicesRemove, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, err := s.runs.store.Service(ctx, name)
+	if err != nil {
+		return err
+	}
+	if ctx, err = s.acting(ctx, p, access.ServicesRemove, name, &x, nil); err != nil {
+		return err
+	}
 	if err := s.runs.store.DeleteService(ctx, name); err != nil {
 		return err
 	}
@@ -240,7 +287,16 @@ func (s *Runs) view(ctx context.Context, id crowd.RunID) (*orchestrator.View, er
 	}
 	refused, err := s.refusedServices(ctx, v.Flow)
 	v.Notes = append(v.Notes, refused...)
-	return v, err
+	if err != nil || len(v.ServiceOrigins) == 0 {
+		return v, err
+	}
+	list, err := s.store.ListServices(ctx)
+	if err != nil {
+		return v, err
+	}
+	own := lists.Filter(list, func(x store.Service) bool { return x.Allows(v.Tenant) })
+	v.Notes = append(v.Notes, orchestrator.Moved(v.ServiceOrigins, own)...)
+	return v, nil
 }
 
 // seenBy is what p sees of a service: of tenants, those of which they may see services.

@@ -12,10 +12,10 @@ import (
 
 var (
 	runs = newTable("runs", "r", `id, tenant, name, state, budget, deadline, parent, from_step, created_by,
-		created_at, started_at, ended_at, penalty, ended, late, classes, ask_again, renew_ages, answers_deleted_at, files_deleted_at, items`, func(r *store.Run) []any {
+		created_at, started_at, ended_at, penalty, ended, late, classes, ask_again, renew_ages, answers_deleted_at, files_deleted_at, service_origins, items`, func(r *store.Run) []any {
 		return []any{
 			&r.ID, &r.Tenant, &r.Name, &r.State, &r.Budget, instant{&r.Deadline}, &r.Parent, &r.From, &r.CreatedBy,
-			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, encoded{&r.Classes}, &r.AskAgain, &r.RenewAges, instant{&r.AnswersDeletedAt}, instant{&r.FilesDeletedAt}, computed{int64(0)}, &r.Text,
+			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, encoded{&r.Classes}, &r.AskAgain, &r.RenewAges, instant{&r.AnswersDeletedAt}, instant{&r.FilesDeletedAt}, encoded{&r.ServiceOrigins}, computed{int64(0)}, &r.Text,
 		}
 	}).joined("t.body", `join run_texts t on t.run = r.id`).long("t.body")
 	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "renew_ages", "answers_deleted_at", "files_deleted_at", "items")

@@ -22,7 +22,7 @@ func (w *world) runOf(tenant crowd.TenantID) (store.Run, []store.Node) {
 	r := store.Run{
 		Tenant: tenant, Name: "birds <1>", Text: "steps:\n  - \"é\"\n", State: store.RunRunning, Budget: 3 * crowd.Unit, Deadline: w.now.Add(9 * time.Hour),
 		Parent: 7, From: "ask", AskAgain: true, RenewAges: true, CreatedBy: w.workers[0], CreatedAt: w.now, StartedAt: w.now.Add(time.Minute), EndedAt: w.now.Add(time.Hour), Penalty: 5, Ended: 9, Late: 4,
-		Classes: []store.ClassCount{{Ended: 9, Late: 4, Penalty: 5}, {}},
+		Classes: []store.ClassCount{{Ended: 9, Late: 4, Penalty: 5}, {}}, ServiceOrigins: map[string]string{"scores": "https://scores.example"},
 	}
 	return r, []store.Node{
 		{Node: input, Name: "pictures", State: store.NodeDone, Columns: []string{"url", `a "b"`}, Open: true},
@@ -192,6 +192,7 @@ func testAdvance(t *testing.T, w *world) {
 	change := store.Run{ID: 55, Tenant: w.other, Name: "x", Text: "y", Parent: 1, From: "z", CreatedBy: 9} // not for the caller to change
 	change.State, change.Budget, change.Deadline, change.StartedAt, change.EndedAt = store.RunPaused, 1, w.now.Add(time.Second), w.now.Add(2), time.Time{}
 	change.StartedAt, change.Penalty, change.Ended, change.Late, change.Classes = w.now.Add(time.Minute), 77, 5, 6, []store.ClassCount{{Ended: 5}}
+	change.ServiceOrigins = map[string]string{"scores": "http://scores.example:81", "more": "https://more.example"}
 	n[ask].Name, n[ask].State, n[ask].Error, n[ask].Cursors, n[ask].Sealed = "renamed", store.NodeRunning, "", []int64{2}, false
 	n[ask].StartedAt, n[ask].EndedAt, n[ask].Served, n[ask].Busy, n[ask].Text, n[ask].Columns = w.now.Add(time.Hour), time.Time{}, 9, 3, 1<<40, []string{"x"}
 	counted := n[ask]
@@ -210,7 +211,7 @@ func testAdvance(t *testing.T, w *world) {
 		Tasks:  []store.Task{{Item: 1, Born: w.now, Values: []string{"v"}}, {Gold: "g"}},
 	})
 	r.State, r.Budget, r.Deadline, r.StartedAt, r.EndedAt = change.State, change.Budget, change.Deadline, change.StartedAt, change.EndedAt
-	r.Penalty, r.Ended, r.Late, r.Classes = 77, 5, 6, change.Classes
+	r.Penalty, r.Ended, r.Late, r.Classes, r.ServiceOrigins = 77, 5, 6, change.Classes, change.ServiceOrigins
 	same(t, "run", must(w.Run(w.ctx, 0, id))(t), r)
 	n[ask].Batch, n[ask].Last, n[ask].OK, n[ask].Skipped, n[ask].Failed, n[ask].Faults = made, 3, 1, 1, 1, 1
 	n[input].Last, n[input].OK = 4, 4

@@ -88,6 +88,19 @@ func (s Secret) MayGoTo(to *url.URL) bool {
 	return a.host(to.Hostname(), port) || err == nil && a.addr(netip.AddrPortFrom(ip, port))
 }
 
+// Origin returns the scheme, host and port of an address, such as https://api.example.org;
+// the port that its scheme has anyway is left out.
+func Origin(u *url.URL) string {
+	host := strings.ToLower(u.Hostname())
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port := portOf(u); port != portOf(&url.URL{Scheme: u.Scheme}) {
+		host += ":" + strconv.Itoa(int(port))
+	}
+	return strings.ToLower(u.Scheme) + "://" + host
+}
+
 // portOf returns the port of an address.
 func portOf(u *url.URL) uint16 {
 	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {

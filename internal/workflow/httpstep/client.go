@@ -149,6 +149,10 @@ type Call struct {
 	// another for every other item. 1 to 255 visible ASCII characters.
 	Key    string
 	Fields []Field
+	// Origin is where the step's service, which is declared for several tenants, stood
+	// when the run began: secrets that are bound to no host go only there. It is as the
+	// function Origin has it; "": they go anywhere.
+	Origin string
 }
 
 // Reply is an answer that fits.

@@ -50,7 +50,7 @@ func (c *Client) request(ctx context.Context, s *workflow.HTTP, call Call, try i
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "throng")
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		value, err := c.fill(s.Headers[name], req.URL, m)
+		value, err := c.fill(s.Headers[name], destination{req.URL, s.Name, call.Origin}, m)
 		if err != nil {
 			return nil, err
 		}
@@ -61,8 +61,18 @@ func (c *Client) request(ctx context.Context, s *workflow.HTTP, call Call, try i
 	return req, nil
 }
 
-// fill puts the secrets into the value of a header of a request to an address.
-func (c *Client) fill(value string, to *url.URL, m *masks) (string, error) {
+// destination is where a request with secrets goes.
+type destination struct {
+	*url.URL
+	service string // its name, if it is declared
+	origin  string // Call.Origin
+}
+
+// moved reports whether the service is elsewhere than when the run began.
+func (d *destination) moved() bool { return d.origin != "" && Origin(d.URL) != d.origin }
+
+// fill puts the secrets into the value of a header of a request.
+func (c *Client) fill(value string, to destination, m *masks) (string, error) {
 	var failed error
 	filled := workflow.SecretForm.ReplaceAllStringFunc(value, func(ref string) string {
 		name := workflow.SecretForm.FindStringSubmatch(ref)[1]
@@ -70,7 +80,9 @@ func (c *Client) fill(value string, to *url.URL, m *masks) (string, error) {
 		switch {
 		case !ok || secret.Value == "":
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("there is no secret %s: set it first", name)}
-		case !secret.MayGoTo(to):
+		case len(secret.Hosts) == 0 && to.moved():
+			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the service %s has moved from %s to %s since the run began, and the secret %s is bound to no host: if it may go there, set it again with the host %s and retry the items, or have a new run go on from this one", to.service, to.origin, Origin(to.URL), name, to.Host)}
+		case !secret.MayGoTo(to.URL):
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s may not be sent to %s, only to %s: set it again with that host", name, to.Host, strings.Join(secret.Hosts, ", "))}
 		case hasControl(secret.Value):
 			failed = &Failure{Reason: NoSecret, Message: fmt.Sprintf("the secret %s holds a line end or a control character: set it again without", name)}

@@ -494,7 +494,7 @@ CREATE TABLE runs (
     ended      bigint not null, -- items
     late       bigint not null, -- of those
     items      bigint not null -- the last item's number
-, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0);
+, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, service_origins text not null default '');
 CREATE INDEX runs_by_tenant on runs (tenant, id);
 CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
 CREATE TABLE secrets ( -- of the installation
