@@ -307,6 +307,11 @@ func TestWhatHasNoValueIsSaid(t *testing.T) {
 		"1 / (queue/2 - (idle + queue - idle)*0.5) > 2":                                  "column 14: nothing is divided by 0",
 		"1 / (queue - idle) > 2 and 1 / -(queue - idle) < 2":                             "",
 		"1 / (queue*idle - idle*queue + 1) > 2":                                          "",
+		"1/(0/queue) > 2":                                                                "column 5: nothing is divided by 0",
+		"1/(0/queue*idle + idle - idle) > 2":                                             "column 24: nothing is divided by 0",
+		"1/((queue-queue)/idle) > 2":                                                     "column 17: nothing is divided by 0",
+		"1/(0/queue + 1) > 2":                                                            "",
+		"0/queue < 1 or queue / queue > 2":                                               "",
 		"queue / queue > 2":                                                              "",
 		"queue / 2 > 1 / 3":                                                              "",
 	} {

@@ -203,11 +203,16 @@ func (t *typer) arithmetic(n *ast.BinaryNode, left, right ast.Node) {
 	}
 }
 
-// alwaysZero reports whether n is 0 whatever the names are, as queue*idle - idle*queue is. It
-// multiplies sums out, and sees by what they are written alone that other terms, such as two
-// quotients, are the same.
+// alwaysZero reports whether n is 0 whatever the names are, as queue*idle - idle*queue is, or
+// has no value then, as 0/queue. It multiplies sums out, and sees by what they are written
+// alone that other terms, such as two quotients, are the same.
 func alwaysZero(n ast.Node) bool {
-	for _, x := range polynomial(n) {
+	return isZero(polynomial(n))
+}
+
+// isZero reports whether all factors of a sum are 0.
+func isZero(sum map[string]float64) bool {
+	for _, x := range sum {
 		if x != 0 {
 			return false
 		}
@@ -242,6 +247,8 @@ func polynomial(n ast.Node) map[string]float64 {
 			return times(a, b)
 		case n.Operator == "/" && number && y != 0:
 			return plus(nil, a, 1/y)
+		case n.Operator == "/" && isZero(a):
+			return nil
 		}
 	}
 	return map[string]float64{"\x00" + n.String(): 1}
