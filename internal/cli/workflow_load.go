@@ -436,9 +436,13 @@ func writeWorkflowReport(w io.Writer, r *report.WorkflowReport, dir string) {
 		say(w, "\n")
 		columns(w, append([][]string{append([]string{t.Title}, names...)}, r.Rows(t)...))
 	}
-	if len(names) > 1 {
-		say(w, "\ndifference to %s%s\n", clean(names[0]), when(r.Reps > 1, " on the same repetitions; * where it is more than chance would make it"))
-		columns(w, append([][]string{append([]string{"metric"}, names[1:]...)}, r.Differences(r.Tables()[0])...))
+	base, instead := r.Base()
+	switch compared := r.Compared(); {
+	case len(compared) > 0:
+		say(w, "\ndifference to %s%s%s\n", clean(base), when(instead, ", the first that has figures,"), when(r.Reps > 1, " on the same repetitions; * where it is more than chance would make it"))
+		columns(w, append([][]string{append([]string{"metric"}, compared...)}, r.Differences(r.Tables()[0])...))
+	case len(names) > 1:
+		say(w, "\nno differences: only %s has figures\n", clean(base))
 	}
 	if dir != "" {
 		say(w, "\nthe report: %s\n", clean(filepath.Join(dir, "report.html")))

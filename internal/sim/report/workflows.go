@@ -52,13 +52,13 @@ func (r *WorkflowReport) first() *workflows.Outcome {
 const dagger = " †"
 
 // Headings are the Names, with a dagger where something reached a dead end.
-func (r *WorkflowReport) Headings() []string {
-	return lists.Map(r.Variants, func(v *workflows.Variant) string {
-		if len(deadEnds(v)) > 0 {
-			return v.Name(r.crowds) + dagger
-		}
-		return v.Name(r.crowds)
-	})
+func (r *WorkflowReport) Headings() []string { return lists.Map(r.Variants, r.heading) }
+
+func (r *WorkflowReport) heading(v *workflows.Variant) string {
+	if len(deadEnds(v)) > 0 {
+		return v.Name(r.crowds) + dagger
+	}
+	return v.Name(r.crowds)
 }
 
 // deadEnds lists the repetitions in which something could not end.
@@ -206,12 +206,38 @@ func (r *WorkflowReport) Rows(t WorkflowTable) [][]string {
 	})
 }
 
-// Differences are how far the variants are from the first one, on the same repetitions,
-// as Rows; with an asterisk, where that is more than chance would make it.
+// base is the variant that the others are compared with: the first one that has figures. NewWorkflowReport
+// is given a plan in which some variant has.
+func (r *WorkflowReport) base() *workflows.Variant {
+	return r.Variants[max(0, slices.IndexFunc(r.Variants, hasFigures))]
+}
+
+// hasFigures reports whether something ended in some repetition.
+func hasFigures(v *workflows.Variant) bool {
+	return slices.ContainsFunc(v.Runs, func(o *workflows.Outcome) bool { return !o.Lost })
+}
+
+// compared are the variants whose differences to the base are told: one without figures has none.
+func (r *WorkflowReport) compared() []*workflows.Variant {
+	return lists.Filter(r.Variants, func(v *workflows.Variant) bool { return v != r.base() && hasFigures(v) })
+}
+
+// Base names the variant that the others are compared with. instead is set where it is not the first
+// one, as that one has no figures.
+func (r *WorkflowReport) Base() (name string, instead bool) {
+	return r.base().Name(r.crowds), r.base() != r.Variants[0]
+}
+
+// Compared are the headings of the Differences: of the variants but for the Base, those that have
+// figures. There may be none.
+func (r *WorkflowReport) Compared() []string { return lists.Map(r.compared(), r.heading) }
+
+// Differences are how far the Compared are from the Base, on the same repetitions, as
+// Rows; with an asterisk, where that is more than chance would make it.
 func (r *WorkflowReport) Differences(t WorkflowTable) [][]string {
 	return lists.Map(t.lines, func(x line) []string {
 		row := []string{x.Name}
-		for _, v := range r.Variants[1:] {
+		for _, v := range r.compared() {
 			text, clear := r.difference(x, v)
 			if clear {
 				text += " *"
@@ -229,7 +255,7 @@ func (r *WorkflowReport) words(x line, v *workflows.Variant) string {
 }
 
 func (r *WorkflowReport) difference(x line, v *workflows.Variant) (text string, clear bool) {
-	diff := difference(v.Values(x.of), r.Variants[0].Values(x.of))
+	diff := difference(v.Values(x.of), r.base().Values(x.of))
 	return PairedWords(x.Metric, diff, stats.Summarise(v.Values(x.of))) + among(diff, r.Reps), Clear(diff)
 }
 
@@ -241,7 +267,7 @@ func (r *WorkflowReport) MarshalJSON() ([]byte, error) {
 	}
 	return jsonform.Object(
 		"workflow", r.Workflow, "policies", lists.Map(r.Variants, r.form), "reps", r.Reps, "seed", r.Seed, "each", arrivals,
-		"load", r.Load, "notes", r.notes(), "paired_with", r.Names()[0], "wall_s", r.WallS,
+		"load", r.Load, "notes", r.notes(), "paired_with", r.base().Name(r.crowds), "wall_s", r.WallS,
 	).MarshalJSON()
 }
 
@@ -263,8 +289,8 @@ func (r *WorkflowReport) form(v *workflows.Variant) jsonform.Form {
 	for _, m := range workflows.Metrics {
 		s := stats.Summarise(v.Values(m.Of))
 		out, ci95 = out.With(m.Name, exact(m.Metric, s.Mean)), ci95.With(m.Name, exact(m.Metric, s.CI95))
-		if v != r.Variants[0] {
-			d := difference(v.Values(m.Of), r.Variants[0].Values(m.Of))
+		if v != r.base() {
+			d := difference(v.Values(m.Of), r.base().Values(m.Of))
 			paired = paired.With(m.Name, jsonform.Object("mean", exact(m.Metric, d.Mean), "ci95", exact(m.Metric, d.CI95), "n", d.N))
 		}
 	}
@@ -292,7 +318,7 @@ func (r *WorkflowReport) form(v *workflows.Variant) jsonform.Form {
 		s, ci := mean(x.of)
 		steps = append(steps, jsonform.Object("name", x.Name, "mean_s", s, "mean_s_ci95", ci))
 	}
-	if out = out.With("ci95", ci95); v != r.Variants[0] {
+	if out = out.With("ci95", ci95); v != r.base() {
 		out = out.With("paired", paired)
 	}
 	if len(classes) > 0 {
@@ -318,7 +344,7 @@ func (r *WorkflowReport) document() *document {
 			Facts: append(append([]string{
 				"compared: " + strings.Join(r.Names(), "; "), fmt.Sprintf("%d repetitions, seed %d", r.Reps, r.Seed),
 			}, r.Load...), r.Notes...),
-			Reading: reading(r.Reps, len(r.Variants), r.Names()[0]), TableWidth: tableWidth(len(r.Variants)),
+			Reading: reading(r.Reps, 1+len(r.compared()), r.base().Name(r.crowds)), TableWidth: tableWidth(len(r.Variants)),
 		},
 		data: r, pictures: r.pictures(), files: r.tables(),
 	}
@@ -338,7 +364,7 @@ func (r *WorkflowReport) forPage(t WorkflowTable) htmlTable {
 		row := tableRow{Name: x.Name, Words: x.Words}
 		for i, v := range r.Variants {
 			c := tableCell{Column: r.Names()[i], Text: r.words(x, v)}
-			if i > 0 {
+			if slices.Contains(r.compared(), v) {
 				if c.Note, c.Clear = r.difference(x, v); c.Clear {
 					c.Note += " *"
 				}

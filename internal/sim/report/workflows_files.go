@@ -18,7 +18,7 @@ func (r *WorkflowReport) tables() []csvFile {
 	runs = append(runs, "dead_ends")
 	return []csvFile{
 		{
-			"summary.csv", "a row for each policy, crowd and metric, with its difference to the first",
+			"summary.csv", "a row for each policy, crowd and metric, with its difference to the first that has figures",
 			[]string{"policy", "workers", "metric", "unit", "n", "mean", "sd", "ci95", "median", "min", "max", "diff", "diff_ci95"}, r.summary,
 		},
 		{"runs.csv", "a row for each policy, crowd and repetition", runs, r.perRun},
@@ -32,11 +32,11 @@ func (r *WorkflowReport) tables() []csvFile {
 
 func (r *WorkflowReport) summary(row func(...any)) {
 	all := append(append(r.main(), r.more()...), slices.Concat(r.classLines(), r.poolLines(), r.stepLines())...)
-	for i, v := range r.Variants {
+	for _, v := range r.Variants {
 		for _, x := range all {
 			s, diff := stats.Summarise(v.Values(x.of)), stats.Summarise(nil)
-			if i > 0 {
-				diff = difference(v.Values(x.of), r.Variants[0].Values(x.of))
+			if v != r.base() {
+				diff = difference(v.Values(x.of), r.base().Values(x.of))
 			}
 			of := func(f float64) float64 { return exact(x.Metric, f) }
 			row(v.Policy, v.Crowd(), x.Name, x.Unit, s.N, of(s.Mean), of(s.SD), of(s.CI95), of(s.Median), of(s.Min), of(s.Max), of(diff.Mean), of(diff.CI95))

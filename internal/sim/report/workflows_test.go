@@ -117,6 +117,51 @@ func TestWorkflowReport(t *testing.T) {
 	}
 }
 
+// TestTheOthersAreComparedWithWhatHasFigures: if nothing ended under the first variant, the next one is
+// the base of the differences, in text, JSON, page and tables.
+func TestTheOthersAreComparedWithWhatHasFigures(t *testing.T) {
+	r := twoOrders()
+	lose := func(v *workflows.Variant) {
+		for _, o := range v.Runs {
+			o.Lost, o.DeadEnds, o.DeadEnd, o.Steps = true, 1, errors.New("alone"), nil
+		}
+	}
+	third := twoOrders().Variants[0]
+	third.Policy = "wfs"
+	r.Variants = append(r.Variants, third)
+	lose(r.Variants[0])
+	if base, instead := r.Base(); base != "penalty" || !instead || !slices.Equal(r.Compared(), []string{"wfs"}) {
+		t.Errorf("%q (%t) is compared with %q", base, instead, r.Compared())
+	}
+	if row := r.Differences(r.Tables()[0])[0]; len(row) != 2 || row[1] != "+3.0 ± 0 *" {
+		t.Errorf("differences: %q", row)
+	}
+	raw, err := json.Marshal(r)
+	var got struct {
+		With     string `json:"paired_with"`
+		Policies []struct{ Paired map[string]struct{ Mean *float64 } }
+	}
+	if err = errors.Join(err, json.Unmarshal(raw, &got)); err != nil {
+		t.Fatal(err)
+	}
+	if p := got.Policies; got.With != "penalty" || p[0].Paired["penalty"].Mean != nil || p[1].Paired != nil || *p[2].Paired["penalty"].Mean != 3 {
+		t.Errorf("%s", raw)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := r.Write(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"report.html": "how far a policy differs from penalty on the same", "summary.csv": "wfs,4,penalty,currency,2,8.5,0.707107,6.353102,8.5,8,9,3,0"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s has no %q: %v\n%.2000s", name, want, err, got)
+		}
+	}
+	lose(r.Variants[2])
+	if base, _ := r.Base(); base != "penalty" || len(r.Compared()) != 0 {
+		t.Errorf("one has figures, and %q is compared with %q", base, r.Compared())
+	}
+}
+
 // TestDeadEndsInTheReport: what cannot end is marked in text, JSON, page and tables, and its
 // figures are those of the rest.
 func TestDeadEndsInTheReport(t *testing.T) {
