@@ -139,7 +139,9 @@ func TestTheOthersAreComparedWithWhatHasFigures(t *testing.T) {
 	raw, err := json.Marshal(r)
 	var got struct {
 		With     string `json:"paired_with"`
-		Policies []struct{ Paired map[string]struct{ Mean *float64 } }
+		Policies []struct {
+			Paired map[string]struct{ Mean *float64 }
+		}
 	}
 	if err = errors.Join(err, json.Unmarshal(raw, &got)); err != nil {
 		t.Fatal(err)
