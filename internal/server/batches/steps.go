@@ -63,7 +63,7 @@ func (s Steps) Status(ctx context.Context, pool crowd.PoolID, ids []crowd.BatchI
 func (s Steps) eachChunk(ctx context.Context, pool crowd.PoolID, n int, ask func(e *engine.Engine, i int)) error {
 	r, err := s.batches.live.Get(pool)
 	for first := 0; first < n && err == nil; first += askedAtOnce {
-		err = r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+		err = r.Read(ctx, func(e *engine.Engine, _ time.Time) {
 			for i := first; i < min(first+askedAtOnce, n); i++ {
 				ask(e, i)
 			}

@@ -218,6 +218,9 @@ func (l *loop) refuse(o *op) {
 	}
 	if o.reads && l.durable {
 		o.do(l.engine, l.cfg.Now.Time())
+		if o.inspect != nil {
+			o.inspect(l.waiters)
+		}
 	} else {
 		o.err = l.failed
 	}

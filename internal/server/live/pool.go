@@ -197,11 +197,13 @@ func (p *Pool) await(ctx context.Context, w *waiter, wait time.Duration) (hand e
 	return hand, ok
 }
 
-// Waiting lists the people who wait for a task, in order of id.
+// Waiting lists the people who wait for a task, in order of id: nobody while the store takes
+// nothing.
 func (p *Pool) Waiting(ctx context.Context) ([]crowd.WorkerID, error) {
 	list := []crowd.WorkerID{}
 	err := p.send(ctx, &op{
 		do:      func(*engine.Engine, time.Time) {},
+		reads:   true,
 		inspect: func(waiters map[crowd.WorkerID]*waiter) { list = slices.AppendSeq(list, maps.Keys(waiters)) },
 		done:    make(chan struct{}),
 	})
