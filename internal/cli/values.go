@@ -28,6 +28,17 @@ func (a *amount) UnmarshalText(text []byte) error {
 	return plain(err)
 }
 
+// budget returns what a run may spend at most; 0: nothing is said of it.
+func (a *amount) budget() (crowd.Money, error) {
+	switch {
+	case a == nil:
+		return 0, nil
+	case a.Money <= 0:
+		return 0, wrong("budget", "%s is not a budget (more than 0)", a.Money)
+	}
+	return a.Money, nil
+}
+
 // plain leaves the field's name out: kong names the flag.
 func plain(err error) error {
 	if e, ok := err.(*crowd.Error); ok { //nolint:errorlint // as made just above

@@ -34,7 +34,7 @@ type WorkflowSimulate struct {
 	Model    string      `placeholder:"FILE" help:"A YAML file with models of the services and people, and any of these settings."`
 	Each     string      `placeholder:"row|run" help:"What an arrival is: a row of the inputs, or a run of its own; default: what suits the workflow."`
 	Rows     *int        `placeholder:"N" help:"Rows of each input in a run; default: all of its file."`
-	Budget   amount      `placeholder:"AMOUNT" help:"The most that the answers of a run may cost; default: what the file says."`
+	Budget   *amount     `placeholder:"AMOUNT" help:"The most that the answers of a run may cost; default: what the file says."`
 	Reps     *int        `placeholder:"N" help:"Repetitions; default: 5."`
 	Seed     *uint64     `placeholder:"S" help:"Seed of all that is random; default: 1."`
 	Out      *newFolder  `placeholder:"DIR" help:"New folder for the report, or an old report to replace."`
@@ -143,8 +143,12 @@ func scratchStore(ctx context.Context, folder string) (store.Store, func() error
 
 // plan puts together what is said by flags, then by the model file, then by default.
 func (x *WorkflowSimulate) plan(flow *workflow.Workflow, text string, m *scenario.WorkflowModel) (*workflows.Plan, error) {
+	budget, err := x.Budget.budget()
+	if err != nil {
+		return nil, err
+	}
 	p := &workflows.Plan{
-		Text: text, Models: m.Steps, Services: m.Services, Budget: x.Budget.Money, Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
+		Text: text, Models: m.Steps, Services: m.Services, Budget: budget, Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
 		Policies: m.Policies, Workers: m.Workers,
 		Load: workflows.Load{For: cmp.Or(m.For, defaultLoad), Rows: m.Rows, Cells: m.Inputs, Runs: workflows.ArriveAsRuns(flow)},
 	}
@@ -158,9 +162,6 @@ func (x *WorkflowSimulate) plan(flow *workflow.Workflow, text string, m *scenari
 	}
 	if x.Seed != nil {
 		p.Seed = *x.Seed
-	}
-	if x.Budget.Money < 0 {
-		return nil, wrong("budget", "%s is not a budget (more than 0)", x.Budget.Money)
 	}
 	if err := x.arrivals(p, m); err != nil {
 		return nil, err

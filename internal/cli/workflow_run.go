@@ -33,7 +33,7 @@ type WorkflowRun struct {
 	Out   string `placeholder:"DIR" help:"Folder for the outputs; with --simulate-workers, default: one named after the workflow."`
 	Force bool   `help:"Replace outputs that are there."`
 
-	Budget amount `placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
+	Budget *amount `placeholder:"AMOUNT" help:"The most that all its answers may cost; default: what the file says."`
 
 	Name    string      `group:"served" help:"The run's name; default: the workflow's."`
 	Tenant  string      `group:"served" help:"For which tenant; not needed by a requester of one, nor with --from-run."`
@@ -113,8 +113,9 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 		return wrong("from-run", "is missing: --from is a step of that run")
 	case x.Detach && x.Out != "":
 		return wrong("out", "goes without --detach: get the outputs later with throng workflow results RUN --out FILE")
-	case x.Budget.Money < 0:
-		return wrong("budget", "%s is not a budget (more than 0)", x.Budget.Money)
+	}
+	if _, err := x.Budget.budget(); err != nil {
+		return err
 	}
 	if simulated && (*x.SimulateWorkers < 1 || *x.SimulateWorkers > 100_000) {
 		return wrong("simulate-workers", "must be from 1 to 100000, not %d", *x.SimulateWorkers)
@@ -331,8 +332,12 @@ func (x *WorkflowRun) giveUp(c *Context, r *remote, id crowd.RunID) {
 }
 
 func (x *WorkflowRun) make(c *Context, r *remote, tenant crowd.TenantID, text string) (wire.Run, error) {
+	budget, err := x.Budget.budget()
+	if err != nil {
+		return wire.Run{}, err
+	}
 	run, err := r.MakeRun(c.Ctx, wire.NewRun{
-		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.Money, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, RenewAges: x.RenewAges, Open: x.Open,
+		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: budget, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, RenewAges: x.RenewAges, Open: x.Open,
 	})
 	if err != nil {
 		return run, err

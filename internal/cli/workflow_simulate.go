@@ -69,7 +69,11 @@ type badRow struct {
 func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (err error) {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: cmp.Or(x.Policy, sched.Default), Seed: 1, Budget: x.Budget.Money}
+	budget, err := x.Budget.budget()
+	if err != nil {
+		return err
+	}
+	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: cmp.Or(x.Policy, sched.Default), Seed: 1, Budget: budget}
 	if x.Seed != nil {
 		setup.Seed = *x.Seed
 	}

@@ -11,7 +11,7 @@ type NewRun struct {
 	Tenant       crowd.TenantID `json:"tenant,omitempty" doc:"may be left out by a requester of one tenant"`
 	Name         string         `json:"name,omitempty" doc:"default: that of the workflow" maxLength:"200"`
 	Workflow     string         `json:"workflow" doc:"the file's text"`
-	BudgetMicros crowd.Money    `json:"budget_micros,omitempty" doc:"over all its crowd steps; default: that of the workflow"`
+	BudgetMicros crowd.Money    `json:"budget_micros,omitempty" minimum:"1" doc:"over all its crowd steps; default: that of the workflow"`
 	Parent       crowd.RunID    `json:"parent,omitempty" doc:"a run that has ended, whose rows are taken over"`
 	From         string         `json:"from,omitempty" doc:"a step: it and what comes after it is done again; default: all of them"`
 	AskAgain     bool           `json:"ask_again,omitempty" doc:"of the steps that are done again, people are asked again also where an earlier run has the label of the same task, of no lower redundancy; default: such labels are taken over"`

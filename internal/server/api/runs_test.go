@@ -253,6 +253,11 @@ func TestAWrongWorkflow(t *testing.T) {
 	if state := must(w.ann.Run(w.ctx, made.ID))(t).State; state != "loading" {
 		t.Errorf("it is %s", state)
 	}
+	// Left out, the budget is the workflow's; 0 is not that.
+	p = w.send(w.ann, http.MethodPost, "/v1/runs", fmt.Sprintf(`{"workflow": %q, "budget_micros": 0}`, ourFlow)).problem(t)
+	if p.Status != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Field != "budget_micros" {
+		t.Errorf("a budget of 0 is refused by %+v", p)
+	}
 	for field, n := range map[string]wire.NewRun{
 		"budget_micros": {Workflow: ourFlow, BudgetMicros: -1}, "parent": {Workflow: ourFlow, From: "sums"},
 	} {

@@ -311,6 +311,9 @@ func (rq *request) makeRun(values url.Values) (orchestrator.Created, error) {
 	f := fields{values: values}
 	n := orchestrator.NewRun{Text: values.Get("text"), Name: f.text("name"), Budget: f.money("budget"), From: f.text("from"), AskAgain: f.text("ask_again") != "", RenewAges: f.text("renew_ages") != ""}
 	n.Open = strings.FieldsFunc(f.text("open"), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if n.Budget == 0 && f.text("budget") != "" {
+		f.bad("budget", "0 is not a budget (more than 0, or leave it empty)")
+	}
 	var err error
 	if n.Tenant, err = crowd.ParseTenantID(values.Get("tenant")); err != nil {
 		f.bad("tenant", "choose one")

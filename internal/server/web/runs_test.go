@@ -323,7 +323,8 @@ func TestRunActions(t *testing.T) {
 	if next.values.Get("ask_again")+next.values.Get("renew_ages") != "" {
 		t.Errorf("ticked before: %v", next.values)
 	}
-	again := next.set("ask_again", "1").set("renew_ages", "1").set("budget", "much").press("then", "make").send().want(422, "budget").form("/runs")
+	again := next.set("ask_again", "1").set("renew_ages", "1").set("budget", "much").press("then", "make").send().want(422, "budget").form("/runs").
+		set("budget", "0").press("then", "make").send().want(422, "0 is not a budget (more than 0, or leave it empty)").form("/runs")
 	if again.values.Get("ask_again") != "1" || again.values.Get("renew_ages") != "1" {
 		t.Errorf("ticked after an error: %v", again.values)
 	}
