@@ -316,20 +316,35 @@ func TestARunOfAnotherWorkflow(t *testing.T) {
 	wantCode(t, err, "invalid", "parent: "+last.String()+" is of another workflow: it has no input and no step with a name of this one (it has ")
 }
 
-// An item whose task would be too long to be shown is held at its step, and others go on.
+// An item whose task would be too long to be shown is held at its step, and others go on,
+// also where rows are added.
 func TestAnItemTooLongToBeShown(t *testing.T) {
 	w := newWorld(t)
 	w.answer = func([]string) string { return "yes" }
-	id := w.start(`
+	id := w.load(orchestrator.NewRun{Text: `
 workflow: long
-inputs: {items: {columns: [word]}}
+inputs: {items: {open: true}}
 steps:
   ask:
     from: {items: stream}
-    crowd: {template: {kind: choose_one, question: "`+strings.Repeat("${word}", 800)+`", options: ["yes", "no"]}, reward: 0.10}
-`, "word\none\n"+strings.Repeat("x", 400_000)+"\n")
+    crowd: {template: {kind: choose_one, question: "` + strings.Repeat("${word}", 800) + `", options: ["yes", "no"]}, reward: 0.10}
+`}, map[string]string{"items": "word\none\n" + strings.Repeat("x", 400_000) + "\n"})
+	must(t, w.o.Start(w.ctx, id))
 	w.play()
 	if n := w.node(id, "ask"); n.OK != 1 || n.Faults != 1 {
 		t.Errorf("%d ok and %d held, want one of each", n.OK, n.Faults)
+	}
+	w.add(id, "", 0, "word\n"+strings.Repeat("y", 400_000)+"\ntwo\n")
+	w.play()
+	n := w.node(id, "ask")
+	if n.OK != 2 || n.Faults != 2 {
+		t.Errorf("with two more, %d ok and %d held, want two of each", n.OK, n.Faults)
+	}
+	faults, err := w.store.Faults(w.ctx, id, n.Node.Node, 0, 10)
+	must(t, err)
+	for _, f := range faults {
+		if !strings.HasPrefix(f.Error, "word: is too long to be shown") {
+			t.Errorf("item %d is held by %q", f.Item, f.Error)
+		}
 	}
 }
