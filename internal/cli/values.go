@@ -28,15 +28,20 @@ func (a *amount) UnmarshalText(text []byte) error {
 	return plain(err)
 }
 
-// budget returns what a run may spend at most; 0: nothing is said of it.
-func (a *amount) budget() (crowd.Money, error) {
-	switch {
-	case a == nil:
-		return 0, nil
-	case a.Money <= 0:
-		return 0, wrong("budget", "%s is not a budget (more than 0)", a.Money)
+// check refuses what is no budget of a run.
+func (a *amount) check() error {
+	if a != nil && a.Money <= 0 {
+		return wrong("budget", "%s is not a budget (more than 0)", a.Money)
 	}
-	return a.Money, nil
+	return nil
+}
+
+// orNone returns the amount, or 0 where none is given.
+func (a *amount) orNone() crowd.Money {
+	if a == nil {
+		return 0
+	}
+	return a.Money
 }
 
 // plain leaves the field's name out: kong names the flag.

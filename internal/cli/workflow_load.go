@@ -143,12 +143,11 @@ func scratchStore(ctx context.Context, folder string) (store.Store, func() error
 
 // plan puts together what is said by flags, then by the model file, then by default.
 func (x *WorkflowSimulate) plan(flow *workflow.Workflow, text string, m *scenario.WorkflowModel) (*workflows.Plan, error) {
-	budget, err := x.Budget.budget()
-	if err != nil {
+	if err := x.Budget.check(); err != nil {
 		return nil, err
 	}
 	p := &workflows.Plan{
-		Text: text, Models: m.Steps, Services: m.Services, Budget: budget, Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
+		Text: text, Models: m.Steps, Services: m.Services, Budget: x.Budget.orNone(), Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
 		Policies: m.Policies, Workers: m.Workers,
 		Load: workflows.Load{For: cmp.Or(m.For, defaultLoad), Rows: m.Rows, Cells: m.Inputs, Runs: workflows.ArriveAsRuns(flow)},
 	}

@@ -113,9 +113,8 @@ func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 		return wrong("from-run", "is missing: --from is a step of that run")
 	case x.Detach && x.Out != "":
 		return wrong("out", "goes without --detach: get the outputs later with throng workflow results RUN --out FILE")
-	}
-	if _, err := x.Budget.budget(); err != nil {
-		return err
+	case x.Budget.check() != nil:
+		return x.Budget.check()
 	}
 	if simulated && (*x.SimulateWorkers < 1 || *x.SimulateWorkers > 100_000) {
 		return wrong("simulate-workers", "must be from 1 to 100000, not %d", *x.SimulateWorkers)
@@ -332,12 +331,8 @@ func (x *WorkflowRun) giveUp(c *Context, r *remote, id crowd.RunID) {
 }
 
 func (x *WorkflowRun) make(c *Context, r *remote, tenant crowd.TenantID, text string) (wire.Run, error) {
-	budget, err := x.Budget.budget()
-	if err != nil {
-		return wire.Run{}, err
-	}
 	run, err := r.MakeRun(c.Ctx, wire.NewRun{
-		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: budget, Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, RenewAges: x.RenewAges, Open: x.Open,
+		Tenant: tenant, Name: x.Name, Workflow: text, BudgetMicros: x.Budget.orNone(), Parent: x.FromRun, From: x.From, AskAgain: x.AskAgain, RenewAges: x.RenewAges, Open: x.Open,
 	})
 	if err != nil {
 		return run, err

@@ -69,11 +69,7 @@ type badRow struct {
 func (x *WorkflowRun) simulate(c *Context, w *workflow.Workflow, text string) (err error) {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	budget, err := x.Budget.budget()
-	if err != nil {
-		return err
-	}
-	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: cmp.Or(x.Policy, sched.Default), Seed: 1, Budget: budget}
+	setup := workflows.Setup{Text: text, Workers: *x.SimulateWorkers, Policy: cmp.Or(x.Policy, sched.Default), Seed: 1, Budget: x.Budget.orNone()}
 	if x.Seed != nil {
 		setup.Seed = *x.Seed
 	}
