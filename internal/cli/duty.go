@@ -104,11 +104,14 @@ func showDuty(w io.Writer, d wire.Duty) {
 	}
 	if l := d.Lent; l != nil {
 		say(w, "lent by %s since %s; you return when it has work for you, or you go off duty\n", clean(l.HomeName), stamp(l.Since))
-		if d.Rate == 0 {
+		if d.Rate == 0 && d.Outside == 0 { // else the gate says it
 			say(w, "waiting pays nothing here\n")
 		}
 	}
-	if d.On && d.Rate > 0 {
+	switch {
+	case d.On && d.Outside > 0 && d.Earned > 0:
+		say(w, "earned so far by waiting inside: %s\n", d.Earned)
+	case d.On && d.Outside == 0 && d.Rate > 0:
 		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned)
 	}
 	if d.Training > 0 {

@@ -17,6 +17,14 @@ func TestOutsideIsNotOnDuty(t *testing.T) {
 	var status, list strings.Builder
 	showDuty(&status, wire.Duty{PoolName: "main", On: true, Since: since, Waiting: true, Outside: 1, Gate: "The pool is full."})
 	people(&list, []wire.PoolPerson{{Worker: 1, Name: "ann", On: true, Since: since, IdleSince: since, Waiting: true, Outside: 1}, {Worker: 2, Name: "bob", On: true, Since: since, IdleSince: since, Waiting: true}})
+	outside := wire.Duty{PoolName: "main", On: true, Since: since, Waiting: true, Outside: 1, Rate: 50_000, Gate: "The pool is full.", Lent: &wire.Loan{Home: 2, HomeName: "night", Since: since}}
+	for earned, want := range map[crowd.Money]string{0: "", 60_000: "earned so far by waiting inside: 0.06\n"} {
+		var out strings.Builder
+		outside.Earned = earned
+		if showDuty(&out, outside); strings.Contains(out.String(), "pays") || !strings.HasSuffix(out.String(), "you go off duty\n"+want) {
+			t.Errorf("of who has earned %s: %q", earned, &out)
+		}
+	}
 	if want := "outside in main since " + stamp(since) + "\nThe pool is full.\n"; status.String() != want {
 		t.Errorf("the status is %q, want %q", &status, want)
 	}

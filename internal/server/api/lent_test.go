@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,27 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
+
+// TestOutsideAGateNothingIsPaid: the rate of who finds no place inside a full gate is 0, as the gate
+// says; on leaving and for those inside it is the pool's.
+func TestOutsideAGateNothingIsPaid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.setPool(main, `{"control": {"gate": true, "max": 1}, "retainer": {"rate_micros_per_minute": 60000}}`)
+		inside, outside := w.workers[0], w.workers[1]
+		must(inside.StartDuty(w.ctx))(t)
+		if d := must(outside.StartDuty(w.ctx))(t); !d.On || d.Outside != 1 || d.Rate != 0 || !strings.HasSuffix(d.Gate, "Waiting there is not paid.") {
+			t.Errorf("outside: %+v", d)
+		}
+		if d := w.duty(inside); d.Outside != 0 || d.Rate != 60_000 {
+			t.Errorf("inside: %+v", d)
+		}
+		if d := must(outside.EndDuty(w.ctx))(t); d.On || d.Rate != 60_000 {
+			t.Errorf("off duty: %+v", d)
+		}
+	})
+}
 
 // TestDutyOfWhoIsLent: the API tells whoever is lent in which pool they help, whose they are,
 // since when, and what waiting pays there.

@@ -79,6 +79,15 @@ func (v *DutyView) GateNote() string {
 	return v.Gate.Excludes(v.Outside)
 }
 
+// Rate is what a minute of waiting pays them, or would pay them on duty. It is 0 while they stand
+// outside the pool's gate, where waiting is not paid.
+func (v DutyView) Rate() crowd.Money {
+	if v.Outside > 0 {
+		return 0
+	}
+	return v.Pool.Retainer.Rate
+}
+
 // Kept reports whether the pool records who is on duty. In another, asking for work
 // is enough.
 func (v *DutyView) Kept() bool {

@@ -369,7 +369,12 @@ func TestWhoIsLentIsToldOnTheirPage(t *testing.T) {
 	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 2, func(now *store.Pool) error { now.Retainer.Rate = crowd.Unit / 20; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	b.get("/work").want(200, append(says, "Waiting here pays 0.05 a minute.")...).without("not paid")
+	b.get("/work").want(200, append(says, "Waiting here pays 0.05 a minute.", "A minute")...).without("not paid")
+	if v, err := c.app.Duty.Get(t.Context(), b.principal()); err != nil || v.Rate() != crowd.Unit/20 {
+		t.Errorf("a minute pays %s inside (%v)", v.Rate(), err)
+	} else if v.Outside = 1; v.Rate() != 0 {
+		t.Errorf("a minute pays %s outside", v.Rate())
+	}
 	lend(2, 1)
 	c.launchCats("Cats")
 	b.get("/work").want(200, "1.png a cat?").without("You help in pool")
