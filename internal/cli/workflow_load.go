@@ -238,7 +238,7 @@ func (x *WorkflowSimulate) compared(p *workflows.Plan, flow *workflow.Workflow) 
 		p.Policies = []string{sched.Default, "penalty"}
 	}
 	for i, policy := range p.Policies {
-		made, err := sched.Parse(policy)
+		made, err := scenario.ParseHandsOut(policy)
 		if err != nil {
 			return err
 		}

@@ -207,7 +207,7 @@ func (r *reader) policiesOf(o *object) []string {
 
 // among returns the name of a policy that is one of the scenario's.
 func (r *reader) among(n *node, text string) (string, bool) {
-	name, ok := r.policy(n, text)
+	name, ok := r.policy(n, text, ParsePolicy)
 	if !ok {
 		return "", false
 	}

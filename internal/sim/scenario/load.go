@@ -301,7 +301,7 @@ func (r *reader) fault(f *object, at time.Duration) {
 	}
 	if f.Has("policy") {
 		if text, ok := r.text(f.Value("policy")); ok {
-			fault.Policy, _ = r.policy(f.Value("policy"), text)
+			fault.Policy, _ = r.policy(f.Value("policy"), text, ParsePolicy)
 		}
 	}
 	set(f, "stop", &fault.Stop)

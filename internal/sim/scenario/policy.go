@@ -49,4 +49,14 @@ func ParsePolicy(text string) (sched.Policy, error) {
 	return nil, err
 }
 
+// ParseHandsOut makes a policy of a text form, of those that a pool may have. A workflow under
+// load runs these: as live, tasks are handed out, so there is no market.
+func ParseHandsOut(text string) (sched.Policy, error) {
+	form, _ := textform.Parse(text, len(text))
+	if form != nil && slices.Contains(form.Names(), market) {
+		return nil, crowd.Fieldf("policy", "market is a policy of scenarios alone (throng sim run), in which people pick for themselves (known: %s)", strings.Join(sched.Names(), ", "))
+	}
+	return sched.Parse(text)
+}
+
 func known() string { return fmt.Sprintf("%s, %s", strings.Join(sched.Names(), ", "), market) }

@@ -203,7 +203,7 @@ func (r *reader) head(o *object) {
 		if !ok {
 			continue
 		}
-		if name, ok := r.policy(n, text); ok {
+		if name, ok := r.policy(n, text, ParsePolicy); ok {
 			if slices.Contains(s.Policies, name) {
 				r.errorf(n, "the policy %s stands there twice", name)
 				continue
@@ -225,9 +225,10 @@ func (r *reader) title(o *object) {
 	set(o, "repetitions", &s.Reps)
 }
 
-// policy returns the name of a policy's text form, as outcomes have it.
-func (r *reader) policy(n *node, text string) (string, bool) {
-	p, err := ParsePolicy(text)
+// policy returns the name of a policy's text form, as outcomes have it. parse knows the policies
+// that may stand there.
+func (r *reader) policy(n *node, text string, parse func(string) (sched.Policy, error)) (string, bool) {
+	p, err := parse(text)
 	if err == nil {
 		return p.Name(), true
 	}

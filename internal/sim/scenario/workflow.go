@@ -185,7 +185,7 @@ func (r *modelReader) file(top *node) {
 	}
 	for _, n := range o.List("policies") {
 		if text, ok := r.text(n); ok {
-			if name, ok := r.policy(n, text); ok {
+			if name, ok := r.policy(n, text, ParseHandsOut); ok {
 				m.Policies = append(m.Policies, name)
 			}
 		}
