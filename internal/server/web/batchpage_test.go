@@ -26,4 +26,5 @@ func TestHighestPriorityIsSeen(t *testing.T) {
 	c.boss.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {"1"}, "max_priority": {"50"}}).want(200, "Saved.")
 	c.req.get("/batches/new").want(200).form("/batches").set("name", "Cats").set("tenant", "n1").set("kind", "choose_one").
 		set("question", "Is ${n} odd?").set("options", "yes\nno\n").sendFile("n.csv", "n\n7\n").want(200, "At most 50, the highest of Acme.")
+	c.launchCats("Dogs").want(200, "Change", "At most 50, the highest of Acme.")
 }

@@ -56,7 +56,7 @@ func (rq *request) launched(b batches.BatchView) error {
 	l := rq.live(d)
 	methods, err := batches.Methods(b.Batch)
 	rq.check(err)
-	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": rq.balance(b.Spec.Tenant), "Methods": methods, "Filled": filled(b.RunningSettings(), bindRunning)}}
+	pg := page{Title: b.Name, Section: "batches", Data: map[string]any{"B": b, "Live": l, "Balance": rq.balance(b.Spec.Tenant), "Methods": methods, "Filled": filled(b.RunningSettings(), bindRunning), "PriorityHelp": rq.priorityHelp(b.Spec.Tenant)}}
 	if b.Progress.State.Open() {
 		pg.Script = "live.js"
 	}
