@@ -43,6 +43,20 @@ func (m Money) String() string {
 	return sign + strconv.FormatUint(u/uint64(Unit), 10) + "." + frac
 }
 
+// Short writes m for people to read at a glance: rounded towards 0 to two places, and "less than
+// 0.01" where that would be 0.00 and m is more than 0; a debt below 0.01 is whole. Sums that are added up are
+// written by String.
+func (m Money) Short() string {
+	const cent = Unit / 100
+	switch {
+	case m > 0 && m < cent:
+		return "less than " + cent.String()
+	case m < 0 && m > -cent:
+		return m.String()
+	}
+	return (m - m%cent).String()
+}
+
 // ParseMoney reads a non-negative decimal such as "12", "0.05" or "0.000001",
 // up to MaxMoney, without a currency sign.
 func ParseMoney(s string) (Money, error) {

@@ -110,9 +110,9 @@ func showDuty(w io.Writer, d wire.Duty) {
 	}
 	switch {
 	case d.On && d.Outside > 0 && d.Earned > 0:
-		say(w, "earned so far by waiting inside: %s\n", d.Earned)
+		say(w, "earned so far by waiting inside: %s\n", d.Earned.Short())
 	case d.On && d.Outside == 0 && d.Rate > 0:
-		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned)
+		say(w, "waiting pays %s a minute; earned so far: %s\n", d.Rate, d.Earned.Short())
 	}
 	if d.Training > 0 {
 		say(w, "%s to do before others\n", format.Count(d.Training, "training task"))

@@ -94,7 +94,7 @@ func (t *TenantList) Run(c *Context, r *remote) error {
 	return printTable(r, views, nil, "ID|NAME|WEIGHT|HIGHEST PRIORITY|BALANCE|STATE", func(x tenantView) []any {
 		balance := "-"
 		if x.Balance != nil {
-			balance = x.Balance.String()
+			balance = x.Balance.Short()
 		}
 		return []any{x.ID, x.Name, format.Number(x.Weight), format.Number(x.MaxPriority), balance, when(x.Stopped, "stopped")}
 	})

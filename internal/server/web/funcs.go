@@ -47,6 +47,7 @@ func funcs(a assets) template.FuncMap {
 		"rule":     ruleText,
 		"seconds":  func(d time.Duration) int64 { return int64(d / time.Second) },
 		"money":    func(m crowd.Money) string { return m.String() },
+		"short":    crowd.Money.Short,
 		"state":    func(s any) string { return fmt.Sprint(s) },
 		"join":     strings.Join,
 		"budget":   func(b batches.BatchView) crowd.Money { return b.Budget() },
