@@ -22,7 +22,7 @@ func atTop(t *testing.T, p *pageOf, to string) {
 // TestHighestPriorityIsSeen: who makes a batch reads how high its priority may be.
 func TestHighestPriorityIsSeen(t *testing.T) {
 	t.Parallel()
-	c := newCompany(t, 0)
+	c := newCompany(t, 2)
 	c.boss.post("/admin/tenants/n1", url.Values{"name": {"Acme"}, "weight": {"1"}, "max_priority": {"50"}}).want(200, "Saved.")
 	c.req.get("/batches/new").want(200).form("/batches").set("name", "Cats").set("tenant", "n1").set("kind", "choose_one").
 		set("question", "Is ${n} odd?").set("options", "yes\nno\n").sendFile("n.csv", "n\n7\n").want(200, "At most 50, the highest of Acme.")
