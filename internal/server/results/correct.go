@@ -41,9 +41,6 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 	if err != nil {
 		return c, err
 	}
-	if b.Run != 0 {
-		return c, crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps have used its label: it cannot be corrected", c.Task, b.Run)
-	}
 	c.Note = strings.TrimSpace(c.Note)
 	switch n := utf8.RuneCountInString(c.Note); {
 	case !utf8.ValidString(c.Note) || strings.ContainsRune(c.Note, 0):
@@ -59,11 +56,11 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 		return c, errTask
 	}
 	answered := func(a store.Annotation) bool { return a.Worker == p.User.ID && a.State.Answered() }
-	switch t := &list[0]; {
-	case slices.ContainsFunc(t.Annotations, answered):
+	if slices.ContainsFunc(list[0].Annotations, answered) {
 		return c, crowd.Errorf(crowd.Forbidden, "you have answered %s: somebody else has to say what its label is", c.Task)
-	case t.Label == nil && !b.Progress.State.Ended():
-		return c, crowd.Errorf(crowd.Conflict, "%s has no label yet: it can be corrected when it has, or when its batch has ended", c.Task)
+	}
+	if err := correctable(&b, &list[0]); err != nil {
+		return c, err
 	}
 	if !c.Withdrawn {
 		compiled, err := input.Compile(b.Template)
@@ -82,6 +79,17 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 	defer s.mu.Unlock()
 	s.changed(b.Spec.ID)
 	return c, err
+}
+
+// correctable says why nobody can correct the label of a task, if so.
+func correctable(b *store.Batch, t *store.TaskResult) error {
+	switch {
+	case b.Run != 0:
+		return crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps have used its label: it cannot be corrected", t.Task, b.Run)
+	case t.Label == nil && !b.Progress.State.Ended():
+		return crowd.Errorf(crowd.Conflict, "%s has no label yet: it can be corrected when it has, or when its batch has ended", t.Task)
+	}
+	return nil
 }
 
 // errTask is the error of a task that is not there.

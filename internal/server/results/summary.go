@@ -19,6 +19,7 @@ type TaskView struct {
 	Row   Row // whose Answers are all of its assignments, those without an answer, too
 	// Corrections are all corrections of the task, the latest first.
 	Corrections []store.Correction
+	Correctable bool     // whoever may review and has not answered it may correct it
 	Options     []string // that a label can be; nil: any text
 	Whole       bool     // it is corrected by a whole answer: each field has a label of its own
 	Method      string
@@ -48,7 +49,7 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 	} else if err := s.fillTask(ctx, v, method); err != nil {
 		return nil, err
 	}
-	v.Whole = true
+	v.Whole, v.Correctable = true, correctable(&b, &list[0]) == nil
 	for i := range questions {
 		if questions[i].Labels {
 			v.Options, v.Whole = questions[i].Options, false

@@ -29,12 +29,12 @@ var laterEffects = []struct {
 	{"POST /batches/{batch}/results/{task}/label", func(t *testing.T, c *company) {
 		id := c.ruled(t)
 		path := "/batches/" + id.String() + "/results/3"
-		c.req.get(path).want(200, "Correct the label")
+		c.req.get(path).want(200, "Task 3").without("Correct it")
 		c.req.post(path+"/label", url.Values{"value": {"no"}}).want(http.StatusConflict, "has no label yet")
 		read(c.app.Batches.End(t.Context(), c.boss.principal(), id))(t)
-		c.req.get(path).want(200, "It is yes no").without("Corrected to")
+		c.req.get(path).want(200, "Correct it: yes no").without("Corrected by")
 		c.req.post(path+"/label", url.Values{"value": {"perhaps"}}).want(422, "is no answer that a worker could give")
-		c.req.post(path+"/label", url.Values{"value": {"no"}, "note": {"look at <b>it</b>"}}).want(200, "Corrected. It is the label from now on.", "Corrected to no by", "look at <b>it</b>", "100 % sure")
+		c.req.post(path+"/label", url.Values{"value": {"no"}, "note": {"look at <b>it</b>"}}).want(200, "Corrected. It is the label from now on.", "Corrected by rita", "look at <b>it</b>", "100 % sure")
 		c.req.get(path[:len(path)-2]).want(200, "corrected", "Corrected 1")
 		c.req.get(path[:len(path)-2]+"?q=corrected:yes").want(200, "1 task")
 	}},
@@ -42,8 +42,8 @@ var laterEffects = []struct {
 		id := c.ruled(t)
 		path := "/batches/" + id.String() + "/results/1"
 		read(c.app.Batches.End(t.Context(), c.boss.principal(), id))(t)
-		c.req.post(path+"/label", url.Values{"value": {"no"}}).want(200, "Corrected to no by")
-		c.req.get(path).form(path+"/withdraw").send().want(200, "The correction is taken back.", "2 corrections", "taken back").without("Corrected to")
+		c.req.post(path+"/label", url.Values{"value": {"no"}}).want(200, "Corrected by rita")
+		c.req.get(path).form(path+"/withdraw").send().want(200, "The correction is taken back.", "2 corrections", "taken back").without("Corrected by")
 	}},
 	{"POST /batches/{batch}/quality/undo", func(t *testing.T, c *company) {
 		id := c.ruled(t)
