@@ -23,15 +23,13 @@ type Key struct {
 	Rank      []Number      `json:"rank"`      // least first; rounded to float64
 	Turn      uint64        `json:"turn"`
 	Inner     *Key          `json:"inner,omitempty"` // the place within the wrapped policy
-
-	rewards bool // Inner has figures that rewards can be told from
 }
 
 // WithoutRewards is k for who may not see what batches pay: a policy within by-reward says nothing of
 // its own.
 func (k Key) WithoutRewards() Key {
 	switch {
-	case k.rewards:
+	case strings.HasPrefix(k.Policy, byRewardPrefix):
 		k.Words, k.Inner = byRewardWords, nil
 	case k.Inner != nil:
 		inner := k.Inner.WithoutRewards()

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -15,13 +14,15 @@ type byReward struct{ inner Policy }
 // rewardUnit is the reward that makes a priority of 1.
 const rewardUnit = crowd.Unit / 100
 
+const byRewardPrefix = "by-reward("
+
 const byRewardWords = "the reward is the priority, in hundredths of the currency"
 
 // NewByReward wraps a policy so that a batch's priority is its reward in hundredths of
 // the currency: 5 for 0.05. Beyond MinPriority and MaxPriority it is the nearer of them.
 func NewByReward(inner Policy) Policy { return &byReward{inner} }
 
-func (p *byReward) Name() string { return fmt.Sprintf("by-reward(%s)", p.inner.Name()) }
+func (p *byReward) Name() string { return byRewardPrefix + p.inner.Name() + ")" }
 
 func (p *byReward) within() Policy { return p.inner }
 
@@ -41,7 +42,7 @@ func (p *byReward) Key(id crowd.BatchID) (Key, bool) {
 		return Key{}, false
 	}
 	k := inner
-	k.Policy, k.Inner, k.rewards = p.Name(), &inner, true
+	k.Policy, k.Inner = p.Name(), &inner
 	k.Words, k.Figures = byRewardWords+"; then the inner order", nil
 	return k, true
 }
