@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
@@ -159,6 +160,14 @@ func TestWhatIsNotCorrected(t *testing.T) {
 	refused(t, correct(w.ann, open.Task(1), "no", ""), crowd.Conflict)
 	must(w.Batches.End(w.ctx, w.ann, open))(t)
 	ok(t, correct(w.ann, open.Task(1), "no", ""))
+
+	s := &scene{world: w}
+	item := must(s.Runs.Get(w.ctx, w.admin, s.under()))(t).Nodes[1].Node.Batch.Task(1)
+	var err error
+	s.until(func() bool { err = correct(w.ann, item, "no", ""); return crowd.CodeOf(err) != crowd.NotFound })
+	if crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "whose next steps have used its label") {
+		t.Errorf("an item of a run: %v", err)
+	}
 
 	// Who has become a reviewer since corrects what others have answered.
 	must(w.Accounts.GiveRole(w.ctx, w.admin, w.workers[0].User.ID, store.HeldRole{Role: "reviewer", Tenant: w.a}))(t)
