@@ -324,3 +324,23 @@ func TestWhatHasNoValueIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkCompileNested is what the slowest conditions cost: deep divisions, and products of
+// sums as divisors.
+func BenchmarkCompileNested(b *testing.B) {
+	names := []Name{{Name: "a", Type: Number}, {Name: "b", Type: Number}}
+	for _, x := range []struct{ name, text string }{
+		{"plain", "a > 10 or b - a > 5"},
+		{"divisions", strings.Repeat("1/(a+", 60) + "1" + strings.Repeat(")", 60) + " > 2"},
+		{"products", strings.Repeat("1/((a+1)*(b+1)*(a+2)*(b+2)*(a+3)*(b+3)*(a+4))+", 12) + "1 > 2"},
+		{"constants", strings.Repeat("1+", 240) + "1 > 2"},
+	} {
+		b.Run(x.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Compile(x.text, names); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

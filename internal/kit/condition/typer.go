@@ -205,9 +205,31 @@ func (t *typer) arithmetic(n *ast.BinaryNode, left, right ast.Node) {
 
 // alwaysZero reports whether n is 0 whatever the names are, as queue*idle - idle*queue is, or
 // has no value then, as 0/queue. It multiplies sums out, and sees by what they are written
-// alone that other terms, such as two quotients, are the same.
+// alone that other terms, such as two quotients, are the same. Of what has more than maxMultiplied
+// parts it says no, unless it is a constant, so that a condition takes time in proportion to its length.
 func alwaysZero(n ast.Node) bool {
+	if within(n, maxMultiplied) < 0 {
+		x, known := constant(n)
+		return known && x == 0
+	}
 	return isZero(polynomial(n))
+}
+
+// maxMultiplied is how many parts a divisor may have for its sums to be multiplied out.
+const maxMultiplied = 32
+
+// within is most less the parts of n, or negative.
+func within(n ast.Node, most int) int {
+	most--
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		most = within(n.Node, most)
+	case *ast.BinaryNode:
+		if most = within(n.Left, most); most >= 0 {
+			most = within(n.Right, most)
+		}
+	}
+	return most
 }
 
 // isZero reports whether all factors of a sum are 0.
@@ -221,7 +243,7 @@ func isZero(sum map[string]float64) bool {
 }
 
 // maxTerms is how many terms a product of sums may have to be multiplied out.
-const maxTerms = 256
+const maxTerms = 64
 
 // polynomial is n as a sum: the factor of each of its terms by the texts of what is multiplied
 // in it, in order and each after a NUL. That of the term "" is a number. What is no sum and
@@ -303,8 +325,11 @@ func constant(n ast.Node) (x float64, known bool) {
 		return x, known
 	case *ast.BinaryNode:
 		a, left := constant(n.Left)
+		if !left {
+			return 0, false
+		}
 		b, right := constant(n.Right)
-		switch known = left && right; n.Operator {
+		switch known = right; n.Operator {
 		case "+":
 			return a + b, known
 		case "-":
