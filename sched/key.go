@@ -26,8 +26,11 @@ type Key struct {
 }
 
 // WithoutRewards is k for who may not see what batches pay: a policy within by-reward says nothing of
-// its own.
+// its own, and nothing is ranked.
 func (k Key) WithoutRewards() Key {
+	if strings.Contains(k.Policy, byRewardPrefix) {
+		k.Rank = nil // what wraps another policy has the rank of that
+	}
 	switch {
 	case strings.HasPrefix(k.Policy, byRewardPrefix):
 		k.Words, k.Inner = byRewardWords, nil
