@@ -26,13 +26,21 @@ func (w *world) label(worker *access.Principal) crowd.TaskID {
 	}
 }
 
-// labelled is a task that has its label.
-func (s *scene) labelled() crowd.TaskID {
+// over is a task of a batch that has ended, whose label can be corrected.
+func (w *world) over() crowd.TaskID {
+	w.t.Helper()
+	id := w.launch(1)
+	must(w.Batches.End(w.ctx, w.admin, id))(w.t)
+	return id.Task(1)
+}
+
+// correctable is a task whose label can be corrected.
+func (s *scene) correctable() crowd.TaskID {
 	s.t.Helper()
 	if s.ready != nil {
-		return s.ready.labelled
+		return s.ready.correctable
 	}
-	return s.label(s.workers[0])
+	return s.over()
 }
 
 // What the tests of access try of corrections.
@@ -42,11 +50,11 @@ func tryCorrections(s *scene, p *access.Principal) error {
 }
 
 func tryCorrect(s *scene, p *access.Principal) error {
-	return second(s.Results.Correct(s.ctx, p, s.labelled(), "no", "look again"))
+	return second(s.Results.Correct(s.ctx, p, s.correctable(), "no", "look again"))
 }
 
 func tryWithdraw(s *scene, p *access.Principal) error {
-	return second(s.Results.Withdraw(s.ctx, p, s.labelled(), "it was right"))
+	return second(s.Results.Withdraw(s.ctx, p, s.correctable(), "it was right"))
 }
 
 func (f *failingStore) ListCorrections(ctx context.Context, tenant crowd.TenantID, id crowd.TaskID) ([]store.Correction, error) {

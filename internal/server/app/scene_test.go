@@ -29,7 +29,7 @@ type prepared struct {
 	test                store.Test
 	reported            crowd.TaskID
 	warned              crowd.BatchID
-	labelled            crowd.TaskID
+	correctable         crowd.TaskID
 }
 
 // request calls something as the edges do: at its end, it gives back what it held, such as
