@@ -110,6 +110,7 @@ type reader struct {
 	named map[string]*made
 
 	classOf  map[*made][]*condition.Condition // of the items that begin in a node, by class
+	compiled map[string]*condition.Condition  // by text and types of names: see compile
 	truths   []string                         // columns that a step names as the known answer: no worker and no service gets them
 	columns  int                              // of the nodes that have been built
 	patterns int                              // instructions of the patterns of their responses

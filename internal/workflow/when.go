@@ -29,7 +29,7 @@ func (r *reader) condition(m *made, v *fields.Part, in string) *condition.Condit
 	if !r.knownNames(m, v, tree, in) {
 		return nil
 	}
-	c, err := condition.Compile(v.Text(), m.conditionNames(tree))
+	c, err := r.compile(v.Text(), tree, m.conditionNames(tree))
 	if err == nil && !r.now.IsZero() { // files that are kept may have it
 		err = c.Defined()
 	}
@@ -46,6 +46,30 @@ func (r *reader) condition(m *made, v *fields.Part, in string) *condition.Condit
 		r.problem(v.At(), "when: %v", err)
 	}
 	return c
+}
+
+// compile makes a condition ready to use. Classes have the same one for every input: it is
+// compiled once for those in which its names have the same types.
+func (r *reader) compile(text string, tree ast.Node, names []condition.Name) (*condition.Condition, error) {
+	key := text
+	if tree != nil {
+		for _, i := range identifiers(tree) {
+			if at := slices.IndexFunc(names, func(n condition.Name) bool { return n.Name == i.Value }); at >= 0 {
+				key += "\x00" + i.Value + " " + string(names[at].Type)
+			}
+		}
+	}
+	if c := r.compiled[key]; c != nil {
+		return c, nil
+	}
+	c, err := condition.Compile(text, names)
+	if err == nil {
+		if r.compiled == nil {
+			r.compiled = make(map[string]*condition.Condition)
+		}
+		r.compiled[key] = c
+	}
+	return c, err
 }
 
 // conditionNames returns the names that a condition of the step may have: its
