@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/condition"
-	"github.com/throng-dev/throng/internal/kit/yamlfile"
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
@@ -42,7 +40,7 @@ type Crowd struct {
 	Quality      []engine.QualityRule // act on those who do it, by what their answers show
 	Checks       *engine.Checks       // rows with a known answer (Truth) check people; nil: they are asked as the others are
 	Truth        string               // column with the known answer, never shown to a worker; "": none
-	Hidden       []string             // columns that no worker is shown: Truth, and without reveal that of every other step
+	Hidden       []string             // columns that no worker is shown: Truth, and without reveal what tells the known answers of other steps
 	Simulate     *Simulate            // how model workers do it; never nil
 }
 
@@ -105,7 +103,7 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("checks", checksShape),
 	fields.May("quality", qualityShape),
 	fields.May("truth", fields.Text(1, maxColumnName).Doc("A column with the known answer, which no worker is shown.")),
-	fields.May("reveal", fields.Bool.Doc("Show the known answers (truth) of other steps. Default: false.")),
+	fields.May("reveal", fields.Bool.Doc("Show the known answers (truth) of other steps, and what steps with checks before this one add. Default: false.")),
 	fields.May("output", word.Doc("The name of the column of labels, and the beginning of those that go with it. Default: the step's name.")),
 	fields.May("simulate", fields.Object("How model workers do it.",
 		fields.May("accuracy", fields.Number(0, 1).Doc("The chance of the true answer. Default: 0.9.")),
@@ -155,7 +153,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 	r.truth(m, v.Get("truth"))
 	r.checks(v, c)
 	r.quality(v, c)
-	c.Hidden = r.hidden(v, c.Truth, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
+	c.Hidden = r.hidden(m, v, c.Truth, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
 	t := r.template(m, v.Get("template"))
 	c.Redundancy = t.Rule(c.Redundancy)
 	r.money(m, v)
@@ -304,41 +302,6 @@ func (r *reader) truth(m *made, v *fields.Part) {
 	if v != nil && r.known(m, v.Text(), v.At()) {
 		m.step.Crowd().Truth = v.Text()
 	}
-}
-
-// findTruths collects the columns that a step names as the known answer.
-func (r *reader) findTruths() {
-	for _, m := range r.nodes {
-		if t := m.value.Get("crowd").Get("truth"); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
-			r.truths = append(r.truths, t.Text())
-		}
-	}
-}
-
-// Hides reports whether a column is one of the hidden ones. A name counts in whatever case,
-// as in SQL: a query could select a known answer under the same name in capitals.
-func Hides(hidden []string, column string) bool {
-	return slices.ContainsFunc(hidden, func(h string) bool { return strings.EqualFold(h, column) })
-}
-
-// hidden returns the columns that a step hands to nobody: its own known answer, and
-// without reveal those of all other steps. One that it names all the same, at these
-// places, is noted; a run that was started before this was refused goes on.
-func (r *reader) hidden(v *fields.Part, own string, named func(column string) []Place) (list []string) {
-	for _, truth := range r.truths {
-		what := " of another step, which is handed to nobody: leave it out, or say reveal: true"
-		switch {
-		case strings.EqualFold(truth, own):
-			what = ", which no worker is shown: leave it out"
-		case fields.Or(v, "reveal", false) || r.now.IsZero() && len(named(truth)) > 0:
-			continue
-		}
-		list = append(list, truth)
-		for _, at := range named(truth) {
-			r.problem(at, "%s is the known answer (truth)%s", yamlfile.Quote(truth), what)
-		}
-	}
-	return list
 }
 
 // crowdColumns are the columns that a crowd step adds.

@@ -27,7 +27,7 @@ type HTTP struct {
 	Method      string
 	Headers     map[string]string
 	Send        []string // columns; nil: all but those that are Hidden
-	Hidden      []string // columns with the known answers (truth) of crowd steps, unless it reveals them
+	Hidden      []string // columns that tell known answers (truth) of crowd steps, unless it reveals them
 	Timeout     time.Duration
 	Tries       int
 	Backoff     time.Duration
@@ -77,8 +77,8 @@ var httpShape = fields.Object("An HTTP call for each item.",
 	fields.May("path", fields.Text(1, maxPath).Doc("With name: where below the service's address, such as v1/score.")),
 	fields.May("method", fields.Choice("POST", "PUT", "PATCH", "GET").Doc("Default: POST. GET puts the columns into the query.")),
 	fields.May("headers", fields.Map(50, anyName, fields.Text(0, 4096)).Doc("Headers; ${secret:NAME} stands for a secret of the tenant.")),
-	fields.May("send", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that are sent. Left out: all but known answers (truth).")),
-	fields.May("reveal", fields.Bool.Doc("Send known answers, too. Default: false.")),
+	fields.May("send", fields.List(1, maxColumns, fields.Text(1, maxColumnName)).Doc("The columns that are sent. Left out: all but known answers (truth), and what steps with checks add.")),
+	fields.May("reveal", fields.Bool.Doc("Send known answers, and what steps with checks before this one add, too. Default: false.")),
 	fields.May("timeout", fields.Duration(time.Millisecond, MaxTimeout).Doc("The most that one try may take. Default: 10s.")),
 	fields.May("tries", fields.Count(1, MaxTries).Doc("How often it is tried in all. Default: 5.")),
 	fields.May("backoff", fields.Duration(0, MaxBackoff).Doc("The waiting before the second try; it doubles. Default: 1s.")),
@@ -105,9 +105,9 @@ func (r *reader) http(m *made, v *fields.Part) {
 	r.address(s, v)
 	r.headers(s, v.Get("headers"))
 	r.send(m, v.Get("send"))
-	s.Hidden = r.hidden(v, "", func(column string) (list []Place) {
+	s.Hidden = r.hidden(m, v, "", func(column string) (list []Place) {
 		for _, c := range v.Get("send").Parts() {
-			if c != nil && strings.EqualFold(c.Text(), column) {
+			if c != nil && Hides([]string{column}, c.Text()) {
 				list = append(list, c.At())
 			}
 		}

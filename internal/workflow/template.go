@@ -61,7 +61,7 @@ func (r *reader) template(m *made, v *fields.Part) task.Template {
 	return t
 }
 
-// namedInTemplate returns the places where a template names a column, in whatever case.
+// namedInTemplate returns the places where a template names a column, in whatever way (see Hides).
 func (r *reader) namedInTemplate(v *fields.Part, column string) (list []Place) {
 	if v == nil {
 		return nil
@@ -70,13 +70,13 @@ func (r *reader) namedInTemplate(v *fields.Part, column string) (list []Place) {
 		if c != nil && c.Node.Kind == yamlfile.Mapping {
 			c = c.Get("column")
 		}
-		if strings.EqualFold(c.Text(), column) {
+		if Hides([]string{column}, c.Text()) {
 			list = append(list, c.At())
 		}
 	}
 	walk(v, func(part *fields.Part) {
 		for _, name := range task.Columns(part.Text()) {
-			if strings.EqualFold(name, column) {
+			if Hides([]string{column}, name) {
 				list = append(list, r.wordIn(part, "${"+name+"}"))
 			}
 		}
@@ -228,7 +228,7 @@ func settings() fields.Fields {
 		var of *fields.Type
 		switch s.In(new(task.Template)).(type) {
 		case *[]task.Show:
-			of, doc = fields.List(0, maxColumns, showShape), "The columns that are shown. Left out: all but known answers (truth)."
+			of, doc = fields.List(0, maxColumns, showShape), "The columns that are shown. Left out: all but known answers (truth), and what steps with checks add."
 		case *[]task.Option:
 			of = fields.List(0, task.MaxOptions, optionShape)
 		case *[]task.Field:

@@ -1,0 +1,95 @@
+package workflow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/yamlfile"
+	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
+)
+
+// findTruths collects the columns that a step names as the known answer.
+func (r *reader) findTruths() {
+	for _, m := range r.nodes {
+		if t := m.value.Get("crowd").Get("truth"); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
+			r.truths = append(r.truths, t.Text())
+		}
+	}
+}
+
+// doubled is how SQLite renames a column of a subquery that has the name of one before it.
+var doubled = regexp.MustCompile(`^(.+):[0-9]+$`)
+
+// Hides reports whether a column is one of the hidden ones. A name counts in whatever case,
+// as in SQL: a query could select a known answer under the same name in capitals. So does
+// the name that SQLite gives to a second column of that name in a subquery, such as known:1,
+// which nobody has written.
+func Hides(hidden []string, column string) bool {
+	second := doubled.FindStringSubmatch(column)
+	return slices.ContainsFunc(hidden, func(h string) bool {
+		if strings.EqualFold(h, column) {
+			return true
+		}
+		if second == nil {
+			return false
+		}
+		if own := doubled.FindStringSubmatch(h); own != nil {
+			h = own[1] // SQLite counts on from it: a:1 becomes a:2
+		}
+		return strings.EqualFold(h, second[1])
+	})
+}
+
+// hidden returns the columns that a step hands to nobody: its own known answer, and without
+// reveal those of all other steps, and what steps with checks before it add. One that it
+// names all the same, at these places, is noted; a run that was started before this was
+// refused goes on.
+func (r *reader) hidden(m *made, v *fields.Part, own string, named func(column string) []Place) (list []string) {
+	reveal := fields.Or(v, "reveal", false)
+	hide := func(column, what string, always bool) {
+		at := named(column)
+		if !always && (reveal || r.now.IsZero() && len(at) > 0) {
+			return
+		}
+		list = append(list, column)
+		for _, at := range at {
+			r.problem(at, "%s is %s", yamlfile.Quote(column), what)
+		}
+	}
+	for _, truth := range r.truths {
+		if strings.EqualFold(truth, own) {
+			hide(truth, "the known answer (truth), which no worker is shown: leave it out", true)
+		} else {
+			hide(truth, "the known answer (truth) of another step, which is handed to nobody: leave it out, or say reveal: true", false)
+		}
+	}
+	for _, x := range r.checkedBefore(m) {
+		for _, c := range x.step.Own {
+			if !Hides(list, c.Name) && !Hides(r.truths, c.Name) {
+				hide(c.Name, "a column of the step "+x.name+", and tells the answers of its checks, which is handed to nobody: leave it out, or say reveal: true", false)
+			}
+		}
+	}
+	return list
+}
+
+// checkedBefore returns the steps with checks whose rows come to m, directly or through
+// others. The label of a row that is a check is its known answer, and that it has 0 answers
+// tells that it is one. Who was shown that could answer it there without having looked at it.
+func (r *reader) checkedBefore(m *made) []*made {
+	seen := map[*made]bool{m: true}
+	walked := []*made{m}
+	for i := 0; i < len(walked); i++ {
+		for _, s := range walked[i].sources {
+			if s.from != nil && !seen[s.from] {
+				seen[s.from] = true
+				walked = append(walked, s.from)
+			}
+		}
+	}
+	return lists.Filter(r.nodes, func(x *made) bool {
+		return x != m && seen[x] && x.step != nil && x.step.Crowd() != nil && x.step.Crowd().Checks != nil
+	})
+}
