@@ -43,32 +43,39 @@ func Hides(hidden []string, column string) bool {
 }
 
 // hidden returns the columns that a step hands to nobody: its own known answer, and without
-// reveal those of all other steps, and what steps with checks before it add. One that it
-// names all the same, at these places, is noted; a run that was started before this was
-// refused goes on.
+// reveal those of all other steps, and what steps with checks before it add. Those of checks
+// with its own known answer are not revealed either. A column that it names all the same, at
+// these places, is noted; a run that was started before this was refused goes on.
 func (r *reader) hidden(m *made, v *fields.Part, own string, named func(column string) []Place) (list []string) {
+	const unlessRevealed = ", which is handed to nobody: leave it out, or say reveal: true"
 	reveal := fields.Or(v, "reveal", false)
-	hide := func(column, what string, always bool) {
-		at := named(column)
-		if !always && (reveal || r.now.IsZero() && len(at) > 0) {
-			return
-		}
+	hide := func(column, what string) {
 		list = append(list, column)
-		for _, at := range at {
+		for _, at := range named(column) {
+			if r.now.IsZero() {
+				break // it may be doubled, which earlier versions took: it is shown as an empty text
+			}
 			r.problem(at, "%s is %s", yamlfile.Quote(column), what)
 		}
 	}
+	begun := func(column string) bool { return r.now.IsZero() && len(named(column)) > 0 }
 	for _, truth := range r.truths {
-		if strings.EqualFold(truth, own) {
-			hide(truth, "the known answer (truth), which no worker is shown: leave it out", true)
-		} else {
-			hide(truth, "the known answer (truth) of another step, which is handed to nobody: leave it out, or say reveal: true", false)
+		switch {
+		case strings.EqualFold(truth, own):
+			hide(truth, "the known answer (truth), which no worker is shown: leave it out")
+		case !reveal && !begun(truth):
+			hide(truth, "the known answer (truth) of another step"+unlessRevealed)
 		}
 	}
 	for _, x := range r.checkedBefore(m) {
+		same := strings.EqualFold(x.step.Crowd().Truth, own)
 		for _, c := range x.step.Own {
-			if !Hides(list, c.Name) && !Hides(r.truths, c.Name) {
-				hide(c.Name, "a column of the step "+x.name+", and tells the answers of its checks, which is handed to nobody: leave it out, or say reveal: true", false)
+			switch what := "a column of the step " + x.name + ", and tells the answers of its checks"; {
+			case Hides(list, c.Name) || Hides(r.truths, c.Name) || begun(c.Name):
+			case same:
+				hide(c.Name, what+", which are the known answers (truth) of this step, too: leave it out")
+			case !reveal:
+				hide(c.Name, what+unlessRevealed)
 			}
 		}
 	}

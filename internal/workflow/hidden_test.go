@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"os"
 	"slices"
 	"testing"
 
@@ -69,6 +70,7 @@ steps:
 		{doubled, []string{"id", "id:1"}},
 		{checked(""), []string{"id", "one"}},
 		{checked("reveal: true, "), nil}, // all
+		{checked("reveal: true, truth: known, "), []string{"id", "one"}},
 		{plain, []string{"id", "draft", "draft_confidence", "draft_answers", "draft_undecided", "draft_tie"}},
 	} {
 		w, problems := workflow.Parse([]byte(x.text), now, sqlEngine{})
@@ -86,6 +88,25 @@ steps:
 		}
 		if !slices.Equal(got, x.want) {
 			t.Errorf("shown are %v, want %v, of%s", got, x.want, x.text)
+		}
+	}
+}
+
+// TestHiddenInABegunRun: a run that an earlier version began goes on, though its steps name
+// what is refused now; its own known answer stays hidden.
+func TestHiddenInABegunRun(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"truth_doubled", "checks_told"} {
+		text, err := os.ReadFile("testdata/bad/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range good(t, string(text)).Steps {
+			if c := s.Crowd(); s.Name == "same" || s.Name == "review" {
+				if !workflow.Hides(c.Hidden, "known:1") || workflow.Hides(c.Hidden, "draft") {
+					t.Errorf("%s, %s: hidden are %v", name, s.Name, c.Hidden)
+				}
+			}
 		}
 	}
 }
