@@ -110,3 +110,26 @@ func TestHiddenInABegunRun(t *testing.T) {
 		}
 	}
 }
+
+// TestSentByDefault: a service is sent nothing that a step with checks before it adds, unless
+// it reveals that.
+func TestSentByDefault(t *testing.T) {
+	t.Parallel()
+	for reveal, want := range map[string]bool{"": true, "reveal: true, ": false} {
+		w, problems := workflow.Parse([]byte(`
+workflow: w
+inputs: {c: {columns: [id, known]}}
+steps:
+  draft: {from: c, crowd: {template: {kind: choose_one, options: ["yes", "no"]}, reward: 0.05, truth: known, checks: {}}}
+  scored: {from: draft, service: {`+reveal+`url: "https://x.example/", response: {type: object, properties: {risk: {type: number}}}}}
+`), now, sqlEngine{})
+		if problems != nil {
+			t.Fatal(lines(problems))
+		}
+		for _, column := range []string{"known", "draft", "draft_confidence", "draft_answers", "draft_undecided", "draft_tie"} {
+			if got := workflow.Hides(w.Steps[1].HTTP().Hidden, column); got != want {
+				t.Errorf("%q: %s is hidden from the service: %t", reveal, column, got)
+			}
+		}
+	}
+}
