@@ -144,6 +144,18 @@ func TestMoneyTimesSaysWhenItDoesNotFit(t *testing.T) {
 	}
 }
 
+func TestMoneyPlusStopsAtTheRange(t *testing.T) {
+	for _, c := range []struct{ m, n, want crowd.Money }{
+		{50_000, 3, 50_003}, {crowd.MaxMoney, crowd.MaxMoney, 2 * crowd.MaxMoney}, {math.MaxInt64, -1, math.MaxInt64 - 1}, {math.MinInt64, 1, math.MinInt64 + 1},
+		{math.MaxInt64, 1, math.MaxInt64}, {1, math.MaxInt64, math.MaxInt64}, {math.MaxInt64, math.MaxInt64, math.MaxInt64},
+		{math.MinInt64, -1, math.MinInt64}, {-1, math.MinInt64, math.MinInt64}, {math.MinInt64, math.MaxInt64, -1},
+	} {
+		if got := c.m.Plus(c.n); got != c.want {
+			t.Errorf("%d + %d = %d, want %d", int64(c.m), int64(c.n), int64(got), int64(c.want))
+		}
+	}
+}
+
 func TestBatchMoves(t *testing.T) {
 	const none = ""
 	want := map[crowd.BatchState]string{

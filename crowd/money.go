@@ -12,7 +12,7 @@ import (
 type Money int64
 
 // Unit is one whole unit of the currency, and MaxMoney the largest amount that
-// anyone may enter: sums of a million such amounts still fit.
+// anyone may enter: sums of a million such amounts still fit. It bounds no sum: see Plus.
 const (
 	Unit     Money = 1_000_000
 	MaxMoney Money = 1_000_000 * Unit
@@ -28,6 +28,18 @@ func (m Money) Times(n int64) (Money, bool) {
 		return 0, false
 	}
 	return Money(p), true
+}
+
+// Plus returns m + n, or the nearest amount that there is if the sum does not fit. It
+// is for sums that are only counted, such as penalties, not for money that moves.
+func (m Money) Plus(n Money) Money {
+	switch {
+	case n > 0 && m > math.MaxInt64-n:
+		return math.MaxInt64
+	case n < 0 && m < math.MinInt64-n:
+		return math.MinInt64
+	}
+	return m + n
 }
 
 // String writes m as a decimal with at least two and at most six places: "0.05".

@@ -1,6 +1,7 @@
 package orchestrator_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,39 @@ func TestAPenaltyOfTheRun(t *testing.T) {
 	w.wantState(id, store.RunDone)
 	if v := w.view(id); v.Penalty != 3*crowd.Unit {
 		t.Errorf("the run costs %s, want 3", v.Penalty)
+	}
+}
+
+// TestPenaltiesBeyondOneAmount: 600 late items at 5,000 each cost 3,000,000, more than anyone may
+// enter as one amount; before they end, that is foreseen, and it is of their class.
+func TestPenaltiesBeyondOneAmount(t *testing.T) {
+	const want = 3_000_000 * crowd.Unit
+	w := newWorld(t)
+	terms := `{classes: {premium: {when: id == "1", penalty: constant, after: 1m, cost: 5000}, other: {penalty: constant, after: 1h, cost: 1}}}`
+	flow := strings.Replace(promised, "{per: item, penalty: constant, after: 1h, cost: 5}", terms, 1)
+	id := w.start(flow, "id\n"+strings.Repeat("1\n", 600))
+	w.settle()
+	w.now = w.now.Add(2 * time.Minute)
+	v := w.view(id)
+	if v.Going != 600 || v.Predicted != want || v.Words() != "at least 3000000.00" || v.Classes[0].Predicted != want {
+		t.Errorf("%d items will cost %s (%s), of the class %s; want 600 and %s", v.Going, v.Predicted, v.Words(), v.Classes[0].Predicted, want)
+	}
+	w.play()
+	w.wantState(id, store.RunDone)
+	if v = w.view(id); v.Late != 600 || v.Penalty != want || v.Classes[0].Penalty != want {
+		t.Errorf("%d items were late for %s, of the class %s; want 600 for %s", v.Late, v.Penalty, v.Classes[0].Penalty, want)
+	}
+}
+
+// TestForeseenWords: a sum at the end of its range is still said.
+func TestForeseenWords(t *testing.T) {
+	for f, want := range map[orchestrator.Foreseen]string{
+		{Predicted: math.MaxInt64}:                         "about 9223372036854.77",
+		{Predicted: 3_000_000 * crowd.Unit, AtLeast: true}: "at least 3000000.00",
+	} {
+		if got := f.Words(); got != want {
+			t.Errorf("%+v is said as %q, want %q", f, got, want)
+		}
 	}
 }
 

@@ -66,10 +66,10 @@ func (r *run) predict(ctx context.Context, v *View) error {
 	}
 	for _, x := range items {
 		cost := r.flow.SLA.Of(x.class).At(x.end.Sub(x.born))
-		v.Predicted = min(v.Predicted+cost, crowd.MaxMoney)
+		v.Predicted = v.Predicted.Plus(cost)
 		if x.class < len(v.Classes) {
 			c := &v.Classes[x.class]
-			c.Predicted, c.Going, c.AtLeast = min(c.Predicted+cost, crowd.MaxMoney), c.Going+1, v.AtLeast
+			c.Predicted, c.Going, c.AtLeast = c.Predicted.Plus(cost), c.Going+1, v.AtLeast
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (f Foreseen) Words() string {
 	case f.AtLeast:
 		return "at least " + f.Predicted.String()
 	case f.Predicted >= cent:
-		return "about " + ((f.Predicted + cent/2) / cent * cent).String()
+		return "about " + (f.Predicted.Plus(cent/2) / cent * cent).String()
 	case f.Predicted > 0:
 		return "less than " + cent.String()
 	}

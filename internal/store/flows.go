@@ -69,7 +69,7 @@ func (k *ClassCount) Add(penalty crowd.Money) {
 	k.Ended++
 	if penalty > 0 {
 		k.Late++
-		k.Penalty = min(k.Penalty+penalty, crowd.MaxMoney)
+		k.Penalty = k.Penalty.Plus(penalty)
 	}
 }
 

@@ -179,7 +179,7 @@ func (h *runPast) note() string {
 // sum is the penalty of all of them.
 func (h *runPast) sum() (sum crowd.Money) {
 	for i := range h.items {
-		sum = min(sum+h.items[i].Penalty, crowd.MaxMoney)
+		sum = sum.Plus(h.items[i].Penalty)
 	}
 	return sum
 }
@@ -205,7 +205,7 @@ func (h *runPast) paid(size chart.Size) chart.Chart {
 	sum := crowd.Money(0)
 	for i := range h.items {
 		x := &h.items[i]
-		sum = min(sum+x.Penalty, crowd.MaxMoney)
+		sum = sum.Plus(x.Penalty)
 		line.X, line.Y = append(line.X, at(x.At)), append(line.Y, float64(sum)/float64(crowd.Unit))
 	}
 	return chart.Steps(chart.LinesSpec{

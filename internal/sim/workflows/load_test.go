@@ -95,6 +95,20 @@ func TestThreeAtOnce(t *testing.T) {
 	}
 }
 
+// TestPenaltiesBeyondOneAmount: what late items cost together, in one run or in several, may be
+// more than anyone may enter as one amount, so that policies still differ.
+func TestPenaltiesBeyondOneAmount(t *testing.T) {
+	for _, runs := range []bool{false, true} {
+		p := planOf(t, strings.Replace(oneQueue, "cost: 1.00", "cost: 800000", 1))
+		p.Load.Arrivals = sim.Arrivals{Times: []time.Duration{time.Minute, time.Minute, time.Minute}}
+		if p.Load.Runs = runs; runs {
+			p.Load.Rows = 1
+		}
+		p.Models = Models{"answer": {Time: sim.Constant(60)}}
+		same(t, "penalty", p.must(t).Variants[0].Runs[0].Penalty, 1_600_000*crowd.Unit)
+	}
+}
+
 // TestRunsArrive: each of two runs has two rows, which one person does in a minute each.
 func TestRunsArrive(t *testing.T) {
 	p := planOf(t, strings.Replace(oneQueue, "{penalty:", "{per: run, penalty:", 1))

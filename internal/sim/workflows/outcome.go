@@ -100,7 +100,7 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 	births := w.births
 	var ends []time.Duration
 	for _, r := range w.ended {
-		o.Penalty += r.Penalty
+		o.Penalty = o.Penalty.Plus(r.Penalty)
 		if perItem {
 			o.Late += int(r.Late)
 		} else if r.Penalty > 0 {
@@ -161,7 +161,7 @@ func (w *world) addClasses(ctx context.Context, o *Outcome) error {
 			c.Latency, c.Ended, c.Promised = append(c.Latency, x.At.Sub(x.Born).Seconds()), c.Ended+1, c.Promised+1
 		}
 		for i, k := range r.Classes {
-			o.Classes[i].Late, o.Classes[i].Penalty = o.Classes[i].Late+int(k.Late), o.Classes[i].Penalty+k.Penalty
+			o.Classes[i].Late, o.Classes[i].Penalty = o.Classes[i].Late+int(k.Late), o.Classes[i].Penalty.Plus(k.Penalty)
 		}
 	}
 	return nil

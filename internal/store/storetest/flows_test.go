@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -191,7 +192,7 @@ func testAdvance(t *testing.T, w *world) {
 
 	change := store.Run{ID: 55, Tenant: w.other, Name: "x", Text: "y", Parent: 1, From: "z", CreatedBy: 9} // not for the caller to change
 	change.State, change.Budget, change.Deadline, change.StartedAt, change.EndedAt = store.RunPaused, 1, w.now.Add(time.Second), w.now.Add(2), time.Time{}
-	change.StartedAt, change.Penalty, change.Ended, change.Late, change.Classes = w.now.Add(time.Minute), 77, 5, 6, []store.ClassCount{{Ended: 5}}
+	change.StartedAt, change.Penalty, change.Ended, change.Late, change.Classes = w.now.Add(time.Minute), math.MaxInt64, 5, 6, []store.ClassCount{{Ended: 5, Penalty: math.MaxInt64}}
 	change.ServiceOrigins = map[string]string{"scores": "http://scores.example:81", "more": "https://more.example"}
 	n[ask].Name, n[ask].State, n[ask].Error, n[ask].Cursors, n[ask].Sealed = "renamed", store.NodeRunning, "", []int64{2}, false
 	n[ask].StartedAt, n[ask].EndedAt, n[ask].Served, n[ask].Busy, n[ask].Text, n[ask].Columns = w.now.Add(time.Hour), time.Time{}, 9, 3, 1<<40, []string{"x"}
@@ -211,7 +212,7 @@ func testAdvance(t *testing.T, w *world) {
 		Tasks:  []store.Task{{Item: 1, Born: w.now, Values: []string{"v"}}, {Gold: "g"}},
 	})
 	r.State, r.Budget, r.Deadline, r.StartedAt, r.EndedAt = change.State, change.Budget, change.Deadline, change.StartedAt, change.EndedAt
-	r.Penalty, r.Ended, r.Late, r.Classes, r.ServiceOrigins = 77, 5, 6, change.Classes, change.ServiceOrigins
+	r.Penalty, r.Ended, r.Late, r.Classes, r.ServiceOrigins = math.MaxInt64, 5, 6, change.Classes, change.ServiceOrigins
 	same(t, "run", must(w.Run(w.ctx, 0, id))(t), r)
 	n[ask].Batch, n[ask].Last, n[ask].OK, n[ask].Skipped, n[ask].Failed, n[ask].Faults = made, 3, 1, 1, 1, 1
 	n[input].Last, n[input].OK = 4, 4
