@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -195,4 +196,142 @@ func TestShares(t *testing.T) {
 		}
 	}
 	must(t, e.Check())
+}
+
+// TestSharesOfNobody: a batch that nobody of the pool may do wants nobody; one whose people
+// are away, busy or lent, or have had its tasks, does.
+func TestSharesOfNobody(t *testing.T) {
+	t.Parallel()
+	const staffed, served, blocked, other = 2, 3, 4, 5 // tenants
+	serves := []crowd.TenantID{1, served, staffed, blocked}
+	e := newPool(t, "fs", 0)
+	for id := crowd.TenantID(staffed); id <= other; id++ {
+		must(t, e.SetTenant(start, engine.Tenant{ID: id, Weight: 1}))
+	}
+	person := func(id crowd.WorkerID, change func(*engine.Worker)) {
+		w := engine.Worker{ID: id, StaffOf: []crowd.TenantID{staffed}, BlockedBy: []crowd.TenantID{blocked}, Serves: serves}
+		change(&w)
+		must(t, e.SetWorker(start, w))
+	}
+	person(1, func(w *engine.Worker) { w.Qualifications, w.Serves = map[string]int{"french": 50}, serves[:1] })
+	person(2, func(w *engine.Worker) { w.Granted = []engine.Grant{{Tenant: 1, Name: "german", Score: 50}} })
+	person(3, func(w *engine.Worker) { w.Qualifications = map[string]int{"latin": 50}; w.Suspended = true })
+	person(4, func(w *engine.Worker) {
+		w.Qualifications, w.Serves, w.Lent = map[string]int{"greek": 50}, serves[1:], true
+	})
+	var id crowd.BatchID
+	want := make(map[crowd.BatchID]int)
+	launch := func(wanted int, tenant crowd.TenantID, requires ...engine.Requirement) crowd.BatchID {
+		id++
+		s := benchSpec1(id)
+		s.Tenant, s.Requirements, s.SmallCrowdOK = tenant, requires, true
+		must(t, e.Launch(start, s))
+		want[id] = wanted
+		return id
+	}
+	none := func(name string) engine.Requirement { return engine.Requirement{Name: name, Min: 50} }
+	own := func(name string) engine.Requirement { return engine.Requirement{Name: name, Min: 50, Owner: "x"} }
+	launch(5, 1)
+	launch(5, 1, none("french"))
+	launch(0, served, none("french"))
+	launch(0, 1, engine.Requirement{Name: "french", Min: 51})
+	launch(0, 1, none("spanish"))
+	launch(0, 1, none("french"), none("spanish"))
+	german := launch(5, 1, own("german"))
+	launch(0, served, own("german"))
+	launch(0, 1, none("latin"))
+	launch(0, 1, none("greek"))
+	launch(5, served, none("greek"))
+	launch(5, served)
+	launch(0, staffed)
+	launch(0, staffed, none("french"))
+	launch(0, blocked)
+	launch(0, other)
+	compare := func(when string) {
+		t.Helper()
+		batches, _ := e.Shares(start)
+		got := make(map[crowd.BatchID]int)
+		for _, b := range batches {
+			got[b.Batch] = b.Wanted
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s, wanted by batch (- wanted, + got):\n%s", when, diff)
+		}
+	}
+	compare("at first")
+
+	for want[german] > 0 { // until they have had all but one task
+		h, ok, err := e.Ready(start, 2)
+		must(t, err)
+		if !ok {
+			t.Fatalf("they get nothing")
+		}
+		if _, err := e.Submit(start, 2, h.Assignment, `"yes"`, "yes"); err != nil {
+			t.Fatal(err)
+		}
+		if want[h.Task.Batch()]--; want[h.Task.Batch()] == 1 {
+			break
+		}
+	}
+	compare("with answers")
+
+	h, ok, err := e.Ready(start, 1)
+	if err != nil || !ok {
+		t.Fatalf("nothing for 1: %v", err)
+	}
+	holds := h.Task.Batch()
+	person(1, func(w *engine.Worker) { w.Serves = []crowd.TenantID{other} })
+	person(2, func(w *engine.Worker) { w.Serves = []crowd.TenantID{other} })
+	person(4, func(w *engine.Worker) { w.Serves, w.Lent = []crowd.TenantID{other}, true })
+	for id := range want {
+		want[id] = 0
+	}
+	want[holds], want[16] = 1, 5
+	compare("when all work for another tenant")
+	must(t, e.Check())
+}
+
+// TestSharesByWhomPeopleWorkFor: of five tenants, those want people for whom somebody works.
+func TestSharesByWhomPeopleWorkFor(t *testing.T) {
+	t.Parallel()
+	type list = []crowd.TenantID
+	but := func(blockedBy, staffOf list) engine.Worker {
+		return engine.Worker{BlockedBy: blockedBy, StaffOf: staffOf}
+	}
+	for _, x := range []struct {
+		people []engine.Worker
+		want   list
+	}{
+		{nil, nil},
+		{[]engine.Worker{{}}, list{1, 2, 3, 4, 5}},
+		{[]engine.Worker{but(list{1}, list{2})}, list{3, 4, 5}},
+		{[]engine.Worker{but(list{1, 3}, list{2}), but(list{1}, list{3, 5})}, list{2, 4, 5}},
+		{[]engine.Worker{but(list{1}, nil), but(nil, list{2})}, list{1, 2, 3, 4, 5}},
+		{[]engine.Worker{but(list{1, 2}, nil), {Serves: list{2, 4}}}, list{2, 3, 4, 5}},
+		{[]engine.Worker{{Serves: list{1, 2, 3}, BlockedBy: list{2}, StaffOf: list{3}}, {Serves: list{3, 4}}}, list{1, 3, 4}},
+		{[]engine.Worker{but(list{1}, nil), {}, but(list{2}, nil)}, list{1, 2, 3, 4, 5}},
+		{[]engine.Worker{{Suspended: true}, but(list{1, 2, 3, 4}, nil)}, list{5}},
+	} {
+		e := newPool(t, "fs", 0)
+		for id := range crowd.TenantID(5) {
+			must(t, e.SetTenant(start, engine.Tenant{ID: id + 1, Weight: 1}))
+			s := benchSpec1(crowd.BatchID(id + 1))
+			s.Tenant, s.SmallCrowdOK = id+1, true
+			must(t, e.Launch(start, s))
+		}
+		for i, w := range x.people {
+			w.ID = crowd.WorkerID(i + 1)
+			must(t, e.SetWorker(start, w))
+		}
+		batches, _ := e.Shares(start)
+		var got list
+		for _, b := range batches {
+			if b.Wanted > 0 {
+				got = append(got, b.Tenant)
+			}
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("with %+v, the tenants that want people are %v, not %v", x.people, got, x.want)
+		}
+	}
 }
