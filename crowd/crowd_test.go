@@ -275,7 +275,7 @@ func TestReasonsOfWorkers(t *testing.T) {
 	t.Parallel()
 	for r, want := range map[crowd.Reason]string{
 		crowd.NoWorkerReady:   "at work on a task",
-		crowd.Eligible:        "could take a task of it now",
+		crowd.Eligible:        "here, and would get a task of it if they asked for work now",
 		crowd.WorkerSuspended: crowd.WorkerSuspended.Text(),
 	} {
 		if got := r.OfWorkers(); got != want {

@@ -88,7 +88,7 @@ func (r Reason) Text() string { return r.text(1) }
 
 // ofWorkers are reasons as said of workers, where that is not Text.
 var ofWorkers = map[Reason]string{
-	Eligible:      "could take a task of it now",
+	Eligible:      "here, and would get a task of it if they asked for work now",
 	NoWorkerReady: "at work on a task",
 	NotQualified:  "without a qualification that it asks for",
 	NotOnDuty:     "not here",
