@@ -90,12 +90,12 @@ const pieceSize = table.DefaultMaxRowBytes + 1
 // next returns whole rows that were written since, and how many lines stand before them,
 // less the header that is repeated in front of them; nil: there are none yet.
 func (g *followedFile) next() (text []byte, lines int, err error) {
-	if err := g.unchanged(); err != nil {
-		return nil, 0, err
-	}
 	piece := make([]byte, pieceSize)
 	n, err := io.ReadFull(g.file, piece)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, 0, err
+	}
+	if err := g.unchanged(); err != nil { // once it is read: what was written anew before that is seen
 		return nil, 0, err
 	}
 	g.at += int64(n)
