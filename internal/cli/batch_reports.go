@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 )
 
@@ -33,15 +32,14 @@ func (x *BatchReports) Run(c *Context, r *remote) error {
 
 // BatchReply is "throng batch reply".
 type BatchReply struct {
-	One
-	Task crowd.TaskID `arg:"" placeholder:"TASK" help:"The task, such as t17.5."`
-	Text string       `arg:"" help:"The answer, of up to 1000 characters."`
+	ofTask
+	Text string `arg:"" help:"The answer, of up to 1000 characters."`
 }
 
 // Run answers.
 func (x *BatchReply) Run(c *Context, r *remote) error {
-	if x.Task.Batch() != x.ID {
-		return wrong("task", "%s is not a task of %s", x.Task, x.ID)
+	if err := x.check(); err != nil {
+		return err
 	}
 	err := r.Reply(c.Ctx, x.Task, x.Text)
 	return r.tell(wire.NewReply{Text: x.Text}, err, "%s: answered, for whoever gets it later\n", x.Task)

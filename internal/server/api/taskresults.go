@@ -90,11 +90,10 @@ func (a *api) reports() {
 	addAction(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks/{n}/reply", summary: "Answer the reports of a task, once for all", tag: tag, access: access.WorkReply,
 		text: "The answer is shown to whoever gets the task later. It replaces an earlier one. A task that nobody has reported has none."},
 		func(ctx context.Context, p *access.Principal, in *struct {
-			BatchPath
-			N    uint32 `path:"n" minimum:"1" maximum:"4294967295" doc:"its number: 5 of t17.5"`
+			TaskPath
 			Body wire.NewReply
 		}) error {
-			return a.app.Work.Reply(ctx, p, in.id.Task(in.N), in.Body.Text)
+			return a.app.Work.Reply(ctx, p, in.task(), in.Body.Text)
 		})
 }
 
