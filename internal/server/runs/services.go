@@ -160,7 +160,7 @@ func (s *Services) acting(ctx context.Context, p *access.Principal, o access.Ope
 		if was == is {
 			continue
 		}
-		told := &store.Act{AuditEntry: act.AuditEntry, Before: was, After: is}
+		told := &store.Act{AuditEntry: act.AuditEntry, Part: true, Before: was, After: is}
 		told.Tenant = t.ID
 		acts = append(acts, told)
 	}
