@@ -92,12 +92,7 @@ func (s *step) count() {
 			}
 		}
 		for k := range r.Going {
-			if home, ok := s.place[r.Going[k].Home]; ok {
-				s.pools[home].staff.own++
-				if home != i {
-					s.pools[home].staff.lent++
-				}
-			}
+			s.enterGoing(i, &r.Going[k])
 		}
 	}
 	s.follow()
@@ -120,6 +115,18 @@ func (s *step) enterOutside(i int, p *Person) {
 	if p.Home != 0 && p.Home != s.readings[i].Pool {
 		s.lend(i, p)
 		s.countFree(i, p)
+	}
+}
+
+// enterGoing counts somebody who goes to another pool when they have finished what they hold
+// in pool i, where they are not of the Workers. Their loan is as it was when they were moved.
+func (s *step) enterGoing(i int, p *Person) {
+	if x, lent := s.control.loans[p.ID]; lent {
+		s.loans[p.ID] = x
+	}
+	if home, ok := s.home(i, p); ok {
+		s.pools[home].staff.own++
+		s.pools[home].staff.lent++
 	}
 }
 

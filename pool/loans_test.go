@@ -308,3 +308,96 @@ func TestWhoMayBeLetGoIsOfTheirOwnPool(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoGoesStillCounts: who goes to another pool as soon as they have finished what they
+// hold counts for the pool that they belong to, so that nobody is called in their place.
+func TestWhoGoesStillCounts(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		from crowd.PoolID
+		who  Person
+	}{{1, Person{ID: 2}}, {1, Person{ID: 2, Home: 1}}, {2, Person{ID: 2, Home: 1}}} {
+		control := NewControl(nil)
+		if err := control.Set(1, "", Settings{Elasticity: "static(n=2)"}); err != nil {
+			t.Fatal(err)
+		}
+		readings := []Reading{{Pool: 1, Workers: 1, Idle: []Person{{ID: 1}}, Affordable: -1}, {Pool: 2, Affordable: -1}}
+		readings[x.from-1].Going = []Person{x.who}
+		d := control.Step(epoch, readings, fixed(0.5))
+		if d[0].Recruit != 0 || d[0].Saw.Own() != 2 || d[0].Saw.Lent != 1 || d[1].Saw.Own() != 0 {
+			t.Errorf("%+v: %d are called, of pool 1 %d, %d lent, of pool 2 %d", x, d[0].Recruit, d[0].Saw.Own(), d[0].Saw.Lent, d[1].Saw.Own())
+		}
+	}
+}
+
+// TestWhoGoesHasNotLeft: who was lent and goes on to another pool, or is lent and still has to
+// finish a task, is not taken for having left where somebody else has.
+func TestWhoGoesHasNotLeft(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct{ from, at crowd.PoolID }{"home": {2, 2}, "away": {1, 1}} {
+		control := NewControl(nil)
+		step := func(second int, readings ...Reading) []Decision {
+			for i := range readings {
+				readings[i].Pool, readings[i].Affordable = crowd.PoolID(i+1), -1
+			}
+			return control.Step(epoch.Add(time.Duration(second)*time.Second), readings, fixed(0.5))
+		}
+		who := Person{ID: 1, Home: 1}
+		before, now := make([]Reading, 2), make([]Reading, 2)
+		before[x.from-1].Idle, before[x.from-1].Workers = []Person{who}, 1
+		before[2-x.from].Queue = 1 // to where they are moved
+		now[x.at-1].Going = []Person{who}
+		now[1].Counters.Abandoned = 1 // somebody of pool 2's own
+		if x.from == 1 {
+			if err := control.Set(2, "", Settings{Elasticity: "rules", Rules: []Rule{{"queue > 0", "transfer 1 from lends"}}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := control.Set(1, "lends", Settings{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := step(0, before...); len(d[x.from-1].Moves) != 1 {
+			t.Fatalf("%s: they are not moved: %+v", name, d)
+		}
+		if d := step(1, now...); d[0].Saw.Abandonment != 0 || d[1].Saw.Abandonment == 0 {
+			t.Errorf("%s: somebody left pool 2: pool 1 saw %v a second, pool 2 %v", name, d[0].Saw.Abandonment, d[1].Saw.Abandonment)
+		}
+	}
+}
+
+// TestWhoLeavesAfterTheirTask: somebody lent who goes off duty by themselves has left the pool
+// that lent them, also if they finished a task first.
+func TestWhoLeavesAfterTheirTask(t *testing.T) {
+	t.Parallel()
+	control := NewControl(nil)
+	lent := []Person{{ID: 1, Home: 1}}
+	for second, host := range []Reading{{Workers: 1, Working: lent}, {Leaving: lent}, {Counters: Counters{Abandoned: 1}}} {
+		host.Pool, host.Affordable = 2, -1
+		d := control.Step(epoch.Add(time.Duration(second)*time.Second), []Reading{{Pool: 1, Affordable: -1}, host}, fixed(0.5))
+		if gone := second == 2; d[0].Saw.Abandonment > 0 != gone || d[1].Saw.Abandonment > 0 {
+			t.Errorf("at second %d: pool 1 saw %v leave a second, pool 2 %v", second, d[0].Saw.Abandonment, d[1].Saw.Abandonment)
+		}
+	}
+}
+
+// TestMinIsOfItsOwnPeople: people whom others have lent do not make up the least number of a
+// pool when one of its own is to be lent.
+func TestMinIsOfItsOwnPeople(t *testing.T) {
+	t.Parallel()
+	for least, want := range []int{1, 1, 0, 0} {
+		control := NewControl(nil)
+		if err := control.Set(1, "takes", Settings{Elasticity: "rules", Rules: []Rule{{"queue > 0", "transfer 1 from gives"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := control.Set(2, "gives", Settings{Min: least}); err != nil {
+			t.Fatal(err)
+		}
+		d := control.Step(epoch, []Reading{
+			{Pool: 1, Queue: 1, Affordable: -1},
+			{Pool: 2, Workers: 3, Affordable: -1, Idle: []Person{{ID: 1}, {ID: 2}}, Working: []Person{{ID: 3, Home: 1}}},
+		}, fixed(0.5))
+		if len(d[1].Moves) != want {
+			t.Errorf("min %d, 2 of its own and 1 lent by another: %v, want %d to move: %q", least, d[1].Moves, want, d[0].Why)
+		}
+	}
+}

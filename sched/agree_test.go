@@ -6,9 +6,11 @@ import (
 	"maps"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -187,6 +189,44 @@ func equation1(x []*big.Rat, beta float64) float64 {
 		return sum
 	}
 	return math.Copysign(math.Pow(sum, 1/beta), 1-beta)
+}
+
+// TestScoresAreExactButForRounding compares the scores of Key with ln(Σ'/Σ) of eq. 1, worked
+// out in rational numbers, for the powers up to 6: where one batch has nearly all of the sum
+// and loses most of it, a score is rounded by 4·2^|1-β| units of 2^-53 at most.
+func TestScoresAreExactButForRounding(t *testing.T) {
+	t.Parallel()
+	for _, beta := range []int{2, 3, 4, 5, 6, 7} {
+		rnd := rand.New(rand.NewPCG(1, uint64(beta)))
+		seen := 0
+		for range 300 {
+			p := parse(t, fmt.Sprintf("beta-fair(beta=%d,x=wfs-ratio)", beta))
+			var batches []sched.Batch
+			var before []*big.Rat
+			for i := range 2 + rnd.IntN(4) {
+				b := batch(crowd.BatchID(i+1), 6+int(math.Exp(12*rnd.Float64())), 1+rnd.IntN(3))
+				p.Set(&b)
+				x, _ := xWFSRatio(b)
+				batches, before = append(batches, b), append(before, rat(x))
+			}
+			was := equation1Sum(before, 1-beta)
+			for _, b := range batches {
+				k, _ := p.Key(b.ID)
+				at := slices.IndexFunc(k.Figures, func(f sched.Figure) bool { return f.Name == "score" })
+				grown := new(big.Rat).Quo(equation1Sum(raised(batches, b.ID, xWFSRatio), 1-beta), was)
+				if q, _ := grown.Float64(); q < 0.6 {
+					seen++
+				}
+				want := -logRat(grown)
+				if got := float64(k.Figures[at].Value); math.Abs(got-want) > math.Ldexp(1, beta+1-53) {
+					t.Errorf("beta %d, batch %v of %d: the score is %v, want %v", beta, b.ID, len(batches), got, want)
+				}
+			}
+		}
+		if seen < 50 {
+			t.Errorf("beta %d: %d batches lost two fifths of the sum, want 50 at least", beta, seen)
+		}
+	}
 }
 
 // TestJInTheKeyIsEquation1 compares J after an assignment, as Key prints it, with

@@ -209,11 +209,7 @@ func (p *betaFair) score(v *measure, r *raise) float64 {
 // lessened returns ln(Σ'/Σ) where a batch has more than half of the sum, as at most
 // one has, and loses it: the others are summed up rather than subtracted.
 func (p *betaFair) lessened(v *measure, r *raise) float64 {
-	whole := v.powers
-	if v.kind == byPower {
-		whole = math.Log(whole)
-	}
-	return logAdd(p.without(r.power), v.e*math.Log(r.x+r.delta)) - whole
+	return logAdd(p.without(r.power), v.e*math.Log(r.x+r.delta)) - v.powers
 }
 
 func (p *betaFair) Key(id crowd.BatchID) (Key, bool) {

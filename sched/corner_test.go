@@ -276,3 +276,27 @@ func TestTheKeyInJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsAreUsedAgain: what is kept of a priority whose batches are all gone is used for
+// the next one.
+func TestGroupsAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"removed", "done", "changed"} {
+		p := parse(t, "strict-priority(wfs)")
+		for i := range 1000 {
+			b := batch(1, 5, 0)
+			b.Priority = float64(i + 1)
+			p.Set(&b)
+			switch how {
+			case "removed":
+				p.Remove(1)
+			case "done":
+				b.Completed = 5
+				p.Set(&b)
+			}
+		}
+		if n, ok := sched.Priorities(p); !ok || n < 1 || n > 2 {
+			t.Errorf("each batch %s: room for %d priorities, %t; want 2 at most", how, n, ok)
+		}
+	}
+}

@@ -9,3 +9,13 @@ func LeftOut(p Policy) (int, bool) {
 	}
 	return len(b.search.later), true
 }
+
+// Priorities returns for how many priorities strict-priority keeps room, and false for another
+// policy.
+func Priorities(p Policy) (int, bool) {
+	s, ok := p.(*strict)
+	if !ok {
+		return 0, false
+	}
+	return len(s.list), true
+}

@@ -291,6 +291,30 @@ func TestSharesOfNobody(t *testing.T) {
 	must(t, e.Check())
 }
 
+// TestSharesOfManyEndedBatches: of batches that have ended between two looks, a thousand are
+// told, and their time is their tenant's all the same.
+func TestSharesOfManyEndedBatches(t *testing.T) {
+	t.Parallel()
+	const told, ended = 1000, 1003
+	e := newPool(t, "fs", 1)
+	now := start
+	for id := range crowd.BatchID(ended) {
+		b := benchSpec1(id + 1)
+		b.Tasks = 1
+		must(t, e.Launch(now, b))
+		h, _, err := e.Ready(now, 1)
+		must(t, err)
+		now = now.Add(time.Second)
+		if _, err := e.Submit(now, 1, h.Assignment, `"yes"`, "yes"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	batches, tenants := e.Shares(now)
+	if len(batches) != told || batches[0].Batch != 1 || batches[told-1].Batch != told || tenants[0].Held != ended*time.Second {
+		t.Errorf("%d batches, tenants %+v", len(batches), tenants)
+	}
+}
+
 // TestSharesByWhomPeopleWorkFor: of five tenants, those want people for whom somebody works.
 func TestSharesByWhomPeopleWorkFor(t *testing.T) {
 	t.Parallel()
