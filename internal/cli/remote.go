@@ -52,7 +52,10 @@ type remote struct {
 func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
 	token := r.Token
 	if token == "" && r.Profile == "" {
-		token = os.Getenv("THRONG_TOKEN")
+		var err error
+		if token, err = tokenFromEnvironment(); err != nil {
+			return nil, err
+		}
 	}
 	saved, err := readLogins()
 	if err != nil && token == "" {
@@ -69,6 +72,26 @@ func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
 		c.signIn = r.signInAt(server)
 	}
 	return &remote{&client.Client{URL: server, Token: token, Key: rand.Text}, c, r.JSON}, nil
+}
+
+// tokenVariable holds a token for the commands that talk to a server.
+const tokenVariable = "THRONG_TOKEN"
+
+// tokenFromEnvironment returns the token of the environment, or of the file that a variable
+// names; "": there is none.
+func tokenFromEnvironment() (string, error) {
+	if token := os.Getenv(tokenVariable); token != "" {
+		return token, nil
+	}
+	file := os.Getenv(fileVariable(tokenVariable))
+	if file == "" {
+		return "", nil
+	}
+	token, err := readSecret(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", fileVariable(tokenVariable), err)
+	}
+	return token, nil
 }
 
 // login returns the token of the saved login at a server: of the profile, or, where
