@@ -293,6 +293,9 @@ func syntaxError(text string, err error) error {
 		return at(text, 0, "%v", err)
 	}
 	message := e.Message
+	if wrong := lexicalError(text, message, e.From); wrong != nil {
+		return wrong
+	}
 	if place, sign := single(text); place >= 0 {
 		word := map[rune]string{'|': "or", '&': "and"}[sign]
 		return at(text, place, `a single %c has no meaning: write %c%c or %q`, sign, sign, sign, word)

@@ -311,6 +311,19 @@ func TestWhatHasNoValueIsSaid(t *testing.T) {
 		"1/(0/queue*idle + idle - idle) > 2":                                             "column 24: nothing is divided by 0",
 		"1/((queue-queue)/idle) > 2":                                                     "column 17: nothing is divided by 0",
 		"1/(0/queue + 1) > 2":                                                            "",
+		"1/(queue/queue - 1) > 2":                                                        "column 16: nothing is divided by 0",
+		"1/(queue/queue/2 - 0.5) > 2":                                                    "column 18: nothing is divided by 0",
+		"1/(queue/idle*idle/queue - 1) > 2":                                              "column 26: nothing is divided by 0",
+		"1/((queue+idle)/(idle+queue) - 1) > 2":                                          "column 30: nothing is divided by 0",
+		"1/(1/queue + 1/idle - (idle+queue)/(queue*idle)) > 2":                           "column 21: nothing is divided by 0",
+		"1/(1/(1/queue) - queue) > 2":                                                    "column 16: nothing is divided by 0",
+		"1/(queue/3*3 - queue) > 2":                                                      "column 14: nothing is divided by 0",
+		"1/(queue/queue - 2) > 2":                                                        "",
+		"1/(queue/idle - idle/queue) > 2":                                                "",
+		"1/(queue/idle - 1) > 2":                                                         "",
+		"1/(1/queue + 1/idle - 2/(queue*idle)) > 2":                                      "",
+		"1/(1e-200*queue*1e-200) > 2":                                                    "",
+		"1/(queue/1e-200/1e-200 + idle/1e-200/1e-200) > 2":                               "",
 		"0/queue < 1 or queue / queue > 2":                                               "",
 		"queue / queue > 2":                                                              "",
 		"queue / 2 > 1 / 3":                                                              "",
@@ -325,6 +338,36 @@ func TestWhatHasNoValueIsSaid(t *testing.T) {
 	}
 }
 
+// What is wrong with the characters themselves is told where it begins, with what to write.
+func TestErrorsOfCharactersSayWhatToWrite(t *testing.T) {
+	t.Parallel()
+	const escape = `the backslash before this is not understood: write \\ for a backslash, \n for a new line, \u and 4 hexadecimal digits for a character, and a quote by a backslash only in a text that stands in such quotes`
+	for text, want := range map[string]string{
+		`label == "yes`: `column 10: the text that begins here is not closed: write " after it, on the same line`,
+		"queue > 1 and\nlabel == 'yes and queue > 2": "line 2, column 10: the text that begins here is not closed: write ' after it, on the same line",
+		"label == \"a\nb\"":                          `line 1, column 10: the text that begins here is not closed: write " after it, on the same line`,
+		"label == `yes\n":                            "line 1, column 10: the text that begins here is not closed: write ` after it",
+		`label == "a\"`:                              `column 10: the text that begins here is not closed: write " after it, on the same line`,
+		"queue > 1 // it's\n and label == 'q":        "line 2, column 15: the text that begins here is not closed: write ' after it, on the same line",
+		"queue > 1 /* it's */ and label == 'q":       "column 35: the text that begins here is not closed: write ' after it, on the same line",
+		`queue > 2 /* why`:                           "column 11: the comment that begins here is not closed: write */ after it",
+		`label == "a\qb"`:                            "column 13: " + escape,
+		`label == "it\'s"`:                           "column 14: " + escape,
+		`label == "\400"`:                            "column 15: " + escape,
+		"queue > 12ab":                               "column 11: this is no number: write one such as 12, 0.5 or 1e6",
+		"queue > 0x":                                 "column 10: this is no number: write one such as 12, 0.5 or 1e6",
+		"queue > 1e":                                 "column 10: this is no number: write one such as 12, 0.5 or 1e6",
+		"queue @ 2":                                  "column 7: '@' has no meaning outside a text in quotes: leave it out",
+		"queue > 2 \x00":                             `column 11: '\x00' has no meaning outside a text in quotes: leave it out`,
+		"label == “yes”":                             `column 10: “ is no quote that conditions know: write "`,
+	} {
+		_, err := Compile(text, []Name{{Name: "queue", Type: Number}, {Name: "label", Type: Text}})
+		if err == nil || err.Error() != want {
+			t.Errorf("%q:\n%v, want\n%s", text, err, want)
+		}
+	}
+}
+
 // BenchmarkCompileNested is what the slowest conditions cost: deep divisions, and products of
 // sums as divisors.
 func BenchmarkCompileNested(b *testing.B) {
@@ -333,6 +376,7 @@ func BenchmarkCompileNested(b *testing.B) {
 		{"plain", "a > 10 or b - a > 5"},
 		{"divisions", strings.Repeat("1/(a+", 60) + "1" + strings.Repeat(")", 60) + " > 2"},
 		{"products", strings.Repeat("1/((a+1)*(b+1)*(a+2)*(b+2)*(a+3)*(b+3)*(a+4))+", 12) + "1 > 2"},
+		{"quotients", strings.Repeat("1/(a/(b+1)+b/(a+1)+1/(a+b+3)+1/(a-b)+1/(a+2))+", 12) + "1 > 2"},
 		{"constants", strings.Repeat("1+", 240) + "1 > 2"},
 	} {
 		b.Run(x.name, func(b *testing.B) {

@@ -203,16 +203,19 @@ func (t *typer) arithmetic(n *ast.BinaryNode, left, right ast.Node) {
 	}
 }
 
-// alwaysZero reports whether n is 0 whatever the names are, as queue*idle - idle*queue is, or
-// has no value then, as 0/queue. It multiplies sums out, and sees by what they are written
-// alone that other terms, such as two quotients, are the same. Of what has more than maxMultiplied
-// parts it says no, unless it is a constant, so that a condition takes time in proportion to its length.
+// alwaysZero reports whether n is 0 wherever it has a value, as queue*idle - idle*queue is, or
+// 0/queue, or queue/queue - 1. It brings n to one fraction of two sums of products, and looks
+// whether that on top is 0. Numbers are rounded as in an evaluation, so that
+// queue/10*3 - queue*0.3 may not be seen. It says no of what has more than maxMultiplied parts
+// (names, numbers and operators) unless it is a constant, and where two sums would be multiplied
+// to more than maxTerms terms unless the same stands on both sides of a minus. So a condition
+// takes time in proportion to its length.
 func alwaysZero(n ast.Node) bool {
 	if within(n, maxMultiplied) < 0 {
 		x, known := constant(n)
 		return known && x == 0
 	}
-	return isZero(polynomial(n))
+	return isZero(asFraction(n).top)
 }
 
 // maxMultiplied is how many parts a divisor may have for its sums to be multiplied out.
@@ -233,8 +236,8 @@ func within(n ast.Node, most int) int {
 }
 
 // isZero reports whether all factors of a sum are 0.
-func isZero(sum map[string]float64) bool {
-	for _, x := range sum {
+func isZero(s sum) bool {
+	for _, x := range s {
 		if x != 0 {
 			return false
 		}
@@ -245,71 +248,110 @@ func isZero(sum map[string]float64) bool {
 // maxTerms is how many terms a product of sums may have to be multiplied out.
 const maxTerms = 64
 
-// polynomial is n as a sum: the factor of each of its terms by the texts of what is multiplied
-// in it, in order and each after a NUL. That of the term "" is a number. What is no sum and
-// no product, and a product of more than maxTerms terms, is a term by itself.
-func polynomial(n ast.Node) map[string]float64 {
+// A sum is the factor of each of its terms by the texts of what is multiplied in it, in order
+// and each after a NUL. That of the term "" is a number.
+type sum = map[string]float64
+
+// one is the sum 1.
+var one = sum{"": 1}
+
+// fraction is one sum divided by another one, which is not 0.
+type fraction struct{ top, bottom sum }
+
+// asFraction is n as a fraction, which has the same value wherever n has one. What is no
+// number, sum, product or quotient, or would have too many terms, is a term by itself.
+func asFraction(n ast.Node) fraction {
 	switch n := n.(type) {
 	case *ast.FloatNode:
-		return map[string]float64{"": n.Value}
+		return fraction{sum{"": n.Value}, one}
 	case *ast.UnaryNode:
+		f := asFraction(n.Node)
 		if n.Operator == "-" {
-			return plus(nil, polynomial(n.Node), -1)
+			f.top = plus(nil, f.top, -1)
 		}
-		return polynomial(n.Node)
+		return f
 	case *ast.BinaryNode:
-		a, b := polynomial(n.Left), polynomial(n.Right)
-		y, number := onlyNumber(b)
-		switch {
-		case n.Operator == "+":
-			return plus(a, b, 1)
-		case n.Operator == "-":
-			return plus(a, b, -1)
-		case n.Operator == "*" && len(a)*len(b) <= maxTerms:
-			return times(a, b)
-		case n.Operator == "/" && number && y != 0:
-			return plus(nil, a, 1/y)
-		case n.Operator == "/" && isZero(a):
-			return nil
+		if f, ok := combine(n.Operator, asFraction(n.Left), asFraction(n.Right)); ok {
+			return f
 		}
 	}
-	return map[string]float64{"\x00" + n.String(): 1}
+	return fraction{sum{"\x00" + n.String(): 1}, one}
 }
 
-// times is a times b, multiplied out.
-func times(a, b map[string]float64) map[string]float64 {
-	product := make(map[string]float64, len(a)*len(b))
+// combine is a and b with an operator between them, if that has few enough terms, and b is
+// not 0 where it divides.
+func combine(operator string, a, b fraction) (f fraction, ok bool) {
+	switch operator {
+	case "+", "-":
+		sign := 1.0
+		if operator == "-" {
+			sign = -1
+		}
+		if maps.Equal(a.bottom, b.bottom) {
+			return fraction{plus(a.top, b.top, sign), a.bottom}, true
+		}
+		left, fits := times(a.top, b.bottom)
+		right, fit := times(b.top, a.bottom)
+		f.top = plus(left, right, sign)
+		f.bottom, ok = times(a.bottom, b.bottom)
+		return f, ok && fits && fit
+	case "/":
+		if isZero(b.top) {
+			return f, false
+		}
+		if y, only := onlyNumber(b.top); only { // so that no number comes to stand below
+			return combine("*", fraction{plus(nil, a.top, 1/y), a.bottom}, fraction{b.bottom, one})
+		}
+		return combine("*", a, fraction{b.bottom, b.top})
+	case "*":
+		top, fits := times(a.top, b.top)
+		bottom, fit := times(a.bottom, b.bottom)
+		return fraction{top, bottom}, fits && fit
+	}
+	return f, false
+}
+
+// times is a times b, multiplied out, if that has few enough terms.
+func times(a, b sum) (product sum, ok bool) {
+	if len(a)*len(b) > maxTerms {
+		return nil, false
+	}
+	product = make(sum, len(a)*len(b))
 	right := slices.Sorted(maps.Keys(b))
 	for _, s := range slices.Sorted(maps.Keys(a)) { // in order, as sums are rounded
 		for _, t := range right {
+			x := a[s] * b[t]
+			if x == 0 && a[s] != 0 && b[t] != 0 {
+				return nil, false // too small a number for a float
+			}
 			factors := strings.Split(s+t, "\x00")
 			slices.Sort(factors[1:])
-			product[strings.Join(factors, "\x00")] += a[s] * b[t]
+			product[strings.Join(factors, "\x00")] += x
 		}
 	}
-	return product
+	return product, true
 }
 
 // plus is a and x times b.
-func plus(a, b map[string]float64, x float64) map[string]float64 {
-	sum := maps.Clone(a)
-	if sum == nil {
-		sum = make(map[string]float64)
+func plus(a, b sum, x float64) sum {
+	total := maps.Clone(a)
+	if total == nil {
+		total = make(sum)
 	}
 	for term, factor := range b {
-		sum[term] += x * factor
+		total[term] += x * factor
 	}
-	return sum
+	return total
 }
 
 // onlyNumber is the value of a sum that has no names.
-func onlyNumber(sum map[string]float64) (x float64, only bool) {
-	for term, factor := range sum {
+func onlyNumber(s sum) (x float64, only bool) {
+	for term, factor := range s {
 		if term != "" && factor != 0 {
 			return 0, false
 		}
 	}
-	return sum[""], true
+	return s[""], true
 }
 
 // constant is the value of a number without names.
