@@ -195,9 +195,12 @@ func quoted(text string) (ActionKind, string, error) {
 		return "", "", errors.New(`the text of a warning stands in quotes: warn "TEXT"`)
 	}
 	text = strings.TrimSpace(text[1 : n-1])
+	wrong, control := format.Unkeepable(text), strings.IndexFunc(text, unicode.IsControl)
 	switch n := utf8.RuneCountInString(text); {
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return "", "", errors.New("the text of a warning is one line of text in UTF-8")
+	case wrong != "":
+		return "", "", errors.New("the text of a warning " + wrong)
+	case control >= 0:
+		return "", "", fmt.Errorf("the text of a warning is one line, without control characters: leave out %U, its character %d", []rune(text[control:])[0], utf8.RuneCountInString(text[:control])+1)
 	case n < 1 || n > MaxWarning:
 		return "", "", fmt.Errorf("the text of a warning has 1 to %d characters, not %d", MaxWarning, n)
 	}

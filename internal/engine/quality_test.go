@@ -33,7 +33,9 @@ func TestQualityRulesAreChecked(t *testing.T) {
 		{"answers > 1", `warn "look twice'`, true, `the text of a warning stands in quotes`},
 		{"answers > 1", `warn " "`, true, `1 to 500 characters, not 0`},
 		{"answers > 1", `warn "` + strings.Repeat("ä", 501) + `"`, true, `1 to 500 characters, not 501`},
-		{"answers > 1", "warn \"\xff\"", true, `one line of text in UTF-8`},
+		{"answers > 1", "warn \"\xff\"", true, `the text of a warning is not UTF-8 text: its byte 1 is 0xFF`},
+		{"answers > 1", "warn \"ä\x00\"", true, `the text of a warning has a NUL character (U+0000) as its character 2: leave it out`},
+		{"answers > 1", "warn \"ää\u0085b\"", true, `leave out U+0085, its character 3`},
 	} {
 		err := engine.CheckQuality([]engine.QualityRule{{When: tc.when, Do: tc.do}}, tc.checks)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {

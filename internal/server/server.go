@@ -259,7 +259,7 @@ func newHandler(s *app.App, cfg Config, e edges) (http.Handler, error) {
 	}
 	guarded := httpkit.OnlyHosts(hosts, []string{"/healthz", "/readyz"}, http.NewCrossOriginProtection().Handler(mux))
 	logged := httpkit.LogRequests(cfg.Log, slowRequest, time.Now, httpkit.Recover(cfg.Log, onPanic, httpkit.SecureHeaders(cfg.TrustProxy, guarded)))
-	return e.figures.Count(time.Now, e.streams.Pace(logged)), nil
+	return e.figures.Count(time.Now, e.streams.Pace(httpkit.WholeBodies(logged))), nil
 }
 
 // hostsOf returns the hosts by which a server may be asked for, that of its public URL

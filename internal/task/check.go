@@ -60,7 +60,7 @@ func (c *Compiled) Check(raw json.RawMessage) (canonical, key string, err error)
 		return string(append(AppendString([]byte(`{"label":`), label), '}')), label, nil
 	}
 	if !utf8.Valid(raw) {
-		return "", "", crowd.Fieldf("answer", "is not UTF-8 text")
+		return "", "", crowd.Fieldf("answer", "%s", format.Unkeepable(string(raw)))
 	}
 	if !json.Valid(raw) {
 		return "", "", crowd.Fieldf("answer", "is not JSON")
@@ -284,8 +284,8 @@ func (c *Compiled) Decided(text string) (key string, err error) {
 	if wrong := crowd.ErrorsOf(err); len(wrong) > 0 {
 		err = &crowd.Error{Code: wrong[0].Code, Field: "value", Message: "is no answer that a worker could give: " + wrong[0].Error()}
 	}
-	if err == nil && (!utf8.ValidString(key) || strings.ContainsRune(key, 0)) {
-		err = crowd.Fieldf("value", "is not text in UTF-8")
+	if wrong := format.Unkeepable(key); err == nil && wrong != "" {
+		err = crowd.Fieldf("value", "%s", wrong)
 	}
 	return key, err
 }

@@ -77,7 +77,7 @@ func TestCheckRefuses(t *testing.T) {
 	for _, tc := range []struct{ kind, raw, want string }{
 		{"one", ``, `answer: is not JSON`},
 		{"one", `{"label":`, `answer: is not JSON`},
-		{"one", `{"label":"c` + "\xff" + `"}`, `answer: is not UTF-8 text`},
+		{"one", `{"label":"c` + "\xff" + `"}`, `answer: is not UTF-8 text: its byte 12 is 0xFF, which no character has there`},
 		{"one", `"` + strings.Repeat("x", 65536) + `"`, `answer: has 65538 bytes, at most 64 KiB are allowed`},
 		{"one", `{}`, `label: is missing: it should be one of cat, dog`},
 		{"one", `null`, `label: is missing: it should be one of cat, dog`},

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 )
 
 // AssignmentNotAvailable is the assignmentId of a preview, as on MTurk.
@@ -182,8 +182,8 @@ func (c *checker) html(t Template) *page {
 		c.tooLarge("html", len(source), MaxHTMLBytes)
 		return nil
 	}
-	if !utf8.ValidString(source) || strings.ContainsRune(source, 0) {
-		c.badf("html", "is not UTF-8 text")
+	if wrong := format.Unkeepable(source); wrong != "" {
+		c.badf("html", "%s", wrong)
 		return nil
 	}
 	for _, name := range Columns(source) {

@@ -197,17 +197,17 @@ func TestValidate(t *testing.T) {
 		"html, half a tag":  {in: task.Template{Kind: task.HTML, HTML: `<input name=a><a href="x`}, want: []string{`html: is not complete: a tag, quote, script or style is not closed`}},
 		"html, no body":     {in: task.Template{Kind: task.HTML, HTML: `<html><head></head><input name=a></html>`}, want: []string{`html: is a whole document without <body> and without <form>: add one, or leave out the tags around the fragment`}},
 		"html, too large":   {in: task.Template{Kind: task.HTML, HTML: strings.Repeat(" ", 1<<20+1)}, want: []string{`html: has 1048577 bytes, at most 1 MiB are allowed`}},
-		"html, not UTF-8":   {in: task.Template{Kind: task.HTML, HTML: "<input name=a>\xff"}, want: []string{`html: is not UTF-8 text`}},
+		"html, not UTF-8":   {in: task.Template{Kind: task.HTML, HTML: "<input name=a>\xff"}, want: []string{`html: is not UTF-8 text: its byte 15 is 0xFF, which no character has there`}},
 		"title too long":    {in: task.Template{Kind: task.ShortText, Title: long}, want: []string{`title: has 300 characters, at most 200 are allowed`}},
 		"question too long": {in: task.Template{Kind: task.ShortText, Question: strings.Repeat("x", 65537)}, want: []string{`question: has 65537 bytes, at most 64 KiB are allowed`}},
 		"unit too long":     {in: task.Template{Kind: task.Number, Unit: strings.Repeat("x", 65537)}, want: []string{`unit: has 65537 bytes, at most 64 KiB are allowed`}},
-		"unit of a field":   {in: task.Template{Kind: task.Form, Fields: []task.Field{{Name: "n", Type: task.FieldNumber, Unit: "\xff"}}}, want: []string{`fields[0].unit: is not UTF-8 text`}},
+		"unit of a field":   {in: task.Template{Kind: task.Form, Fields: []task.Field{{Name: "n", Type: task.FieldNumber, Unit: "\xff"}}}, want: []string{`fields[0].unit: is not UTF-8 text: its byte 1 is 0xFF, which no character has there`}},
 		"labels of columns": {
 			in:   task.Template{Kind: task.CompareTwo, Show: []task.Show{{Column: "id", Label: "a\x00"}}, Left: &task.Show{Column: "id", Label: strings.Repeat("x", 65537)}, Right: &task.Show{Column: "text"}},
-			want: []string{`show[0].label: is not UTF-8 text`, `left.label: has 65537 bytes, at most 64 KiB are allowed`},
+			want: []string{`show[0].label: has a NUL character (U+0000) as its character 2: leave it out`, `left.label: has 65537 bytes, at most 64 KiB are allowed`},
 		},
 		"too much of everything": {in: task.Template{Kind: task.ChooseOne, Options: many(1000)}, want: []string{`template: has 278033 bytes, at most 256 KiB are allowed`}},
-		"question not UTF-8":     {in: task.Template{Kind: task.ShortText, Question: "\xff"}, want: []string{`question: is not UTF-8 text`}},
+		"question not UTF-8":     {in: task.Template{Kind: task.ShortText, Question: "\xff"}, want: []string{`question: is not UTF-8 text: its byte 1 is 0xFF, which no character has there`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -193,9 +193,10 @@ func (c *checker) plain(field, s string) {
 
 // words checks what every text has to keep to.
 func (c *checker) words(field, s string) {
+	wrong := format.Unkeepable(s)
 	switch {
-	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
-		c.badf(field, "is not UTF-8 text")
+	case wrong != "":
+		c.badf(field, "%s", wrong)
 	case len(s) > MaxTextBytes:
 		c.tooLarge(field, len(s), MaxTextBytes)
 	}
@@ -254,6 +255,7 @@ func (c *checker) options(field string, options []Option, least int) []text {
 	for i, o := range options {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		first, twice := seen[o.Value]
+		wrong := format.Unkeepable(o.Value)
 		switch {
 		case strings.TrimSpace(o.Value) == "":
 			c.badf(at, "is empty")
@@ -261,8 +263,8 @@ func (c *checker) options(field string, options []Option, least int) []text {
 			c.badf(at, "%q is an option already, %s[%d]", clip(o.Value), field, first)
 		case len(o.Value) > MaxNameBytes:
 			c.badf(at, "has %d bytes, at most %d are allowed: use a short value and a label", len(o.Value), MaxNameBytes)
-		case !utf8.ValidString(o.Value) || strings.ContainsRune(o.Value, 0):
-			c.badf(at, "is not UTF-8 text")
+		case wrong != "":
+			c.badf(at, "%s", wrong)
 		case o.Value != strings.TrimSpace(o.Value):
 			c.badf(at, "%q begins or ends with white space", clip(o.Value))
 		case strings.Contains(o.Value, "${"):

@@ -12,7 +12,7 @@ type PoolEvents struct {
 	Last      uint64      `json:"last" doc:"the number of the last of them; of none, of the last event before the stream began"`
 	Missed    uint64      `json:"missed,omitempty" doc:"how many before them, or up to last, are kept no more, since the server started"`
 	NoLabels  bool        `json:"no_labels,omitempty" doc:"what the labels are is left out, since who follows may not see results"`
-	Restarted bool        `json:"restarted,omitempty" doc:"the server has started anew since the last event that is known: how many came before that is not known"`
+	Restarted bool        `json:"restarted,omitempty" doc:"the server has started anew since the last event that is known: how many came before that is not known. Left out for after=0, which knows no event"`
 }
 
 // PoolEvent is one of the five events by which a job runs.

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,12 +24,12 @@ func validText(field, text string, most int, refused func(rune) bool) error {
 	if len(text) > most {
 		return crowd.Fieldf(field, "is longer than %d bytes", most)
 	}
-	if !utf8.ValidString(text) {
-		return crowd.Fieldf(field, "is not UTF-8")
+	if wrong := Unkeepable(text); wrong != "" {
+		return crowd.Fieldf(field, "%s", wrong)
 	}
 	if i := strings.IndexFunc(text, refused); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
-		return crowd.Fieldf(field, "has the character %U, which cannot be seen: leave it out", r)
+		return crowd.Fieldf(field, "has the character %U, which cannot be seen, as its character %d: leave it out", r, utf8.RuneCountInString(text[:i])+1)
 	}
 	if text != "" && !Visible(text) {
 		return crowd.Fieldf(field, "has nothing that can be seen")
@@ -47,4 +48,22 @@ func Visible(text string) bool {
 // characters, separators of lines, and embeddings, overrides and isolates of direction.
 func Disguises(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
+
+// Unkeepable says why a text cannot be kept in a database, with the first place where that is
+// so, as what may follow the name of its field; "": it can.
+func Unkeepable(text string) string {
+	place := 1 // of a character
+	for i, r := range text {
+		if r == utf8.RuneError {
+			if _, width := utf8.DecodeRuneInString(text[i:]); width == 1 {
+				return fmt.Sprintf("is not UTF-8 text: its byte %d is 0x%02X, which no character has there", i+1, text[i])
+			}
+		}
+		if r == 0 {
+			return fmt.Sprintf("has a NUL character (U+0000) as its character %d: leave it out", place)
+		}
+		place++
+	}
+	return ""
 }

@@ -5,12 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/label"
 )
 
 // follow follows the events of the pool, from where the headers Last-Event-ID say, if there are
@@ -90,10 +96,59 @@ func TestEventsOfAPool(t *testing.T) {
 		leave()
 	}
 	next, leave = w.follow("?after=0") // from the first that is kept
-	if e, _ := next(); e.Events[0].N != all[0].N {
+	if e, _ := next(); e.Events[0].N != all[0].N || e.Restarted || e.Missed != 0 {
 		t.Errorf("after 0: %+v, first of all %+v", e, all[0])
 	}
 	leave()
+}
+
+// TestKindsOfEventsAreDocumented: docs/api.md has a row for each kind of event, with its name and
+// the fields that it has apart from those of all.
+func TestKindsOfEventsAreDocumented(t *testing.T) {
+	t.Parallel()
+	_, page, _ := strings.Cut(string(must(os.ReadFile("../../../docs/api.md"))(t)), "\n### Events of a pool\n")
+	page, _, _ = strings.Cut(page, "\n#")
+	fields, consumers := map[int][]string{}, map[int]string{}
+	quoted := regexp.MustCompile("`([a-z_]+)`")
+	for _, row := range regexp.MustCompile("(?m)^\\| ([0-9]+) \\| `([a-z_]+)` \\| [^|]+ \\| `([a-z_]+\\(\\))`[^|]* \\| (.+) \\|$").FindAllStringSubmatch(page, -1) {
+		kind := must(strconv.Atoi(row[1]))(t)
+		if kind < 1 || kind > int(engine.RemoveTask) || engine.EventKind(kind).String() != row[2] || consumers[kind] != "" {
+			t.Fatalf("docs/api.md has %s", row[0])
+		}
+		consumers[kind] = row[3]
+		for _, f := range quoted.FindAllStringSubmatch(row[4], -1) {
+			fields[kind] = append(fields[kind], f[1])
+		}
+	}
+	w := newWorld(t)
+	next, leave := w.follow("")
+	t.Cleanup(leave)
+	def := definition()
+	def.Redundancy = ptr(label.Agree(2, 3))
+	def.Template = wire.Template(`{"kind": "short_text", "question": "Say ${thing}"}`)
+	b := must(w.ann.CreateBatch(w.ctx, def))(t)
+	must(w.ann.Upload(w.ctx, b.ID, strings.NewReader("thing\ncat\n"), "", false))(t)
+	must(w.ann.Launch(w.ctx, b.ID, false))(t)
+	for i, c := range append(w.workers, w.person(wire.NewUser{Name: "worker3", Pool: 1})) {
+		answer := must(json.Marshal(map[string]string{"label": strings.Repeat(strconv.Itoa(i%2), 300)}))(t)
+		must3(c.Submit(w.ctx, w.next(c).Assignment, answer, false, 0))(t)
+	}
+	for seen := map[int]bool{}; len(seen) < int(engine.RemoveTask); {
+		e, _ := next()
+		for _, x := range e.Events {
+			var has map[string]any
+			ok(t, json.Unmarshal(must(json.Marshal(x))(t), &has))
+			for _, name := range []string{"n", "event", "name", "at", "consumer"} {
+				if delete(has, name); !strings.Contains(page, "`"+name+"`") {
+					t.Errorf("docs/api.md has no field %s", name)
+				}
+			}
+			seen[x.Event] = true
+			if got := slices.Sorted(maps.Keys(has)); !slices.Equal(got, slices.Sorted(slices.Values(fields[x.Event]))) || x.Consumer != "" && x.Consumer != consumers[x.Event] {
+				t.Errorf("event %d, %s, consumed by %s, has %q; docs/api.md has %q, by %s", x.Event, x.Name, x.Consumer, got, fields[x.Event], consumers[x.Event])
+			}
+		}
+	}
 }
 
 // TestMissedEventsAreToldAtOnce: who comes with a number after which nothing is kept need not

@@ -117,6 +117,9 @@ func init() {
 			if errors.As(errs[0], &p) {
 				return p
 			}
+			if known := (*crowd.Error)(nil); status == http.StatusInternalServerError && errors.As(errs[0], &known) { // from what reads the body
+				return problemOf(known)
+			}
 		}
 		p := &wire.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: codeOf(status), Detail: message}
 		for _, err := range errs {

@@ -3,6 +3,8 @@ package app_test
 import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
+	"strings"
+	"testing"
 )
 
 // report has a worker report the task that they hold or get.
@@ -31,4 +33,31 @@ func tryReports(s *scene, p *access.Principal) error {
 
 func tryReply(s *scene, p *access.Principal) error {
 	return s.Work.Reply(s.ctx, p, s.reported(), "it is there now")
+}
+
+// A NUL is text in UTF-8: what is wrong with a report, a reply, a note or a label is told with
+// its place.
+func TestTextsThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	s := scene{world: w}
+	w.launch(3)
+	reported := s.reported()
+	over := w.over()
+	held := w.next(w.workers[0]).Assignment
+	for text, want := range map[string]string{
+		"nö\x00picture": "has a NUL character (U+0000) as its character 3: leave it out",
+		"nö\xffpicture": "is not UTF-8 text: its byte 4 is 0xFF, which no character has there",
+	} {
+		_, note := w.Results.Correct(w.ctx, w.admin, over, "no", text)
+		for what, err := range map[string]error{
+			"text":  w.Work.Reply(w.ctx, w.admin, reported, text),
+			"note":  note,
+			"text ": second(w.Work.Report(w.ctx, w.workers[0], held, text, false, 0)),
+		} {
+			if err == nil || err.Error() != strings.TrimSpace(what)+": "+want {
+				t.Errorf("%s %q: %v, want %s", what, text, err, want)
+			}
+		}
+	}
 }

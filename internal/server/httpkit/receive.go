@@ -23,6 +23,32 @@ const (
 // errNotSent is what the sender of a body is told who has kept the server waiting.
 var errNotSent = crowd.Errorf(crowd.Invalid, "the upload was cut off: nothing came for %s, or too slowly", sentWait)
 
+// errBrokenOff is the error of a body whose client went away before it was sent whole.
+var errBrokenOff = crowd.Errorf(crowd.Invalid, "the request broke off: not all of its body has come")
+
+// WholeBodies has a body that breaks off end with an error of the client's.
+func WholeBodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			r.Body = &wholeBody{r.Body}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// wholeBody is a body of WholeBodies.
+type wholeBody struct{ io.ReadCloser }
+
+// Read implements io.Reader. What else goes wrong with reading from a connection than that it
+// takes too long, or has been read to its end, is that the client has gone.
+func (b *wholeBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, http.ErrBodyReadAfterClose) { //nolint:errorlint // io.EOF is never wrapped
+		err = errBrokenOff
+	}
+	return n, err
+}
+
 // Receiving says that the body of a request takes its time on purpose: it may take as
 // long as it keeps the pace. The answer then streams.
 func Receiving(w http.ResponseWriter, r *http.Request) {

@@ -24,6 +24,16 @@ func TestTextsThatOthersAreShown(t *testing.T) {
 			t.Errorf("%q as a line: %v; as a text: %v; want it to be %s", text, line, several, want)
 		}
 	}
+	for text, want := range map[string]string{
+		"ä\x00":       "x: has a NUL character (U+0000) as its character 2: leave it out",
+		"ä\xff":       "x: is not UTF-8 text: its byte 3 is 0xFF, which no character has there",
+		"\xe4\xb8":    "x: is not UTF-8 text: its byte 1 is 0xE4, which no character has there",
+		"\ufffd\x07b": "x: has the character U+0007, which cannot be seen, as its character 2: leave it out",
+	} {
+		if err := format.ValidLine("x", text, 20); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
 	for name, good := range map[string]bool{"Acme": true, "Müller & Co": false, "Müller Co": true, "李": true, "\u3164": false, "\u115f\u1160": false, "": false, " a": false} {
 		if err := input.ValidName("name", name); (err == nil) != good {
 			t.Errorf("the name %q: %v", name, err)

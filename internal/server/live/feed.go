@@ -104,8 +104,10 @@ type Followed struct {
 }
 
 // after returns the first events that are kept with numbers above n, up to FeedPart of them
-// and all read from the store at one time.
+// and all read from the store at one time. With n = 0 no event is known, so that no restart
+// came after one.
 func (f *feed) after(n uint64) (x Followed) {
+	known := n > 0
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if k := len(f.last); k > 0 && n > f.last[k-1].N {
@@ -123,7 +125,7 @@ func (f *feed) after(n uint64) (x Followed) {
 	}
 	x.List, x.Last, x.More = slices.Clone(f.last[i:end]), f.last[end-1].N, end < len(f.last)
 	start := f.starts[next-1]
-	x.Restarted = n < start
+	x.Restarted = known && n < start
 	x.Missed = first - max(n, start) - 1
 	return x
 }
@@ -156,7 +158,8 @@ func (p *Pool) Relabel(labels map[crowd.TaskID]string) { p.feed.relabel(labels) 
 
 // Follow lets a caller follow the pool's events: more has a signal when there are some,
 // and closes when the pool does; after returns the first of those that are kept with numbers
-// above n. If there are none, and n is not the last number, it tells what was missed.
+// above n. If there are none, and n is not the last number, it tells what was missed. Whoever
+// knows no event, and asks with 0, is told of no restart before those that are kept.
 // One goroutine at a time may call it.
 // Numbers rise by one from event to event, and by more where the pool has gone on from
 // the store: it counts on from that time, in µs since 1970. They are kept while somebody
@@ -178,10 +181,11 @@ func (p *Pool) Follow(ctx context.Context) (newest uint64, more <-chan struct{},
 		case n == last:
 			x.Last = last
 		default: // from there to last nothing is kept
+			known := n > 0
 			if n > last { // it is from before a restart since which the clock was put back
 				n = 0
 			}
-			x.Last, x.Restarted, x.Missed = last, n < start, last-max(n, start)
+			x.Last, x.Restarted, x.Missed = last, known && n < start, last-max(n, start)
 		}
 		return x
 	}

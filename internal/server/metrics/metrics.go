@@ -82,6 +82,10 @@ func (m *Metrics) Guarded() http.Handler {
 // whoever sends a request may call its method anything.
 var methods = map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true}
 
+// clientGone is the status by which a request is counted that was given up as its client went
+// away. Nobody gets it as an answer.
+const clientGone = 499
+
 // Count counts the requests to a handler. now is the clock.
 func (m *Metrics) Count(now func() time.Time, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +95,11 @@ func (m *Metrics) Count(now func() time.Time, next http.Handler) http.Handler {
 			if !methods[method] {
 				method = "other"
 			}
-			m.requests.WithLabelValues(method, strconv.Itoa(max(seen.code, http.StatusOK))).Observe(now().Sub(start).Seconds())
+			code := max(seen.code, http.StatusOK)
+			if code == http.StatusServiceUnavailable && r.Context().Err() != nil {
+				code = clientGone
+			}
+			m.requests.WithLabelValues(method, strconv.Itoa(code)).Observe(now().Sub(start).Seconds())
 		}()
 		next.ServeHTTP(seen, r)
 	})

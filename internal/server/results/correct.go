@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
@@ -42,9 +43,10 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 		return c, err
 	}
 	c.Note = strings.TrimSpace(c.Note)
+	wrong := format.Unkeepable(c.Note)
 	switch n := utf8.RuneCountInString(c.Note); {
-	case !utf8.ValidString(c.Note) || strings.ContainsRune(c.Note, 0):
-		return c, crowd.Fieldf("note", "is not text in UTF-8")
+	case wrong != "":
+		return c, crowd.Fieldf("note", "%s", wrong)
 	case n > MaxNote:
 		return c, crowd.Fieldf("note", "has %d characters; at most %d are taken", n, MaxNote)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
@@ -26,11 +27,12 @@ type Report struct {
 // checkText checks the text of a report or a reply.
 func checkText(text string) (string, error) {
 	text = strings.TrimSpace(text)
+	wrong := format.Unkeepable(text)
 	switch n := utf8.RuneCountInString(text); {
 	case text == "":
 		return "", crowd.Fieldf("text", "is missing")
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return "", crowd.Fieldf("text", "is not text in UTF-8")
+	case wrong != "":
+		return "", crowd.Fieldf("text", "%s", wrong)
 	case n > MaxReport:
 		return "", crowd.Fieldf("text", "has %d characters; at most %d are taken", n, MaxReport)
 	}

@@ -138,7 +138,7 @@ func single(query string) ([]token, error) {
 	case !utf8.ValidString(query):
 		return nil, errorAt(query, len(query)-len(afterValid(query)), "the query is not valid UTF-8")
 	case strings.IndexByte(query, 0) >= 0:
-		return nil, errorAt(query, strings.IndexByte(query, 0), "the query holds a zero byte")
+		return nil, errorAt(query, strings.IndexByte(query, 0), "the query has a NUL character (U+0000) here: leave it out")
 	}
 	toks := tokens(query)
 	var opened []token

@@ -132,7 +132,7 @@ func TestErrorsHaveTheirPlace(t *testing.T) {
 		{"select 1 as x" + strings.Repeat(" union select 1", 60), 1, 1, "compound"},
 		{"select '" + strings.Repeat("x", sqlstep.MaxQuery) + "' as x", 1, 1, "at most"},
 		{"select \xff as x", 1, 8, "UTF-8"},
-		{"select \x00 as x", 1, 8, "zero byte"},
+		{"select \x00 as x", 1, 8, "NUL character (U+0000) here: leave it out"},
 		{"select id # from books", 1, 11, "#"},
 		{"select id from \"rows of the step\"", 1, 16, "no input"},
 	} {

@@ -166,7 +166,7 @@ func Text(least, most int) *Type {
 		case n > most:
 			return "", fmt.Errorf("this text has %d characters, at most %d are possible", n, most)
 		case strings.ContainsRune(text, 0):
-			return "", errors.New("this text has a zero byte")
+			return "", fmt.Errorf("this text has a NUL character (U+0000) as its character %d: leave it out", utf8.RuneCountInString(text[:strings.IndexByte(text, 0)])+1)
 		}
 		return text, nil
 	}, append(schema, "maxLength", most)...)
