@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -38,14 +40,14 @@ type BatchCreate struct {
 	Show         []string `group:"show" placeholder:"COLUMN[:AS]" help:"A column to show, as text, image, link or audio; default: all."`
 
 	Redundancy    redundancy    `group:"terms" default:"1" placeholder:"N" help:"Answers a task: 3; 2of3: until two are equal, at most three; or 99%of10: until 99 % sure, at most ten."`
-	Budget        amount        `group:"terms" placeholder:"AMOUNT" help:"The most that it may cost; default: what all answers cost."`
+	Budget        *amount       `group:"terms" placeholder:"AMOUNT" help:"The most that it may cost; default: what all answers cost."`
 	Priority      float64       `group:"terms" default:"1" help:"Its weight against other batches, above 0 and at most the highest priority of its tenant, which throng tenant list shows."`
 	Deadline      moment        `group:"terms" placeholder:"TIME" help:"When it should be done: RFC 3339, or +2h."`
 	EndsAt        moment        `group:"terms" placeholder:"TIME" help:"When to end it with what there is."`
 	Production    bool          `group:"terms" help:"Let deadline-aware policies push it towards its finish."`
-	Lease         span          `group:"terms" placeholder:"DURATION" help:"How long a worker may hold a task; default 30m."`
+	Lease         *span         `group:"terms" placeholder:"DURATION" help:"How long a worker may hold a task; default 30m."`
 	Grace         span          `group:"terms" placeholder:"DURATION" help:"How long workers may take an answer back before it counts, from 1s to 24h; default: it counts at once."`
-	TaskTime      span          `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
+	TaskTime      *span         `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
 	Qualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"What a worker must hold; may be given often."`
 
 	PerWorker int     `group:"terms" placeholder:"N" help:"The most answers of one person; default: any number."`
@@ -129,9 +131,9 @@ func smallCrowd(id crowd.BatchID, err error) error {
 
 func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBatch, err error) {
 	d = wire.NewBatch{BatchTerms: wire.BatchTerms{
-		Name: x.Name, Template: wire.Template(shown), Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.Money,
+		Name: x.Name, Template: wire.Template(shown), Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.orNone(),
 		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
-		LeaseSeconds: int64(x.Lease.Seconds()), TaskTimeSeconds: x.TaskTime.Seconds(), Training: x.Training, PerWorker: x.PerWorker,
+		LeaseSeconds: int64(x.Lease.orNone().Seconds()), TaskTimeSeconds: x.TaskTime.orNone().Seconds(), Training: x.Training, PerWorker: x.PerWorker,
 		GraceSeconds: int64(x.Grace.Seconds()),
 	}}
 	if x.Enough != nil {
@@ -152,6 +154,9 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 	}
 	if x.Priority == 0 { // the API takes 0 for "not said"
 		return d, wrong("priority", "0 is not a priority (it must be above 0)")
+	}
+	if err := cmp.Or(x.Budget.check(), x.Lease.check("lease", time.Second), x.TaskTime.check("task-time", time.Microsecond)); err != nil {
+		return d, err
 	}
 	for _, q := range x.Qualification {
 		d.Qualifications = append(d.Qualifications, q.Qualification)

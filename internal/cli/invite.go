@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
@@ -31,7 +32,7 @@ type WorkerInvite struct {
 	File    string   `placeholder:"FILE" help:"Or: a file of addresses, one a line; - for standard input."`
 	Pool    string   `default:"main" help:"The pool to work in."`
 	Test    string   `placeholder:"NAME" help:"The test that they have to pass first."`
-	Expires span     `placeholder:"DURATION" help:"How long the links work, such as 7d; default 14d, at most 30d."`
+	Expires *span    `placeholder:"DURATION" help:"How long the links work, such as 7d; default 14d, at most 30d."`
 	Note    string   `help:"A note to them."`
 	Tenant  string   `help:"For which tenant; not needed by a requester of one."`
 	Remote
@@ -59,7 +60,10 @@ func (x *WorkerInvite) Run(c *Context, r *remote) error {
 		}
 		test = t.ID
 	}
-	made, err := r.Invite(c.Ctx, wire.NewInvitations{Pool: pool, Addresses: addresses, Tenant: tenant, Test: test, Note: x.Note, LifeSeconds: int64(x.Expires.Seconds())})
+	if err := x.Expires.check("expires", time.Hour); err != nil {
+		return err
+	}
+	made, err := r.Invite(c.Ctx, wire.NewInvitations{Pool: pool, Addresses: addresses, Tenant: tenant, Test: test, Note: x.Note, LifeSeconds: int64(x.Expires.orNone().Seconds())})
 	if err != nil {
 		for _, e := range entries(err) { // by its line, not its place
 			switch {

@@ -43,7 +43,7 @@ type TestCreate struct {
 	Delimiter table.Delimiter `placeholder:"SIGN" help:"What stands between the cells of CSV: \",\", \";\", \"|\" or tab; default: found out."`
 	Template  string          `required:"" placeholder:"FILE" help:"How a question is shown and answered, as JSON, as for a batch; not of kind html."`
 	PassMark  int             `default:"80" help:"The score from which on it is passed, 1 to 100."`
-	Draw      int             `placeholder:"N" help:"How many questions, drawn again each time, make a try; default: all."`
+	Draw      *int            `placeholder:"N" help:"How many questions, drawn again each time, make a try; default: all."`
 	Tries     int             `default:"1" help:"How often somebody may try, 1 to 100."`
 	Wait      span            `placeholder:"DURATION" help:"Between the end of a try and the next."`
 	TimeLimit span            `placeholder:"DURATION" help:"For a try, such as 20m; default: none."`
@@ -79,9 +79,19 @@ func (x *TestCreate) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
+	draw := 0
+	if x.Draw != nil {
+		draw = *x.Draw
+	}
+	switch {
+	case x.Draw != nil && draw < 1:
+		return wrong("draw", "%d is not a number of questions (1 or more): leave it out for all", draw)
+	case x.Tries == 0: // the API takes it for none given
+		return wrong("tries", "0 is not a number of tries (1 to 100)")
+	}
 	out, err := r.CreateTest(c.Ctx, wire.NewTest{
 		Name: x.Name, Tenant: tenant, Template: wire.Template(form), Questions: string(text), Format: string(table.FormatOf(x.Questions)), Delimiter: x.Delimiter.String(),
-		PassMark: x.PassMark, Draw: x.Draw, Tries: x.Tries, Grants: x.Grants,
+		PassMark: x.PassMark, Draw: draw, Tries: x.Tries, Grants: x.Grants,
 		WaitSeconds: int64(x.Wait.Seconds()), TimeLimitSeconds: int64(x.TimeLimit.Seconds()), Open: x.Open,
 	})
 	if err != nil {

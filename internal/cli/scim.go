@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -38,7 +39,7 @@ type aProvider struct {
 type ScimToken struct {
 	aProvider
 	Name    string   `placeholder:"TEXT" help:"What it is for; default: the provider's name."`
-	Life    span     `placeholder:"DURATION" xor:"life" help:"How long it is good, such as 30d; default: a year."`
+	Life    *span    `placeholder:"DURATION" xor:"life" help:"How long it is good, such as 30d; default: a year."`
 	Forever bool     `xor:"life" help:"It has no end."`
 	From    []string `placeholder:"NETWORK" help:"It is good only from this address or network, such as 10.0.0.0/8, and those of others given; may be given often."`
 	Remote
@@ -46,7 +47,10 @@ type ScimToken struct {
 
 // Run makes the token.
 func (s *ScimToken) Run(c *Context, r *remote) error {
-	made, err := r.CreateProviderToken(c.Ctx, s.Provider, wire.NewProviderToken{Name: s.Name, LifeSeconds: int64(s.Life.Seconds()), Forever: s.Forever, Networks: s.From})
+	if err := s.Life.check("life", time.Second); err != nil {
+		return err
+	}
+	made, err := r.CreateProviderToken(c.Ctx, s.Provider, wire.NewProviderToken{Name: s.Name, LifeSeconds: int64(s.Life.orNone().Seconds()), Forever: s.Forever, Networks: s.From})
 	made.URL = cmp.Or(made.URL, r.URL+"/scim/v2")
 	return r.tell(made, err, "%s\nthe provider sends it to %s; it is good until %s\n", made.Secret, made.URL, cmp.Or(cell(made.ExpiresAt), "it is taken away"))
 }

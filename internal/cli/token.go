@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/pages"
@@ -23,7 +24,7 @@ type TokenCreate struct {
 	Tenant  string   `help:"Limit it to one tenant."`
 	Role    []string `placeholder:"ROLE" help:"Limit it to these roles, such as requester or worker."`
 	Scope   []string `placeholder:"PERMISSION" help:"Limit it to these permissions, such as batches.read; separated by commas, or given often."`
-	Life    span     `placeholder:"DURATION" xor:"life" help:"How long it is good, such as 30d or 12h; default: 90 days."`
+	Life    *span    `placeholder:"DURATION" xor:"life" help:"How long it is good, such as 30d or 12h; default: 90 days."`
 	Forever bool     `xor:"life" help:"It has no end."`
 	From    []string `placeholder:"NETWORK" help:"It is good only from this address or network, such as 10.0.0.0/8, and those of others given; may be given often."`
 	For     string   `placeholder:"NAME" help:"Make it for somebody else; for admins."`
@@ -36,7 +37,10 @@ func (t *TokenCreate) Run(c *Context, r *remote) error {
 	if err != nil {
 		return err
 	}
-	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, Scopes: t.Scope, LifeSeconds: int64(t.Life.Seconds()), Forever: t.Forever, Networks: t.From}
+	if err := t.Life.check("life", time.Second); err != nil {
+		return err
+	}
+	n := wire.NewToken{Name: t.Name, Tenant: tenant, Roles: t.Role, Scopes: t.Scope, LifeSeconds: int64(t.Life.orNone().Seconds()), Forever: t.Forever, Networks: t.From}
 	if t.For != "" {
 		if n.For, err = r.person(t.For); err != nil {
 			return err

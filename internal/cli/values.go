@@ -126,6 +126,22 @@ func (d span) text() string {
 	return d.String()
 }
 
+// check refuses a time that is given and shorter than least: the API takes 0 for none.
+func (d *span) check(name string, least time.Duration) error {
+	if d == nil || d.Duration >= least {
+		return nil
+	}
+	return wrong(name, "%s is too short: give %s at least, or leave it out for the default", d.Duration, least)
+}
+
+// orNone is a time that is given, or 0.
+func (d *span) orNone() time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
+}
+
 // redundancy is how many answers a task gets: 3, 2of3, or 99%of10.
 type redundancy struct{ rule label.Rule }
 

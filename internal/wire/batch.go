@@ -35,12 +35,12 @@ type BatchTerms struct {
 	Template        Template        `json:"template"`
 	Redundancy      *label.Rule     `json:"redundancy,omitempty"`
 	RewardMicros    crowd.Money     `json:"reward_micros" doc:"for each counted answer, in millionths of the currency" example:"50000"`
-	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" doc:"reserved at launch; default: the most that the batch can cost; left out of a step's batch that spends its run's"`
-	Priority        float64         `json:"priority,omitempty" doc:"P_b > 0; default 1, as 0 in a new batch"`
+	BudgetMicros    crowd.Money     `json:"budget_micros,omitempty" minimum:"1" doc:"reserved at launch; default: the most that the batch can cost; left out of a step's batch that spends its run's"`
+	Priority        float64         `json:"priority,omitempty" minimum:"0.000001" maximum:"1000000" doc:"P_b; default 1"`
 	Deadline        time.Time       `json:"deadline,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come"`
 	Production      bool            `json:"production,omitempty" doc:"deadline-aware policies push it towards the finish"`
-	LeaseSeconds    int64           `json:"lease_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"how long a worker may hold a task; default 1800"`
-	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
+	LeaseSeconds    int64           `json:"lease_seconds,omitempty" minimum:"1" maximum:"2678400" doc:"how long a worker may hold a task; default 1800"`
+	TaskTimeSeconds float64         `json:"task_time_seconds,omitempty" exclusiveMinimum:"0" maximum:"2678400" doc:"your estimate for one answer; default 30"`
 	EndsAt          time.Time       `json:"ends_at,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come" doc:"ended then with what there is"`
 	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
 	GraceSeconds    int64           `json:"grace_seconds,omitempty" minimum:"0" maximum:"86400" doc:"how long a worker may take an answer back, after which it counts; default 0: it counts at once"`

@@ -122,7 +122,7 @@ type NewToken struct {
 	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"limits it to one tenant"`
 	Roles       []string       `json:"roles,omitempty" doc:"limits it to some roles"`
 	Scopes      []string       `json:"scopes,omitempty" example:"[\"batches.read\"]" doc:"limits it to some permissions of its owner, as these are at each request"`
-	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"how long it is good; 0: 90 days"`
+	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"1" maximum:"3153600000" doc:"how long it is good; default: 90 days"`
 	Forever     bool           `json:"forever,omitempty" doc:"it has no end"`
 	Networks    []string       `json:"networks,omitempty" example:"[\"10.0.0.0/8\"]" doc:"limits it to senders with these addresses: an address or a network in CIDR form"`
 	For         crowd.WorkerID `json:"for,omitempty" doc:"admins may make tokens for others"`
@@ -299,7 +299,7 @@ type NewInvitations struct {
 	Tenant      crowd.TenantID `json:"tenant,omitempty" doc:"for which they are invited; requesters of one tenant may leave it out, admins always"`
 	Test        int64          `json:"test,omitempty" doc:"the id of a test that they have to pass first"`
 	Note        string         `json:"note,omitempty" doc:"to the invited"`
-	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"how long the links work; default: 14 days"`
+	LifeSeconds int64          `json:"life_seconds,omitempty" minimum:"1" maximum:"3153600000" doc:"how long the links work; default: 14 days"`
 }
 
 // Invited reports what became of a list of addresses.

@@ -27,7 +27,7 @@ type ProviderToken struct {
 // NewProviderToken asks for a token of a provider.
 type NewProviderToken struct {
 	Name        string   `json:"name,omitempty" doc:"what it is for"`
-	LifeSeconds int64    `json:"life_seconds,omitempty" minimum:"0" maximum:"3153600000" doc:"how long it is good; 0: a year"`
+	LifeSeconds int64    `json:"life_seconds,omitempty" minimum:"1" maximum:"3153600000" doc:"how long it is good; default: a year"`
 	Forever     bool     `json:"forever,omitempty" doc:"it has no end"`
 	Networks    []string `json:"networks,omitempty" doc:"limits it to senders with these addresses: an address or a network in CIDR form"`
 }

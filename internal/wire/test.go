@@ -39,9 +39,9 @@ type NewTest struct {
 	Questions        string         `json:"questions" doc:"a file as for a batch, as text, with the right answers in the column _gold"`
 	Format           string         `json:"format,omitempty" enum:"csv,tsv,jsonl" doc:"of the file; default: from the content"`
 	Delimiter        string         `json:"delimiter,omitempty" doc:"what stands between the cells of the file: , ; | or tab; default: found out"`
-	Draw             int            `json:"draw,omitempty" minimum:"0" maximum:"100" doc:"how many questions make a try; default: all"`
+	Draw             int            `json:"draw,omitempty" minimum:"1" maximum:"100" doc:"how many questions make a try; default: all"`
 	PassMark         int            `json:"pass_mark" doc:"the score from which on it is passed, 1 to 100"`
-	Tries            int            `json:"tries,omitempty" doc:"at most; default: 1"`
+	Tries            int            `json:"tries,omitempty" minimum:"1" maximum:"100" doc:"at most; default: 1"`
 	WaitSeconds      int64          `json:"wait_seconds,omitempty" minimum:"0" maximum:"31536000" doc:"between the end of a try and the next"`
 	TimeLimitSeconds int64          `json:"time_limit_seconds,omitempty" minimum:"0" maximum:"86400" doc:"of a try; default: none"`
 	Grants           string         `json:"grants,omitempty" doc:"the qualification, of the test's owner: north/birds, if the test is of the tenant north, or birds; default: the test's name"`

@@ -74,7 +74,7 @@ func (s *Accounts) endAccess(ctx context.Context, p *access.Principal, e store.E
 	if err := s.store.EndAccess(ctx, e); err != nil {
 		return err
 	}
-	return s.leave(ctx, p)
+	return s.leave(ctx, p, false)
 }
 
 // Sessions lists where p is signed in, the latest first. Who came with a limited token
@@ -104,7 +104,7 @@ func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64
 	if err := s.store.DeleteToken(ctx, p.User.ID, id); err != nil {
 		return err
 	}
-	return s.leave(ctx, p)
+	return s.leave(ctx, p, false)
 }
 
 // EndSessions signs p out everywhere, here too. Tokens for programs stay.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -196,20 +197,26 @@ func expired(t store.Token, now time.Time) bool {
 }
 
 // SignOut ends the session or token of p. If they wait for a task, they leave the
-// queue at once; what they hold stays theirs until its lease runs out.
+// queue at once; what they hold stays theirs until its lease runs out. Who was signed in
+// nowhere else has gone, and keeps no place inside the gate of a pool.
 func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 	defer s.sessions.clear()
 	ctx, _ = s.acting(ctx, p, access.AccountsSignOut, p.User.ID)
 	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
 		return err
 	}
-	return s.leave(ctx, p)
+	others, err := s.store.ListTokens(ctx, p.User.ID)
+	if err != nil {
+		return err
+	}
+	now := s.clock.Time()
+	return s.leave(ctx, p, !slices.ContainsFunc(others, func(t store.Token) bool { return t.Kind == store.SessionToken && !expired(t, now) }))
 }
 
 // leave has p, whose session or token has been taken away, leave the queue for
 // tasks. Requests that wait with another token of theirs end too; their senders ask
-// again.
-func (s *Accounts) leave(ctx context.Context, p *access.Principal) error {
+// again. gone: nobody is there who could.
+func (s *Accounts) leave(ctx context.Context, p *access.Principal, gone bool) error {
 	s.sessions.clear()                 // before, so that they do not join the queue again
 	if p.May(access.WorkNext) != nil { // they wait for none
 		return nil
@@ -218,5 +225,5 @@ func (s *Accounts) leave(ctx context.Context, p *access.Principal) error {
 	if err != nil {
 		return nil //nolint:nilerr // a pool that is not there has no queue
 	}
-	return pool.LeaveQueue(ctx, p.User.ID)
+	return pool.LeaveQueue(ctx, p.User.ID, gone)
 }

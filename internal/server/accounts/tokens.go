@@ -266,7 +266,7 @@ func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crow
 	if err := s.store.DeleteToken(ctx, of, id); err != nil {
 		return err
 	}
-	return s.leave(ctx, &access.Principal{User: u, Token: tokens[i]})
+	return s.leave(ctx, &access.Principal{User: u, Token: tokens[i]}, false)
 }
 
 // issue keeps a new token and returns its secret, which is shown this once.

@@ -111,7 +111,6 @@ func TestWhatIsMissedIsToldOnce(t *testing.T) {
 		}
 		f.Stop()
 	}
-	come("from the first, of none", 0, 0, false)
 	do()
 	come("from the first that is kept", 0, 4, false)
 	come("from before the start", 1, 4, true)

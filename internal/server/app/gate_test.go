@@ -317,3 +317,42 @@ func TestWhoeverAClosedGateWaitsForIsLetIn(t *testing.T) {
 		t.Errorf("after a step %d are on duty", v.OnDuty)
 	}
 }
+
+// TestWhoSignsOutLeavesTheirPlace: inside a full gate a place is free as soon as somebody signs out
+// everywhere, or, if they hold a task, when its lease runs out.
+func TestWhoSignsOutLeavesTheirPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	w.clock.halt()
+	w.gated(0, 1)
+	first, second, third := w.workers[0], w.workers[1], w.workers[2]
+	asks := func(p *access.Principal) *work.HeldTask {
+		t.Helper()
+		return must(w.Work.Next(w.ctx, p, 0))(t)
+	}
+	there := w.withPassword(first)
+	here := w.signIn(there.User.Name)
+	if asks(first) != nil || asks(second) != nil || w.whyNothing(second) != crowd.PoolFull {
+		t.Fatal("the second one is inside")
+	}
+	ok(t, w.Accounts.SignOut(w.ctx, here))
+	if v := w.duty(second); v.Gate.Outside != 1 {
+		t.Errorf("signed in elsewhere, the first one has lost the place: %+v", v.Gate)
+	}
+	ok(t, w.Accounts.SignOut(w.ctx, there))
+	if v := w.duty(second); v.Gate.Outside != 0 || v.Gate.Inside != 1 {
+		t.Errorf("signed out, the first one keeps the place: %+v", v.Gate)
+	}
+	w.launch(3)
+	if asks(second) == nil || asks(third) != nil {
+		t.Fatal("the third one is inside")
+	}
+	ok(t, w.Accounts.SignOut(w.ctx, w.withPassword(second)))
+	if v := w.duty(third); v.Gate.Outside != 1 {
+		t.Errorf("who holds a task has lost the place: %+v", v.Gate)
+	}
+	w.clock.advance(engine.DefaultLease + time.Second)
+	if asks(third) == nil {
+		t.Error("the lease has run out, and the third one is still outside")
+	}
+}

@@ -378,7 +378,7 @@ func TestWaiting(t *testing.T) {
 		if r := <-first; !r.found || r.hand.Worker != w.workers[0] || r.took != 0 {
 			t.Errorf("the first was served: %+v", r)
 		}
-		ok(t, w.pool.LeaveQueue(w.ctx, w.workers[1]))
+		ok(t, w.pool.LeaveQueue(w.ctx, w.workers[1], false))
 		if r := <-second; r.found || r.took != 0 {
 			t.Errorf("the second left: %+v", r)
 		}

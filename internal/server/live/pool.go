@@ -212,10 +212,16 @@ func (p *Pool) Waiting(ctx context.Context) ([]crowd.WorkerID, error) {
 }
 
 // LeaveQueue takes a worker out of the queue for tasks, whichever request is
-// waiting. A pool that is out of order has an empty queue.
-func (p *Pool) LeaveQueue(ctx context.Context, id crowd.WorkerID) error {
+// waiting. Who is gone, and not only waits no more, has no place inside a gate: they go off
+// duty, as soon as they hold nothing. A pool that is out of order has an empty queue.
+func (p *Pool) LeaveQueue(ctx context.Context, id crowd.WorkerID, gone bool) error {
 	return unlessDown(p.send(context.WithoutCancel(ctx), &op{
-		do: func(e *engine.Engine, now time.Time) { e.Leave(now, id) },
+		do: func(e *engine.Engine, now time.Time) {
+			e.Leave(now, id)
+			if gone && e.Gate().On {
+				_, _ = e.EndDuty(now, id, engine.Left) // who works in no pool has no place either
+			}
+		},
 		inspect: func(waiters map[crowd.WorkerID]*waiter) {
 			if w := waiters[id]; w != nil {
 				delete(waiters, id)

@@ -71,6 +71,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	b.tick("training", &n.Training)
 	b.span("lease", &n.Lease, time.Minute)
 	b.span("task_time", &n.TaskTime, time.Second)
+	b.notZero("budget", "priority", "lease", "task_time")
 	b.redundancy(&n.Redundancy)
 	b.spanIfAny("grace", &n.Grace, time.Second)
 	b.limit("per_worker", &n.PerWorker)

@@ -110,6 +110,15 @@ func (b binding) amount(name string, v *crowd.Money) {
 	bound(b, name, v, b.money, crowd.Money.String)
 }
 
+// notZero refuses a 0 in fields of which nothing stands for a default: 0 would be taken for it.
+func (b binding) notZero(names ...string) {
+	for _, name := range names {
+		if x, err := strconv.ParseFloat(b.text(name), 64); !b.filling && err == nil && x == 0 {
+			b.bad(name, "0 is not possible: write more, or nothing for the default")
+		}
+	}
+}
+
 func (b binding) moment(name string, v *time.Time) { bound(b, name, v, b.time, inputValue) }
 
 // span is a duration in units.
