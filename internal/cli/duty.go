@@ -216,5 +216,8 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 			say(w, "likes: %s\n", strings.Join(list, " "))
 		}
 		say(w, "pools: %s\n", strings.Join(lists.Map(wishes.Pools, func(p wire.NamedPool) string { return fmt.Sprintf("%s (%s)", p.Name, p.ID) }), ", "))
+		if wishes.Asks {
+			say(w, "note: you have not said how you like their work, from 0 to 1: throng duty wish --like %s=0.8\n", wishes.Pools[0].ID)
+		}
 	})
 }

@@ -175,6 +175,7 @@ type Wishes struct {
 type WishesView struct {
 	Wishes
 	Pools []NamedPool `json:"pools" doc:"of which you can say how much you like them: your own, and those to which people of it are moved"`
+	Asks  bool        `json:"asks,omitempty" doc:"say it: it counts, and you have not said it of any of them"`
 }
 
 // PushKey is the key with which browsers subscribe to push messages.

@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -117,7 +118,7 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 		return Offer{}, err
 	}
 	o := Offer{Invitation: i}
-	if asks := s.live.ReachableBy(&store.User{Pool: i.Pool, Serves: serving(&store.User{}, &i)}); len(asks) > 1 || slices.ContainsFunc(asks, choosy) {
+	if asks := s.live.ReachableBy(&store.User{Pool: i.Pool, Serves: serving(&store.User{}, &i)}); recruit.LikingCounts(asks) {
 		o.Asks = asks
 	}
 	o.Pool, _ = s.live.Settings(i.Pool)
@@ -144,9 +145,6 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	}
 	return o, nil
 }
-
-// choosy reports whether a pool calls only those who like its work enough.
-func choosy(p store.Pool) bool { return p.Retainer.Called && p.Control.LeastPreference > 0 }
 
 // testOf returns the test that has to be passed first, or nil.
 func (s *Invitations) testOf(ctx context.Context, i *store.Invitation) (*store.Test, error) {

@@ -98,7 +98,7 @@ func (a *api) duty() {
 }
 
 func toWishes(v recruit.WishesView) wire.WishesView {
-	return wire.WishesView{Wishes: wire.Wishes{Prefers: toPrefers(v.Prefers), Away: v.Away, NoMail: v.NoMail}, Pools: lists.Map(v.Pools, toNamedPool)}
+	return wire.WishesView{Wishes: wire.Wishes{Prefers: toPrefers(v.Prefers), Away: v.Away, NoMail: v.NoMail}, Pools: lists.Map(v.Pools, toNamedPool), Asks: v.Asks}
 }
 
 func toNamedPool(p store.Pool) wire.NamedPool { return wire.NamedPool{ID: p.ID, Name: p.Name} }

@@ -25,6 +25,10 @@ func TestPreferencesAreOfPoolsWithinReach(t *testing.T) {
 	reach := func(want string) {
 		t.Helper()
 		v := must(one.Wishes(w.ctx))(t)
+		asked := must(w.workers[1].Wishes(w.ctx))(t) // who has said nothing, as somebody whom a provider of accounts brings in
+		if v.Asks || asked.Asks != (len(asked.Pools) > 1) {
+			t.Errorf("asked: who has said it %t, who has not %t, of %s", v.Asks, asked.Asks, want)
+		}
 		if got := fmt.Sprint(lists.Map(v.Pools, func(p wire.NamedPool) string { return p.Name })); got != want {
 			t.Errorf("they can prefer %s, want %s", got, want)
 		}

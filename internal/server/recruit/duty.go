@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -287,6 +288,7 @@ type Wishes struct {
 type WishesView struct {
 	Wishes
 	Pools []store.Pool
+	Asks  bool // what they like would count, and of none of Pools they have said it
 }
 
 // Wishes returns p's wishes.
@@ -295,7 +297,15 @@ func (s *Duty) Wishes(_ context.Context, p *access.Principal) (WishesView, error
 }
 
 func (s *Duty) wishesView(u store.User) WishesView {
-	return WishesView{WishesOf(u), s.cfg.Live.ReachableBy(&u)}
+	pools := s.cfg.Live.ReachableBy(&u)
+	said := slices.ContainsFunc(pools, func(x store.Pool) bool { _, said := u.Prefers[x.ID]; return said })
+	return WishesView{WishesOf(u), pools, LikingCounts(pools) && !said}
+}
+
+// LikingCounts reports whether it makes a difference how somebody who can come into these pools
+// likes their work: they are moved between them, or one calls only those who like it enough.
+func LikingCounts(pools []store.Pool) bool {
+	return len(pools) > 1 || slices.ContainsFunc(pools, func(x store.Pool) bool { return x.Retainer.Called && x.Control.LeastPreference > 0 })
 }
 
 // WishesOf returns a worker's wishes.

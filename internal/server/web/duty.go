@@ -68,7 +68,7 @@ func (d *offDuty) title() string {
 func (rq *request) showOffDuty(notice string) error {
 	d := rq.offDuty(ask(rq, rq.App.Duty.Get))
 	return rq.render("offduty", page{Title: d.title(), Section: "work", Script: "duty.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Duty": d, "Earned": rq.earned()}})
+		Data: map[string]any{"Duty": d, "Earned": rq.earned(), "Asks": rq.asksWishes()}})
 }
 
 // waitTime reads how long a poll may take.
@@ -179,6 +179,17 @@ func (rq *request) awaitMove() error {
 // they were moved.
 const poolCookie = "throng_pool"
 
+// askedCookie remembers who has seen the page on which they say what work they like.
+const askedCookie = "throng_asked"
+
+// asksWishes reports whether somebody is asked which work they like: it counts, and they have
+// neither said it nor seen the page for it.
+func (rq *request) asksWishes() bool {
+	c, err := rq.r.Cookie(askedCookie)
+	seen := err == nil && c.Value == rq.p.User.ID.String()
+	return !seen && ask(rq, rq.App.Duty.Wishes).Asks
+}
+
 // poolNotice says which pool somebody is in, if they were in another one when they
 // looked last.
 func (rq *request) poolNotice(v recruit.DutyView) string {
@@ -259,6 +270,7 @@ type poolWish struct {
 
 func (rq *request) wishes() error {
 	wishes := ask(rq, rq.App.Duty.Wishes)
+	rq.setCookie("/work", askedCookie, rq.p.User.ID.String(), cookieLife)
 	list := make([]poolWish, len(wishes.Pools))
 	for i, v := range wishes.Pools {
 		likes := nearest(recruit.Preference(rq.p.User.Prefers, v.ID))

@@ -261,6 +261,26 @@ func (c *company) balance(t *testing.T, pools ...crowd.PoolID) {
 	}
 }
 
+// TestWishesAreAskedFor: whoever was brought into pools between which people are moved, in whatever
+// way, is asked on their page how they like the work, until they have said it or seen where they can.
+func TestWishesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	const asks = "How do you like the work here?"
+	c := newCompany(t, 2)
+	a, b := c.workers[0], c.workers[1]
+	a.get("/work").want(200).without(asks) // it would make no difference
+	c.boss.get("/admin").form("/admin/pools").set("name", "night").set("policy", "fifo").send().want(200)
+	c.balance(t, 1, 2)
+	a.get("/work").want(200, asks)
+	if _, err := c.app.Duty.ChangeWishes(t.Context(), a.principal(), func(w *recruit.Wishes) error { w.Prefers = map[crowd.PoolID]float64{2: 0.8}; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	a.get("/work").want(200).without(asks)
+	b.get("/work").want(200, asks)
+	b.get("/work/wishes").want(200)
+	b.get("/work").want(200).without(asks)
+}
+
 func TestWishes(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t, 1)

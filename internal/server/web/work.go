@@ -91,6 +91,7 @@ type workData struct {
 	Going    string        // what happens after this task, if they go off duty or move
 	Stops    bool          // may go off duty
 	Reported string        // a report that was refused
+	Asks     bool          // they are to say which work they like
 }
 
 // reasonCount is a reason, with the number of batches or workers that have it;
@@ -122,7 +123,7 @@ func (rq *request) work() error {
 
 func (rq *request) showWaiting(duty recruit.DutyView, notice string) error {
 	return rq.render("waiting", page{Title: "Waiting for a task", Section: "work", Script: "waiting.js", Refresh: 10, Notice: notice,
-		Data: map[string]any{"Why": rq.whyNothing(&duty), "Notes": ask(rq, rq.App.Work.Notes), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept()}})
+		Data: map[string]any{"Why": rq.whyNothing(&duty), "Notes": ask(rq, rq.App.Work.Notes), "Earned": rq.earned(), "Duty": duty, "Keeps": duty.Kept(), "Asks": rq.asksWishes()}})
 }
 
 func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err error) error {
@@ -141,7 +142,7 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 		status = httpkit.Status(crowd.CodeOf(err))
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = cmp.Or(view.Title, work.Name), "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Notes: ask(rq, rq.App.Work.Notes), Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq)}
+	pg.Data = workData{HeldTask: work, Task: task, Notes: ask(rq, rq.App.Work.Notes), Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq), Asks: rq.asksWishes()}
 	return rq.renderStatus(status, "work", pg)
 }
 
