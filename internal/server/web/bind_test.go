@@ -90,6 +90,16 @@ func TestNumbersAreDecimal(t *testing.T) {
 	}
 }
 
+// TestZeroIsNoDefault: a 0 in a field that is left empty for a default is refused.
+func TestZeroIsNoDefault(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 0)
+	draft := c.req.get("/batches/new").form("/batches").set("name", "Pets").set("question", "Is ${name} alive?").sendFile("cats.csv", cats).want(200)
+	for _, name := range []string{"priority", "lease", "task_time", "budget"} {
+		draft.form(draft.URL.Path+"/settings").set(name, "0").send().want(http.StatusUnprocessableEntity, "0 is not possible: write more, or nothing for the default")
+	}
+}
+
 // TestOldFormOfWishes: a pool that is added does not make a form of wishes old.
 func TestOldFormOfWishes(t *testing.T) {
 	t.Parallel()
