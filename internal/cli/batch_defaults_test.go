@@ -26,7 +26,7 @@ func TestDefaultsAreAsTheTextsSay(t *testing.T) {
 		},
 		api: {
 			fmt.Sprintf("may hold a task; default %g\"", engine.DefaultLease.Seconds()), fmt.Sprintf("for one answer; default %g\"", engine.DefaultTaskTime.Seconds()),
-			fmt.Sprintf("; default %d, as 0 in a new batch\"", engine.DefaultPriority),
+			fmt.Sprintf("; default %d\"", engine.DefaultPriority),
 		},
 		"": {
 			"may hold a task. Default: " + lease + ".", "for one answer. Default: " + taskTime + ".", fmt.Sprintf("against other jobs. Default: %d.", engine.DefaultPriority),
