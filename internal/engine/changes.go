@@ -107,6 +107,7 @@ type Label struct {
 	Answers    int     // counted answers
 	Tie        bool    // several answers had as many votes
 	Undecided  bool    // the rule's condition was not met (no k agreed, or ended early)
+	Check      bool    // of a task that people are checked with: it is the known answer; not kept
 
 	// By lists who answered, late answers included; only with Spec.TellsWho.
 	By []crowd.WorkerID

@@ -240,7 +240,7 @@ func (b *backlog) knownFrom(n uint32) (count int) {
 // newKnown enters known tasks that have come, in order of their numbers, and tells their labels.
 func (e *Engine) newKnown(now time.Time, b *batch, numbers []uint32, key func(n uint32) string) {
 	for _, n := range numbers {
-		e.changes.Labels = append(e.changes.Labels, Label{Task: b.spec.ID.Task(n), At: now, Value: key(n), Confidence: 1})
+		e.changes.Labels = append(e.changes.Labels, Label{Task: b.spec.ID.Task(n), At: now, Value: key(n), Confidence: 1, Check: true})
 		b.labelled++
 		b.certainty++
 	}

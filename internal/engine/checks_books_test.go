@@ -75,8 +75,8 @@ func (k *books) rightCheck(x engine.Handout, b *batchBook, t *taskBook) error {
 
 // knownLabel checks that a known task has its label as soon as it is there.
 func (k *books) knownLabel(x engine.Label, b *batchBook, t *taskBook) error {
-	want := engine.Label{Task: t.id, At: k.now, Value: t.known, Confidence: 1}
-	if t.label != nil || x.Value != want.Value || x.Confidence != 1 || x.Answers != 0 || x.Tie || x.Undecided || x.At != k.now {
+	want := engine.Label{Task: t.id, At: k.now, Value: t.known, Confidence: 1, Check: true}
+	if t.label != nil || x.Value != want.Value || x.Confidence != 1 || x.Answers != 0 || !x.Check || x.Tie || x.Undecided || x.At != k.now {
 		return fmt.Errorf("got %+v, want %+v", x, want)
 	}
 	t.label = &x

@@ -339,14 +339,16 @@ func (s *crowdRunner) excluded(ctx context.Context, item int64) ([]crowd.WorkerI
 	return s.run.o.cfg.Store.Answerers(ctx, s.run.kept.ID, nodes, item)
 }
 
-// leaveOut deals with the tasks of an ended batch that got no label, and with what has
-// come since: they fail if somebody ended it, and pass the step by if it had enough.
+// leaveOut deals with the tasks of an ended batch that have not gone on, and with what has
+// come since. Tasks without a label fail if somebody ended it, and pass the step by if it had
+// enough. Those that people were checked with go on with their known answers, now that this
+// tells nobody how to answer one.
 func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bool, err error) {
 	r, n := s.run, s.node
 	if err := s.keepWhy(ctx, ""); err != nil {
 		return false, err
 	}
-	tasks, err := r.o.cfg.Store.Unlabelled(ctx, n.Batch, s.failedTo, chunkRows)
+	tasks, err := r.o.cfg.Store.Staying(ctx, n.Batch, s.failedTo, chunkRows)
 	if err != nil {
 		return false, err
 	}
@@ -360,7 +362,12 @@ func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bo
 	}
 	if len(tasks) > 0 {
 		for _, t := range tasks {
-			out(c, &arrival{item: t.Item, born: t.Born, class: t.Class}, "the job was ended before it had a label")
+			x := &arrival{item: t.Item, born: t.Born, class: t.Class}
+			if isCheck(batch, &t) {
+				c.add(n, x, store.RowOK, store.LabelCells(&engine.Label{Value: t.Gold, Confidence: 1}))
+			} else {
+				out(c, x, "the job was ended before it had a label")
+			}
 		}
 		if err := r.commit(ctx, c); err != nil {
 			return false, err
@@ -388,6 +395,11 @@ func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bo
 		return false, err
 	}
 	return false, r.finishStep(ctx, n)
+}
+
+// isCheck reports whether people are checked with a task of a batch, of which its pool knows.
+func isCheck(b *store.Batch, t *store.Task) bool {
+	return b.Spec.Checks != nil && t.Gold != "" && t.ID.N() <= b.Progress.Tasks
 }
 
 func (s *crowdRunner) retryHeld(ctx context.Context) (items int, err error) {

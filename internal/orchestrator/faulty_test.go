@@ -119,11 +119,11 @@ func (f *faultyStore) Faults(ctx context.Context, id crowd.RunID, node int, afte
 	return f.Store.Faults(ctx, id, node, after, limit)
 }
 
-func (f *faultyStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
-	if err := f.failure("unlabelled"); err != nil {
+func (f *faultyStore) Staying(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
+	if err := f.failure("staying"); err != nil {
 		return nil, err
 	}
-	return f.Store.Unlabelled(ctx, batch, after, limit)
+	return f.Store.Staying(ctx, batch, after, limit)
 }
 
 func (f *faultyStore) Split(ctx context.Context, part store.LogPart, from int) (made, items int64, err error) {

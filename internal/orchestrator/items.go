@@ -50,6 +50,9 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			r.countItems(n, &v.Nodes[i])
 		}
 	}
+	if err := r.viewBatches(ctx, v); err != nil {
+		return nil, err
+	}
 	if err := r.viewCrowds(ctx, v); err != nil {
 		return nil, err
 	}
@@ -97,6 +100,10 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 	if err != nil {
 		return nil, err
 	}
+	checks, err := r.checkItems(ctx, n)
+	if err != nil {
+		return nil, err
+	}
 	var out []SlowItem
 	seen := make(map[int64]bool)
 	for _, i := range n.joined {
@@ -116,6 +123,8 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 			s := SlowItem{Item: row.Item, Class: r.flow.SLA.ClassName(row.Class), Step: n.Name, Since: instant.Later(row.At, r.kept.StartedAt), Born: row.Born}
 			if why, isHeld := held[row.Item]; isHeld {
 				s.Why = "held after an error: " + why
+			} else if checks[row.Item] && r.kept.State == store.RunRunning {
+				s.Why = "people are checked with it: it goes on when the job of the step has ended"
 			} else {
 				s.Ends = r.o.now().Add(n.expect + n.tail)
 				if terms := r.flow.SLA; terms != nil && terms.PerItem {
@@ -147,6 +156,26 @@ func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) 
 		untold[tasks[i].Item] = true
 	}
 	return untold, err
+}
+
+// checkItems returns those items with which a step's people are checked that have been there for
+// the longest: all of a chunk of its tasks that have not gone on.
+func (r *run) checkItems(ctx context.Context, n *node) (map[int64]bool, error) {
+	if c := n.step.Crowd(); c == nil || c.Checks == nil || n.Batch == 0 {
+		return nil, nil
+	}
+	b, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := r.o.cfg.Store.Staying(ctx, n.Batch, 0, chunkRows)
+	checks := make(map[int64]bool)
+	for i := range tasks {
+		if isCheck(&b, &tasks[i]) {
+			checks[tasks[i].Item] = true
+		}
+	}
+	return checks, err
 }
 
 // waitReason says what an item at a step waits for; i is the number of the source

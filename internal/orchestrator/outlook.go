@@ -18,6 +18,13 @@ import (
 // not among them.
 func (n *NodeView) Working() int64 { return max(n.Inside-n.Faults, 0) }
 
+// Going is how many items a node works on: those of Working that people are not checked with.
+func (n *NodeView) Going() int64 { return n.Working() - n.Checks }
+
+// Stays reports whether all items inside a node are held after an error, but for those that
+// people are checked with.
+func (n *NodeView) Stays() bool { return n.Faults > 0 && n.Going() == 0 }
+
 // Blocked says why a step does not go on, and will not by itself; "": it goes on, or has
 // nothing to do, or the run is not running.
 func (v *View) Blocked(node int) string {
@@ -28,14 +35,14 @@ func (v *View) Blocked(node int) string {
 		return "the step has failed: " + n.Error + "; once that has changed, try the step again"
 	case n.WaitsForMoney() && n.InHand+n.Offered == 0:
 		return n.Error
-	case n.Waiting+n.Inside == 0:
+	case n.Waiting+n.Inside-n.Checks == 0:
 	case n.Service != nil && n.Service.Wrong != "":
 		return n.Service.Wrong
 	case n.Stops != engine.Stops{}:
 		return n.Stops.String()
 	case n.Crowd.TooSmall():
 		return "it cannot finish: " + n.Crowd.String()
-	case n.Faults > 0 && n.Waiting+n.Working() == 0:
+	case n.Stays() && n.Waiting == 0:
 		return format.Count(int(n.Faults), "item") + ", all that is left here, held after an error"
 	case n.Reason == crowd.BatchPaused || n.Reason == crowd.BudgetSpent:
 		return n.Reason.Text()
@@ -207,7 +214,7 @@ func (v *View) standstill(held bool) string {
 		if why == "" && v.State == store.RunRunning && n.WaitsForMoney() { // for the rest of its tasks
 			why = n.Error
 		}
-		if why != "" && (held || n.State == store.NodeFailed || n.Waiting+n.Working() > 0) {
+		if why != "" && (held || n.State == store.NodeFailed || n.Waiting+n.Going() > 0) {
 			return n.Name + ": " + why
 		}
 		if n.Crowd.TooSmall() { // also before items come
@@ -247,7 +254,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.isCrowd() && to[first+i] && !n.asksNobody() {
 			o.Then = append(o.Then, n.Name)
 		}
-		if n.Waiting+n.Working() == 0 {
+		if n.Waiting+n.Going() == 0 {
 			continue
 		}
 		done := v.stepDone(n, expect[i], now)

@@ -143,7 +143,7 @@ func TestACommandFails(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{"advance", "run", "nodes", "rows", "item rows", "faults", "unlabelled", "pending", "batch"} {
+	for _, what := range []string{"advance", "run", "nodes", "rows", "item rows", "faults", "staying", "pending", "batch"} {
 		if seen[what] == 0 {
 			t.Errorf("%s never failed: %v", what, seen)
 		}

@@ -63,6 +63,7 @@ type NodeView struct {
 	// nobody, and what comes to it fails.
 	EndedEarly bool
 	Reused     int64 // labels that a crowd step has from earlier runs
+	Checks     int64 // items inside that people are checked with: they go on when the step's job has ended
 	passing    bool  // Error goes by itself: the store is tried again, or others have their turn
 	split      split // of a step that splits items; Skipped is without those that were split
 	gone       int64 // items that were split before, and came here as skipped ones: not in Skipped either
@@ -148,11 +149,22 @@ func (r *run) viewBatches(ctx context.Context, v *View) error {
 		n := &v.Nodes[i]
 		// A batch that was made since the nodes were read is in the next view.
 		if n.Batch = byID[n.Node.Batch]; n.Batch != nil {
-			n.Reused = max(n.OK-int64(n.Batch.Progress.Labelled), 0)
+			n.countLabels()
 			n.EndedEarly = v.State != store.RunCancelled && n.asksNobody() && n.Batch.Progress.State != crowd.BatchDone && n.HadEnough() == ""
 		}
 	}
 	return nil
+}
+
+// countLabels tells labels of earlier runs, and those of items that people are checked with, from
+// others. Each item with a label of its own has a row, unless people are checked with it.
+func (n *NodeView) countLabels() {
+	p := &n.Batch.Progress
+	n.Reused = max(n.OK-int64(p.Labelled), 0)
+	if n.Batch.Spec.Checks != nil {
+		n.Reused = int64(p.TakenOver.Labels)
+		n.Checks = min(max(int64(p.Labelled)+n.Reused-n.OK, 0), n.Working())
+	}
 }
 
 // viewCrowds fills in the people of crowd steps that are not done nor ended, and the emergency
@@ -369,9 +381,9 @@ func isStuck(v *View) bool {
 		switch {
 		case n.State == store.NodeFailed:
 			held = true
-		case n.Faults > 0 && n.Faults >= n.Inside:
+		case n.Stays():
 			held = true
-		case n.State == store.NodeRunning && (n.Inside > n.Faults || n.Waiting > 0):
+		case n.State == store.NodeRunning && (n.Going() > 0 || n.Waiting > 0):
 			return false
 		}
 	}

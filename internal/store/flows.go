@@ -300,7 +300,8 @@ type TenantSecret struct {
 //
 // Labels of a batch that has a Run and a Node go to the node's log by
 // Journal.Commit, in the same transaction: a row of the task's item with the
-// cells LabelCells and the label's By. A task of no item makes none.
+// cells LabelCells and the label's By. A task of no item makes none, nor does
+// one that people are checked with: when it goes on must not tell that it is one.
 //
 // An item has one row in a log at most: a second one is a Conflict, and of a
 // label's item that has a row there already the label alone is kept.
@@ -346,10 +347,10 @@ type Flows interface {
 	// FeedRows returns how many rows of a feed were added to a node; 0 if there is no such
 	// feed.
 	FeedRows(ctx context.Context, id crowd.RunID, node int, feed string) (int64, error)
-	// Unlabelled returns up to limit tasks of a batch after task number n that
-	// have neither a label nor a row of their item in the log of the batch's
-	// node, in order, without values.
-	Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]Task, error)
+	// Staying returns up to limit tasks of a batch after task number n that have no
+	// row of their item in the log of the batch's node, in order, without values: those
+	// without a label, and those that people are checked with.
+	Staying(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]Task, error)
 	// Pending returns up to limit rows of a part of a log whose items have no row in
 	// the log of the node to, in order of number, without cells and errors.
 	Pending(ctx context.Context, part LogPart, to, limit int) ([]Row, error)

@@ -52,8 +52,8 @@ func (f *failingStore) Faults(ctx context.Context, id crowd.RunID, node int, aft
 	return fail1(f, ctx, "Faults", func() ([]store.Fault, error) { return f.Store.Faults(ctx, id, node, after, limit) })
 }
 
-func (f *failingStore) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
-	return fail1(f, ctx, "Unlabelled", func() ([]store.Task, error) { return f.Store.Unlabelled(ctx, batch, after, limit) })
+func (f *failingStore) Staying(ctx context.Context, batch crowd.BatchID, after uint32, limit int) ([]store.Task, error) {
+	return fail1(f, ctx, "Staying", func() ([]store.Task, error) { return f.Store.Staying(ctx, batch, after, limit) })
 }
 
 func (f *failingStore) Pending(ctx context.Context, part store.LogPart, to, limit int) ([]store.Row, error) {

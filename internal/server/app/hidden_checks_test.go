@@ -7,9 +7,9 @@ import (
 	"github.com/throng-dev/throng/internal/orchestrator"
 )
 
-// TestChecksAreNotToldByLaterSteps: rows that are checks of a step go on at once, with their
-// known answers as labels. Who gets one at the next step sees nothing by which it could be
-// answered as a check, unless that step reveals it.
+// TestChecksAreNotToldByLaterSteps: rows that are checks of a step go on with their known
+// answers as labels. Who gets one at the next step sees nothing that tells it, unless that step
+// reveals it.
 func TestChecksAreNotToldByLaterSteps(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -24,17 +24,15 @@ steps:
 		id := must(w.Runs.Make(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: strings.Replace(text, "REVEAL", reveal, 1)}))(t).Run.ID
 		must(w.Runs.Start(w.ctx, w.ann, id, false))(t)
 		must(w.Runs.AddRows(w.ctx, w.ann, id, orchestrator.NewRows{Input: "things", File: file(t, "id,known\n1,\n2,\n3,\n4,no\n"), Feed: "f"}))(t)
+		must(w.Runs.SealInputs(w.ctx, w.ann, id, "things"))(t) // they go on when the job has ended
 		w.until(func() bool {
 			held := must(w.Work.Next(w.ctx, w.workers[0], 0))(t)
 			if held == nil {
 				return false
 			}
-			if !strings.HasSuffix(w.batch(held.Batch).Name, ": review") {
-				must(w.submit(w.workers[0], held.Assignment, yes))(t)
-				return false
-			}
 			values := held.Values.Values()
-			if values.Get("id") != "4" {
+			if !strings.HasSuffix(w.batch(held.Batch).Name, ": review") || values.Get("id") != "4" {
+				must(w.submit(w.workers[0], held.Assignment, yes))(t)
 				return false
 			}
 			if got := strings.Join(values.Columns, " "); got != want {

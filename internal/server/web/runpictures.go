@@ -47,7 +47,7 @@ func signOf(v *orchestrator.View, node int) sign {
 		is = sign{"■", "cancelled"}
 	case n.TakesRows():
 		is = sign{"▷", "open"}
-	case n.Faults > 0 && n.Faults >= n.Inside:
+	case n.Stays():
 		is = heldSign
 	case v.Blocked(node) != "":
 		is = blockedSign

@@ -209,7 +209,7 @@ func (w *writer) labels(c *engine.Changes) error {
 			batch = b
 		}
 		w.grown(to.tenant, int64(len(l.Value)))
-		if to.run != 0 {
+		if to.run != 0 && !l.Check {
 			goOn = append(goOn, handed{to, l})
 		}
 		return nil

@@ -40,9 +40,9 @@ func (s *Store) Faults(ctx context.Context, id crowd.RunID, of int, after int64,
 	return append(all, rest...), err
 }
 
-// Unlabelled implements store.Flows.
-func (s *Store) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint32, limit int) (_ []store.Task, err error) {
-	defer s.explain("read tasks without a label", &err)
+// Staying implements store.Flows.
+func (s *Store) Staying(ctx context.Context, batch crowd.BatchID, after uint32, limit int) (_ []store.Task, err error) {
+	defer s.explain("read tasks that have not gone on", &err)
 	p, ok, err := placeOf(ctx, s.read, batch)
 	if err == nil && !ok {
 		err = noBatch(batch)
@@ -54,7 +54,7 @@ func (s *Store) Unlabelled(ctx context.Context, batch crowd.BatchID, after uint3
 	return list(ctx, s.read, func(r row, t *store.Task) error {
 		return r.Scan(&t.ID, &t.Gold, &t.Item, instant{&t.Born}, &t.Class)
 	}, `select t.id, t.gold, t.item, t.born_at, t.class from tasks t where t.id > $1 and t.id <= $2
-		and not exists (select 1 from labels l where l.task = t.id)
+		and (t.item > 0 and t.gold <> '' or not exists (select 1 from labels l where l.task = t.id))
 		and not exists (select 1 from run_rows r where r.log = $3 and r.item = t.item)
 		order by t.id limit $4`, batch.Task(after), last, p.log, limit)
 }

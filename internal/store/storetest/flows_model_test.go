@@ -227,7 +227,7 @@ func (w *world) compare(t *testing.T, id crowd.RunID, p *plain) {
 			open = append(open, n)
 		}
 	}
-	same(t, "unlabelled", taskNumbers(must(w.Unlabelled(w.ctx, p.batch, 0, all))(t)), open)
+	same(t, "staying", taskNumbers(must(w.Staying(w.ctx, p.batch, 0, all))(t)), open)
 	var pending []store.Row
 	for _, x := range p.rows[input] {
 		if !p.has(ask, x.Item) {

@@ -61,30 +61,38 @@ func taskNumbers(list []store.Task) (out []uint32) {
 	return out
 }
 
-func testUnlabelled(t *testing.T, w *world) {
+func testStaying(t *testing.T, w *world) {
 	id := w.flow(t, w.mine)
 	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{w.fresh("d"), w.fresh("e"), w.fresh("f")}})
 	batch := w.job(t, id, 1, 2, 3, 4, 5, 6)
 	w.advance(t, &store.Advance{Run: id, Batch: batch, Tasks: []store.Task{{Gold: "g"}}})
 	next := w.job(t, w.flow(t, w.mine), 1) // its tasks lie behind
-	unlabelled := func(id crowd.BatchID, after uint32, limit int) []store.Task {
+	staying := func(id crowd.BatchID, after uint32, limit int) []store.Task {
 		t.Helper()
-		return must(w.Unlabelled(w.ctx, id, after, limit))(t)
+		return must(w.Staying(w.ctx, id, after, limit))(t)
 	}
-	same(t, "numbers", taskNumbers(unlabelled(batch, 0, 100)), []uint32{1, 2, 3, 4, 5, 6, 7})
+	same(t, "numbers", taskNumbers(staying(batch, 0, 100)), []uint32{1, 2, 3, 4, 5, 6, 7})
 	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{{Task: batch.Task(2), At: w.now}}}))
 	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{
 		{Node: ask, Item: 4, At: w.now, State: store.RowFailed}, {Node: query, Item: 5, At: w.now, State: store.RowOK},
 	}})
-	same(t, "numbers", taskNumbers(unlabelled(batch, 0, 100)), []uint32{1, 3, 5, 6, 7})
-	same(t, "a page", taskNumbers(unlabelled(batch, 1, 2)), []uint32{3, 5})
-	same(t, "a task", unlabelled(batch, 2, 1), []store.Task{{ID: batch.Task(3), Item: 3, Born: w.now.Add(-3 * time.Minute)}})
-	same(t, "one without an item", unlabelled(batch, 6, 1), []store.Task{{ID: batch.Task(7), Gold: "g"}})
-	same(t, "after the last", unlabelled(batch, 7, 9), nil)
-	same(t, "of the next", taskNumbers(unlabelled(next, 0, 9)), []uint32{1})
+	same(t, "numbers", taskNumbers(staying(batch, 0, 100)), []uint32{1, 3, 5, 6, 7})
+	same(t, "a page", taskNumbers(staying(batch, 1, 2)), []uint32{3, 5})
+	same(t, "a task", staying(batch, 2, 1), []store.Task{{ID: batch.Task(3), Item: 3, Born: w.now.Add(-3 * time.Minute)}})
+	same(t, "one without an item", staying(batch, 6, 1), []store.Task{{ID: batch.Task(7), Gold: "g"}})
+	same(t, "after the last", staying(batch, 7, 9), nil)
+	same(t, "of the next", taskNumbers(staying(next, 0, 9)), []uint32{1})
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{w.fresh("h"), w.fresh("i")}})
+	w.advance(t, &store.Advance{Run: id, Batch: batch, Tasks: []store.Task{{Item: 7, Gold: "g"}, {Item: 8, Gold: "g"}}})
+	known := engine.Label{Task: batch.Task(8), At: w.now, Value: "g", Confidence: 1, Check: true}
+	asked := engine.Label{Task: batch.Task(9), At: w.now, Value: "g", Confidence: 1, Answers: 3}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Labels: []engine.Label{known, asked}}))
+	same(t, "a check, and what was asked though it is known", taskNumbers(staying(batch, 7, 9)), []uint32{8})
+	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{{Node: ask, Item: 7, At: w.now, State: store.RowOK}}})
+	same(t, "a check that has gone on", staying(batch, 7, 9), nil)
 	w.history(t)
-	same(t, "of a batch of no run", taskNumbers(unlabelled(w.batch, 0, 9)), []uint32{2, 3, 4, 5, 6})
-	_, err := w.Unlabelled(w.ctx, 99, 0, 1)
+	same(t, "of a batch of no run", taskNumbers(staying(w.batch, 0, 9)), []uint32{2, 3, 4, 5, 6})
+	_, err := w.Staying(w.ctx, 99, 0, 1)
 	refused(t, err, crowd.NotFound)
 }
 
@@ -139,7 +147,7 @@ func testHandOver(t *testing.T, w *world) {
 	given.N = 3
 	same(t, "rows", rows(id), append(want, store.JoinedRow{Row: given}))
 	same(t, "counts", counts(id), []int64{3, 2, 0, 1})
-	same(t, "unlabelled", must(w.Unlabelled(w.ctx, batch, 0, 9))(t), nil)
+	same(t, "staying", must(w.Staying(w.ctx, batch, 0, 9))(t), nil)
 	w.advance(t, &store.Advance{Run: id, Rows: []store.Row{w.fresh("later")}}) // numbers go on
 	next := w.advance(t, &store.Advance{Run: id, Batch: batch, Tasks: []store.Task{{Item: 4}}})
 	same(t, "made", next, crowd.BatchID(0))

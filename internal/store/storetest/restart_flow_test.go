@@ -112,7 +112,7 @@ func (s *site) handedOver(t *testing.T) {
 			}
 		}
 		same(t, "rows and labels", len(rows), len(labels))
-		same(t, "without a label", len(must(s.Unlabelled(s.ctx, x.batch, 0, all))(t)), int(x.items)-len(labels))
+		same(t, "without a label", len(must(s.Staying(s.ctx, x.batch, 0, all))(t)), int(x.items)-len(labels))
 		s.did["handed over"] += len(rows)
 	}
 }

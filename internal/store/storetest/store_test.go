@@ -95,7 +95,7 @@ var methods = map[string]func(*testing.T, *world){
 	"ListCorrections PutCorrection":              testCorrections,
 	"Deposit":                                    testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
-	"Faults": testFaults, "Unlabelled": testUnlabelled, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,
+	"Faults": testFaults, "Staying": testStaying, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,
 	"PutUserAsked": testPutUserAsked, "AskedAddress": testAskedAddress, "LinkAddress": testLinkAddress, "ConfirmAddress": testConfirmAddress,
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose, "Probe": testProbe,
