@@ -89,3 +89,65 @@ func TestChecksOfAStepWithHeldItems(t *testing.T) {
 	w.wantState(id, store.RunDone)
 	w.want(id, "review", "1,,yes,1,1,false,false,yes,1,1,false,false", "2,no,no,1,0,false,false,yes,1,1,false,false")
 }
+
+// TestWhoWasCheckedDoesNotReview: whoever answered a row as a check is not given it at a step
+// that is for others, whatever restarts in between, also in a run that goes on from there; and
+// a step for whose rows nobody is left says so.
+func TestWhoWasCheckedDoesNotReview(t *testing.T) {
+	w := newWorld(t)
+	text := strings.Replace(checked, "  review: {from: {draft: stream}, crowd: {", "  review: {from: {draft: stream}, crowd: {not_by: [draft], ", 1)
+	id := w.start(text, "id,known\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n8,\n9,\n10,no\n11,yes\n12,no\n")
+	w.settle()
+	people := w.people
+	w.people = people[:2] // who are checked
+	w.play()
+	w.people = people
+	w.restart()
+	w.play()
+	drafts, reviews := w.by(id, "draft"), w.by(id, "review")
+	were := 0
+	for _, known := range []string{"10", "11", "12"} {
+		were += len(drafts[known])
+		for _, who := range reviews[known] {
+			if slices.Contains(drafts[known], who) {
+				t.Errorf("%s was answered as a check by %v and reviewed by %v", known, drafts[known], who)
+			}
+		}
+		if len(reviews[known]) != 1 {
+			t.Errorf("%s was reviewed by %v", known, reviews[known])
+		}
+	}
+	if were == 0 {
+		t.Fatal("nobody was checked: nothing was tested")
+	}
+	w.wantState(id, store.RunDone)
+
+	again := w.load(orchestrator.NewRun{Text: text, Parent: id, From: "review", AskAgain: true}, nil)
+	must(t, w.o.Start(w.ctx, again))
+	w.people = people[:2]
+	w.play()
+	for _, known := range []string{"10", "11", "12"} {
+		if by := w.by(again, "review")[known]; len(drafts[known]) == 2 && len(by) > 0 || len(by) > 0 && slices.Contains(drafts[known], by[0]) {
+			t.Errorf("%s was answered as a check by %v and, in the next run, reviewed by %v", known, drafts[known], by)
+		}
+	}
+}
+
+// TestNobodyIsLeftForAChecksRow: where everybody has answered a row as a check, a step that is
+// for others says that nobody is left, and a condition has such rows pass it by.
+func TestNobodyIsLeftForAChecksRow(t *testing.T) {
+	const rows = "id,known\n1,\n2,\n3,\n4,\n5,\n6,\n7,\n8,\n9,\n10,\n11,\n12,\n13,\n14,\n15,\n16,no\n"
+	for when, state := range map[string]store.RunState{"": store.RunRunning, "when: draft_answers > 0, ": store.RunDone} {
+		w := newWorld(t)
+		text := strings.Replace(checked, "  review: {from: {draft: stream}, crowd: {", "  review: {from: {draft: stream}, "+when+"crowd: {not_by: [draft], ", 1)
+		id := w.start(text, rows)
+		w.play()
+		if by := w.by(id, "draft")["16"]; len(by) != len(w.people) {
+			t.Fatalf("only %v were checked: nothing is tested", by)
+		}
+		w.wantState(id, state)
+		if why := w.view(id).Blocked(2); strings.Contains(why, "already had the 1 task left, or answered the same in draft") != (when == "") {
+			t.Errorf("%q: the step is blocked because %q", when, why)
+		}
+	}
+}

@@ -285,7 +285,7 @@ func (o *Orchestrator) checkAnswerers(ctx context.Context, run *store.Run, w *wo
 				if err != nil {
 					return err
 				}
-				if len(row.By) == 0 {
+				if row.By == nil {
 					unknown++
 				}
 			}

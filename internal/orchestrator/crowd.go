@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -25,6 +26,7 @@ type crowdRunner struct {
 	sent     engine.Rest               // what the batch was sent
 	paid     map[contentHash]paidLabel // labels paid for in earlier runs; nil: not read yet
 	taken    *engine.TakenOver         // labels that the step has from earlier runs; nil: not counted yet
+	checked  checkedBy                 // of the ended batch; nil: not read yet
 	compiled *task.Compiled            // nil: not compiled yet
 	columns  []string                  // of its tasks; nil: not known yet
 }
@@ -364,7 +366,13 @@ func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bo
 		for _, t := range tasks {
 			x := &arrival{item: t.Item, born: t.Born, class: t.Class}
 			if isCheck(batch, &t) {
+				if s.checked == nil {
+					if s.checked, err = s.whoWasChecked(ctx); err != nil {
+						return false, err
+					}
+				}
 				c.add(n, x, store.RowOK, store.LabelCells(&engine.Label{Value: t.Gold, Confidence: 1}))
+				c.Rows[len(c.Rows)-1].By = s.checked.of(t.ID)
 			} else {
 				out(c, x, "the job was ended before it had a label")
 			}
@@ -400,6 +408,42 @@ func (s *crowdRunner) leaveOut(ctx context.Context, batch *store.Batch) (more bo
 // isCheck reports whether people are checked with a task of a batch, of which its pool knows.
 func isCheck(b *store.Batch, t *store.Task) bool {
 	return b.Spec.Checks != nil && t.Gold != "" && t.ID.N() <= b.Progress.Tasks
+}
+
+// checkedBy is who answered the tasks that people were checked with.
+type checkedBy map[crowd.TaskID][]crowd.WorkerID
+
+// of returns who answered a task, in order of id; not nil.
+func (c checkedBy) of(id crowd.TaskID) []crowd.WorkerID {
+	by := append([]crowd.WorkerID{}, c[id]...)
+	slices.Sort(by)
+	return slices.Compact(by)
+}
+
+// whoWasChecked reads who answered the tasks of the step's batch that have not gone on.
+func (s *crowdRunner) whoWasChecked(ctx context.Context) (checkedBy, error) {
+	st, id := s.run.o.cfg.Store, s.node.Batch
+	by := make(checkedBy)
+	staying := pages.All(chunkRows, func(after int64, limit int) ([]store.Task, error) {
+		return st.Staying(ctx, id, uint32(after), limit)
+	}, func(t *store.Task) int64 { return int64(t.ID.N()) })
+	for t, err := range staying {
+		if err != nil {
+			return nil, err
+		}
+		if t.Gold != "" {
+			by[t.ID] = nil
+		}
+	}
+	for a, err := range st.Answers(ctx, s.run.kept.Tenant, id) {
+		if err != nil {
+			return nil, err
+		}
+		if list, is := by[a.Task]; is {
+			by[a.Task] = append(list, a.Worker)
+		}
+	}
+	return by, nil
 }
 
 func (s *crowdRunner) retryHeld(ctx context.Context) (items int, err error) {

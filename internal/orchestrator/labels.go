@@ -20,7 +20,7 @@ import (
 // paidLabel is a label that people were paid for, as cells of its row, and who answered.
 type paidLabel struct {
 	cells []string
-	by    []crowd.WorkerID
+	by    []crowd.WorkerID // nil: not known
 }
 
 // contentHash stands for the content of a task.
@@ -61,7 +61,7 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 		if ok && s.whoMatters() { // one is asked for again where it is not known whose it is
 			others, err := s.excluded(ctx, a.item)
 			failed = errors.Join(failed, err)
-			ok = len(label.by) > 0 && !slices.ContainsFunc(label.by, func(w crowd.WorkerID) bool { return slices.Contains(others, w) })
+			ok = label.by != nil && !slices.ContainsFunc(label.by, func(w crowd.WorkerID) bool { return slices.Contains(others, w) })
 		}
 		if ok {
 			c.add(s.node, &a, store.RowOK, label.cells)

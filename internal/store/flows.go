@@ -152,7 +152,9 @@ type Row struct {
 	Cells  []string // of the node's own columns; nil unless ok
 	Error  string   // why it failed or was skipped
 
-	By []crowd.WorkerID // who answered, of a row that people made; it is read by Flows.Answerers and Answered alone
+	// By lists who answered, of a row that people made; nil: that is not known. It is read by
+	// Flows.Answerers and Answered alone.
+	By []crowd.WorkerID
 }
 
 // LogPart is a part of the log of a node: the rows with numbers above After and up to Last.
@@ -335,7 +337,7 @@ type Flows interface {
 	// order of id: the By of the rows, and of labels that tell it.
 	Answerers(ctx context.Context, id crowd.RunID, nodes []int, item int64) ([]crowd.WorkerID, error)
 	// Answered yields the ok rows of a node in order of item, without more than the item and
-	// By, which is empty where nobody knows who answered.
+	// By, which is nil where nobody knows who answered.
 	Answered(ctx context.Context, id crowd.RunID, node int) iter.Seq2[Row, error]
 	// TakenOver sums up the ok rows of a crowd step's node whose items have no task in its
 	// batch: labels that it has from earlier runs.

@@ -59,7 +59,7 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 	if n.Last >= crowd.MaxInBatch {
 		return errFullLog
 	}
-	people, err := encode(r.By, len(r.By) == 0)
+	people, err := encode(r.By, r.By == nil)
 	if err != nil {
 		return err
 	}

@@ -442,6 +442,9 @@ func testAnswerers(t *testing.T, w *world) {
 	each(id, ask, answered...)
 	each(id, 9)
 	each(99, ask)
+	nobody := w.flow(t, w.mine)
+	w.advance(t, &store.Advance{Run: nobody, Rows: []store.Row{{Node: ask, Item: 1, At: w.now, State: store.RowOK, By: []crowd.WorkerID{}}}})
+	each(nobody, ask, store.Row{Item: 1, By: []crowd.WorkerID{}}) // it is known that nobody did
 
 	to := w.flow(t, w.mine)
 	ok(t, w.ClearLog(w.ctx, to, input))
