@@ -20,14 +20,15 @@ import (
 
 // Plan tries a workflow under a load, every policy and crowd on the same repetitions: in
 // a repetition they meet the same rows at the same times, the same times and answers of
-// services, and of people as far as the same ones do the same tasks.
+// services, and of people as far as the same ones do the same tasks. A report
+// compares them with the first policy and crowd that has figures.
 type Plan struct {
 	Text     string // the workflow's file
 	Load     Load
 	Models   Models
 	Services map[string]scenario.SharedService // that steps name; of others the default holds
-	Policies []string                          // at least one; the first is what the others are compared with
-	Workers  []scenario.Workers                // the same
+	Policies []string                          // at least one
+	Workers  []scenario.Workers                // at least one
 	Budget   crowd.Money                       // of a run; 0: what the file says
 	Reps     int                               // ≥ 1
 	Seed     uint64
