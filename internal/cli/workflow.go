@@ -57,7 +57,10 @@ func loadWorkflow(c *Context, name string) (*workflow.Workflow, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	w, problems := orchestrator.Parse(c.Ctx, text, nil, now())
+	w, problems, err := orchestrator.Parse(c.Ctx, text, nil, now())
+	if err != nil {
+		return nil, text, err
+	}
 	if len(problems) > 0 {
 		return nil, text, inWorkflow(name, problems)
 	}

@@ -72,7 +72,10 @@ func holds(c *condition.Condition, cells []string, place func(name string) (work
 func (o *Orchestrator) takeOver(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node, over map[int]int) error {
 	var classes map[int]func(*store.Row) int
 	if w.SLA != nil && w.SLA.Classes != nil {
-		w = fitted(ctx, run, w, nodes)
+		var err error
+		if w, err = fitted(ctx, run, w, nodes); err != nil {
+			return err
+		}
 		classes = make(map[int]func(*store.Row) int)
 		for _, i := range over {
 			c := classifier{sla: w.SLA, node: i}

@@ -71,7 +71,10 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	if err != nil {
 		return Created{}, err
 	}
-	w, problems := ParseFor(ctx, n.Text, now, may)
+	w, problems, err := ParseFor(ctx, n.Text, now, may)
+	if err != nil {
+		return Created{}, err
+	}
 	if len(problems) > 0 {
 		return Created{}, Problems(problems)
 	}
@@ -209,7 +212,9 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err := o.checkAnswerers(ctx, run, w, old, over); err != nil {
 		return nil, err
 	}
-	x.after = fitted(ctx, run, w, nodes)
+	if x.after, err = fitted(ctx, run, w, nodes); err != nil {
+		return nil, err
+	}
 	if err := o.noteKeptLabels(ctx, x, redone, made); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,10 @@ func HiddenColumns(ctx context.Context, st interface {
 	if err != nil {
 		return nil, err
 	}
-	w, problems := Parse(context.WithoutCancel(ctx), run.Text, nil, time.Time{})
+	w, problems, err := Parse(ctx, run.Text, nil, time.Time{})
+	if err != nil {
+		return nil, err
+	}
 	if len(problems) > 0 {
 		return nil, Problems(problems)
 	}

@@ -158,26 +158,6 @@ func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) 
 	return untold, err
 }
 
-// checkItems returns those items with which a step's people are checked that have been there for
-// the longest: all of a chunk of its tasks that have not gone on.
-func (r *run) checkItems(ctx context.Context, n *node) (map[int64]bool, error) {
-	if c := n.step.Crowd(); c == nil || c.Checks == nil || n.Batch == 0 {
-		return nil, nil
-	}
-	b, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
-	if err != nil {
-		return nil, err
-	}
-	tasks, err := r.o.cfg.Store.Staying(ctx, n.Batch, 0, chunkRows)
-	checks := make(map[int64]bool)
-	for i := range tasks {
-		if isCheck(&b, &tasks[i]) {
-			checks[tasks[i].Item] = true
-		}
-	}
-	return checks, err
-}
-
 // waitReason says what an item at a step waits for; i is the number of the source
 // that its row is of, and untold whether its task is not open to people yet.
 func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, untold bool) (string, error) {

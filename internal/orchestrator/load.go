@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -64,8 +65,11 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, o
 		}
 	}
 	files[input] = file.Columns()
-	w, problems := Parse(ctx, run.Text, files, time.Time{})
-	if len(problems) > 0 {
+	w, problems, err := Parse(ctx, run.Text, files, time.Time{})
+	switch {
+	case err != nil:
+		return out, err
+	case len(problems) > 0:
 		return out, Problems(problems)
 	}
 	n := nodes[i]
@@ -141,9 +145,9 @@ func (o *Orchestrator) finishTakeOver(ctx context.Context, id crowd.RunID) error
 	if err != nil || run.Parent == 0 {
 		return err
 	}
-	w, problems := Parse(ctx, run.Text, nil, time.Time{})
-	if len(problems) > 0 {
-		return nil // the caller finds them, too
+	w, problems, err := Parse(ctx, run.Text, nil, time.Time{})
+	if err != nil || len(problems) > 0 {
+		return err // the caller finds problems, too
 	}
 	nodes := newNodes(w)
 	over, err := o.nodesToCopy(ctx, &run, w, nodes, &Created{})
@@ -289,44 +293,77 @@ func duplicate(err error) *crowd.Error {
 	return nil
 }
 
+// start is what a run begins with.
+type start struct {
+	run      store.Run
+	at       time.Time
+	nodes    []store.Node // as they are kept
+	opened   []store.Node // inputs that stay open
+	flow     *workflow.Workflow
+	problems []workflow.Problem
+}
+
+// prepareStart reads what a run begins with. It takes long where the file has many queries, so
+// nothing is locked.
+func (o *Orchestrator) prepareStart(ctx context.Context, id crowd.RunID) (x start, err error) {
+	if x.run, x.nodes, err = o.loadingRun(ctx, id); err != nil {
+		return x, err
+	}
+	x.at = o.now()
+	nodes := slices.Clone(x.nodes)
+	if x.opened, err = startInputs(ctx, &x.run, nodes, x.at); err != nil {
+		return x, err
+	}
+	x.flow, x.problems, err = Parse(ctx, x.run.Text, filesOf(nodes), x.at)
+	return x, err
+}
+
 // Start begins a run whose inputs are there. If the files do not fit the
 // workflow, the run is given up and the error is Problems.
 func (o *Orchestrator) Start(ctx context.Context, id crowd.RunID) error {
 	if err := o.finishTakeOver(ctx, id); err != nil {
 		return err
 	}
+	for {
+		x, err := o.prepareStart(ctx, id)
+		if err != nil {
+			return err
+		}
+		if began, err := o.begin(ctx, &x); began || err != nil {
+			return err
+		}
+	}
+}
+
+// begin starts a run that is as it was when x was read, or reports false.
+func (o *Orchestrator) begin(ctx context.Context, x *start) (began bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	id := x.run.ID
 	run, nodes, err := o.loadingRun(ctx, id)
-	if err != nil {
-		return err
+	if err != nil || !reflect.DeepEqual(nodes, x.nodes) {
+		return false, err
 	}
-	now := o.now()
-	opened, err := startInputs(ctx, &run, nodes, now)
-	if err != nil {
-		return err
+	if len(x.problems) > 0 {
+		return false, errors.Join(Problems(x.problems), o.cancelUnstarted(ctx, run))
 	}
-	w, problems := Parse(ctx, run.Text, filesOf(nodes), now)
-	if len(problems) > 0 {
-		return errors.Join(Problems(problems), o.cancelUnstarted(ctx, run))
+	if err := o.mayDo(ctx, run.Tenant, x.flow); err != nil {
+		return false, err
 	}
-	if err := o.mayDo(ctx, run.Tenant, w); err != nil {
-		return err
+	if run.ServiceOrigins, err = o.origins(ctx, x.flow); err != nil {
+		return false, err
 	}
-	if run.ServiceOrigins, err = o.origins(ctx, w); err != nil {
-		return err
-	}
-	run.State, run.StartedAt = store.RunRunning, now
-	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run, Nodes: opened}); err != nil {
+	run.State, run.StartedAt = store.RunRunning, x.at
+	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, State: &run, Nodes: x.opened}); err != nil {
 		o.adoptLater(id) // it may have been kept
-		return err
+		return false, err
 	}
-	if err := o.adopt(ctx, id); err != nil && o.toAdopt[id] {
+	if err := o.adopt(ctx, id, x.flow); err != nil && o.toAdopt[id] {
 		o.cfg.Log.Error("a run will be taken up later", "run", id.String(), "err", err)
 	} else {
-		return err
+		return true, err
 	}
-	return nil
+	return true, nil
 }
 
 // mayDo checks that a tenant may still do what the steps of a workflow do, which it could
@@ -362,7 +399,10 @@ func startInputs(ctx context.Context, run *store.Run, nodes []store.Node, now ti
 		if n.State != store.NodeDone {
 			if w == nil {
 				var problems []workflow.Problem
-				if w, problems = Parse(ctx, run.Text, nil, time.Time{}); len(problems) > 0 {
+				if w, problems, err = Parse(ctx, run.Text, nil, time.Time{}); err != nil {
+					return nil, err
+				}
+				if len(problems) > 0 {
 					return nil, Problems(problems)
 				}
 			}

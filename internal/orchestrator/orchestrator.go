@@ -192,19 +192,20 @@ func (o *Orchestrator) Recover(ctx context.Context) error {
 			}
 			continue
 		}
-		if err := o.adopt(ctx, kept.ID); err != nil {
+		if err := o.adopt(ctx, kept.ID, nil); err != nil {
 			o.cfg.Log.Error("a run cannot go on", "run", kept.ID.String(), "err", err)
 		}
 	}
 	return nil
 }
 
-// adopt takes up a run whose inputs are there, now or, if the store fails, later.
-func (o *Orchestrator) adopt(ctx context.Context, id crowd.RunID) error {
+// adopt takes up a run whose inputs are there, now or, if the store fails, later. flow is its
+// workflow; nil: it is read.
+func (o *Orchestrator) adopt(ctx context.Context, id crowd.RunID, flow *workflow.Workflow) error {
 	if o.runs[id] != nil {
 		return nil
 	}
-	r, err := o.loadRun(ctx, id)
+	r, err := o.loadRun(ctx, id, flow)
 	if err != nil && !errors.As(err, new(*broken)) && crowd.CodeOf(err) != crowd.NotFound {
 		o.adoptLater(id)
 		return err
@@ -317,7 +318,7 @@ func (o *Orchestrator) locked(f func()) {
 // advanceRun moves a run on, unless it pauses after a failure.
 func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 	if o.toAdopt[id] {
-		if err := o.adopt(ctx, id); err != nil && ctx.Err() == nil {
+		if err := o.adopt(ctx, id, nil); err != nil && ctx.Err() == nil {
 			o.cfg.Log.Error("a run cannot go on", "run", id.String(), "err", err)
 		}
 	}

@@ -225,7 +225,8 @@ steps:
 			}
 			hold(nil)
 			n := orchestrator.NewRun{Tenant: w.tenant, Text: x.text, Parent: first, From: x.from, AskAgain: true, Open: x.open}
-			flow, problems := orchestrator.Parse(w.ctx, x.text, nil, w.now)
+			flow, problems, err := orchestrator.Parse(w.ctx, x.text, nil, w.now)
+			must(t, err)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}

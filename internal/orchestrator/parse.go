@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,17 +18,27 @@ import (
 
 // Parse reads the file of a workflow and checks all of it, its queries, too.
 // files are the columns of its inputs by name; nil: not known yet. With a zero
-// now a deadline in the past is no problem, nor ever is that the caller has gone.
+// now a deadline in the past is no problem. It ends early when ctx is done, with the
+// cause as the error: nothing is known of the file then.
 //
 // It takes every service for one that may be called, every pool for one that is there, and
 // every priority; ParseFor does not.
-func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem) {
-	check := checker{context.WithoutCancel(ctx), Allowed{Service: anything, Pool: anything}}
+func Parse(ctx context.Context, text string, files map[string][]string, now time.Time) (*workflow.Workflow, []workflow.Problem, error) {
+	check := checker{ctx, Allowed{Service: anything, Pool: anything}}
 	w, problems := workflow.Parse([]byte(text), now, check)
-	if len(problems) > 0 || files == nil {
-		return w, problems
+	if ctx.Err() == nil && len(problems) == 0 && files != nil {
+		w, problems = w.Fit(files, now, check)
 	}
-	return w.Fit(files, now, check)
+	return unlessDone(ctx, w, problems)
+}
+
+// unlessDone returns what was found of a workflow, or why ctx is done: queries were not checked
+// then.
+func unlessDone(ctx context.Context, w *workflow.Workflow, problems []workflow.Problem) (*workflow.Workflow, []workflow.Problem, error) {
+	if ctx.Err() != nil {
+		return nil, nil, fmt.Errorf("read a workflow: %w", context.Cause(ctx))
+	}
+	return w, problems, nil
 }
 
 // anything is Known of which every name may be used.
@@ -35,8 +46,9 @@ func anything(string) string { return "" }
 
 // ParseFor reads the file of a new workflow as Parse does, for somebody who is not
 // allowed everything.
-func ParseFor(ctx context.Context, text string, now time.Time, may Allowed) (*workflow.Workflow, []workflow.Problem) {
-	return workflow.Parse([]byte(text), now, checker{context.WithoutCancel(ctx), may})
+func ParseFor(ctx context.Context, text string, now time.Time, may Allowed) (*workflow.Workflow, []workflow.Problem, error) {
+	w, problems := workflow.Parse([]byte(text), now, checker{ctx, may})
+	return unlessDone(ctx, w, problems)
 }
 
 // Allowed is what the steps of a workflow may do.

@@ -18,15 +18,16 @@ const maxMisfits = 10
 
 // fitted is the workflow of a run that is getting its inputs, with the columns of those that
 // are there; w if it does not fit them, which the start of the run refuses.
-func fitted(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node) *workflow.Workflow {
+func fitted(ctx context.Context, run *store.Run, w *workflow.Workflow, nodes []store.Node) (*workflow.Workflow, error) {
 	files := make(map[string][]string)
 	for i := range w.Inputs {
 		files[nodes[i].Name] = nodes[i].Columns // nil: not loaded yet
 	}
-	if fits, problems := Parse(ctx, run.Text, files, time.Time{}); len(problems) == 0 {
-		return fits
+	fits, problems, err := Parse(ctx, run.Text, files, time.Time{})
+	if err != nil || len(problems) == 0 {
+		return fits, err
 	}
-	return w
+	return w, nil
 }
 
 // refit is what a run goes on with: its workflow and nodes, and its parent's.

@@ -63,8 +63,9 @@ type column struct {
 // broken is the error that what is kept of a run makes none.
 type broken struct{ error }
 
-// loadRun makes a run of what is kept; nil if it is not under way.
-func (o *Orchestrator) loadRun(ctx context.Context, id crowd.RunID) (*run, error) {
+// loadRun makes a run of what is kept; nil if it is not under way. flow is its workflow; nil: it
+// is read.
+func (o *Orchestrator) loadRun(ctx context.Context, id crowd.RunID, flow *workflow.Workflow) (*run, error) {
 	kept, err := o.cfg.Store.Run(ctx, 0, id)
 	if err != nil || kept.State == store.RunLoading || kept.State.Ended() {
 		return nil, err
@@ -73,9 +74,14 @@ func (o *Orchestrator) loadRun(ctx context.Context, id crowd.RunID) (*run, error
 	if err != nil {
 		return nil, err
 	}
-	flow, problems := Parse(ctx, kept.Text, filesOf(nodes), time.Time{})
-	if len(problems) > 0 {
-		return nil, &broken{fmt.Errorf("the kept workflow of %s: line %d: %s", id, problems[0].Line, problems[0].Message)}
+	if flow == nil {
+		var problems []workflow.Problem
+		if flow, problems, err = Parse(ctx, kept.Text, filesOf(nodes), time.Time{}); err != nil {
+			return nil, err
+		}
+		if len(problems) > 0 {
+			return nil, &broken{fmt.Errorf("the kept workflow of %s: line %d: %s", id, problems[0].Line, problems[0].Message)}
+		}
 	}
 	if len(nodes) != flow.Nodes() {
 		return nil, &broken{fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())}

@@ -80,11 +80,15 @@ func (o *Orchestrator) workflow(ctx context.Context, kept *store.Run, nodes []st
 	if w, ok := o.views.flows.get(key); ok {
 		return w, nil
 	}
-	w, problems := Parse(ctx, kept.Text, files, time.Time{})
-	if len(problems) > 0 {
-		if w, problems = Parse(ctx, kept.Text, nil, time.Time{}); len(problems) > 0 {
-			return nil, Problems(problems)
-		}
+	w, problems, err := Parse(ctx, kept.Text, files, time.Time{})
+	if err == nil && len(problems) > 0 {
+		w, problems, err = Parse(ctx, kept.Text, nil, time.Time{})
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(problems) > 0:
+		return nil, Problems(problems)
 	}
 	if kept.State == store.RunLoading {
 		return w, nil

@@ -214,8 +214,11 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, n orchestrator.Ne
 	if err != nil {
 		return Checked{}, err
 	}
-	w, problems := orchestrator.ParseFor(ctx, n.Text, s.clock.Time(), may)
-	notes, err := s.notesOn(ctx, w, func(x *store.Pool) bool { return knows(p, tenant, x) })
+	w, problems, err := orchestrator.ParseFor(ctx, n.Text, s.clock.Time(), may)
+	var notes []string
+	if err == nil {
+		notes, err = s.notesOn(ctx, w, func(x *store.Pool) bool { return knows(p, tenant, x) })
+	}
 	var lacking []string
 	if err == nil && tenant != 0 && len(problems) == 0 {
 		lacking, err = s.orchestrator.Lacking(ctx, n, w)

@@ -70,7 +70,7 @@ func claims(t *testing.T) scenario.ModelOf {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flow, problems := orchestrator.Parse(t.Context(), string(text), nil, time.Time{})
+	flow, problems, _ := orchestrator.Parse(t.Context(), string(text), nil, time.Time{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -139,7 +139,10 @@ func simulate(ctx context.Context, s Setup) (*world, error) {
 		busy: make(map[crowd.PoolID]time.Duration),
 	}
 	w.apart = "sim-" + rand.Text() + "-" // nothing else depends on it
-	flow, problems := orchestrator.Parse(ctx, s.Text, nil, w.now)
+	flow, problems, err := orchestrator.Parse(ctx, s.Text, nil, w.now)
+	if err != nil {
+		return nil, err
+	}
 	if len(problems) > 0 {
 		return nil, orchestrator.Problems(problems)
 	}

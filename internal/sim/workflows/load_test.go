@@ -178,7 +178,7 @@ func runOf(t *testing.T, text string, arrivals ...time.Duration) *Outcome {
 	p := planOf(t, text)
 	p.Load.Arrivals = sim.Arrivals{Times: arrivals}
 	p.Models = make(Models)
-	flow, _ := orchestrator.Parse(t.Context(), text, nil, time.Time{})
+	flow, _, _ := orchestrator.Parse(t.Context(), text, nil, time.Time{})
 	for i := range flow.Steps {
 		if flow.Steps[i].Crowd() != nil {
 			p.Models[flow.Steps[i].Name] = scenario.StepModel{Time: sim.Constant(60)}
@@ -357,7 +357,7 @@ func TestExamplesUnderLoad(t *testing.T) {
 		p := planOf(t, example(t, name))
 		p.Workers = []scenario.Workers{{Each: 4}}
 		p.Load.Arrivals = sim.Arrivals{Rate: 6}
-		flow, problems := orchestrator.Parse(t.Context(), p.Text, nil, time.Time{})
+		flow, problems, _ := orchestrator.Parse(t.Context(), p.Text, nil, time.Time{})
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -382,7 +382,7 @@ steps:
     when: price > 5 and plan == "gold"
     crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05}
 `
-	flow, _ := orchestrator.Parse(t.Context(), text, nil, time.Time{})
+	flow, _, _ := orchestrator.Parse(t.Context(), text, nil, time.Time{})
 	table, err := ReadTable(rows(t, "plan,id,price\nx,1,10\nx,2,dear\nx,3,20\n"), &flow.Inputs[0])
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func TestWorkflowsAreGood(t *testing.T) {
 		for name, file := range e.inputs {
 			files[name] = strings.Split(strings.SplitN(read(t, folder, e.name, "data", file), "\n", 2)[0], ",")
 		}
-		flow, problems := orchestrator.Parse(t.Context(), read(t, folder, e.name, "workflow.yaml"), files, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		flow, problems, _ := orchestrator.Parse(t.Context(), read(t, folder, e.name, "workflow.yaml"), files, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		for _, p := range problems {
 			t.Errorf("%s:%d:%d: %s", e.name, p.Line, p.Column, p.Message)
 		}

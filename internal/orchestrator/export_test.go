@@ -1,0 +1,10 @@
+package orchestrator
+
+// Locked reports whether somebody holds the orchestrator's lock.
+func (o *Orchestrator) Locked() bool {
+	if !o.mu.TryLock() {
+		return true
+	}
+	o.mu.Unlock()
+	return false
+}
