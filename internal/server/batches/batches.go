@@ -287,7 +287,13 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return v, err
 	}
-	if err = r.Read(ctx, func(e *engine.Engine, _ time.Time) { v.read(e) }); err == nil {
+	known := false
+	err = r.Read(ctx, func(e *engine.Engine, _ time.Time) { known = v.read(e) })
+	if err == nil && !known { // it has ended since
+		v.Batch, err = s.store.Batch(ctx, 0, id)
+		return v, err
+	}
+	if err == nil {
 		if pool, _ := s.live.Settings(b.Pool); p.Knows(&pool) {
 			v.PoolName = pool.Name
 		}
