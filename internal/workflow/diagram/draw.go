@@ -152,6 +152,9 @@ func (p *picture) describe(n int, b *box) {
 	c := p.d.Counts[n]
 	first := grouped(c.In) + " in · " + grouped(c.Out) + " out"
 	second, third := grouped(c.Waiting)+" waiting · "+grouped(c.Working)+" under way", ""
+	if c.Blocked != "" { // nothing goes on with them
+		second = grouped(c.Waiting) + " waiting · " + grouped(c.Working) + " inside"
+	}
 	if c.State != "" {
 		third = c.State
 	}
@@ -174,6 +177,7 @@ func (p *picture) describe(n int, b *box) {
 	}
 	if c.Blocked != "" {
 		b.title += ", blocked: " + c.Blocked
+		third = strings.TrimPrefix(third+": "+c.Blocked, ": ")
 		b.blocked, class = true, "bad"
 	}
 	add(first, "count", fontSmall)

@@ -296,3 +296,18 @@ func drawn(t *rapid.T) string {
 	}
 	return b.String()
 }
+
+// TestABlockedStepSaysWhy: what is inside a step that is blocked is not said to be under way, and
+// the box says why it stays.
+func TestABlockedStepSaysWhy(t *testing.T) {
+	w := good(t, "workflow: w\ninputs: {items: {columns: [id]}}\nsteps:\n  pick: {from: items, sql: select id from items}\n")
+	counts := []diagram.Counts{{In: 2, Out: 2}, {In: 2, Working: 2, State: "blocked", Blocked: "nobody is there"}}
+	svg := string(diagram.Draw(w, diagram.Options{Counts: counts}))
+	if !strings.Contains(svg, "0 waiting · 2 inside") || !strings.Contains(svg, ">blocked: nobody is there<") || strings.Contains(svg, "2 under way") {
+		t.Errorf("the picture is %s", svg)
+	}
+	counts[1].Blocked = ""
+	if svg := string(diagram.Draw(w, diagram.Options{Counts: counts})); !strings.Contains(svg, "0 waiting · 2 under way") {
+		t.Errorf("a step that goes on: %s", svg)
+	}
+}
