@@ -13,9 +13,25 @@ import (
 // AuditErasure says of whom the details of entries are erased.
 type AuditErasure struct {
 	Person crowd.WorkerID
-	// Texts are names and addresses of theirs. What entries about them call them is added
-	// by Erase.
-	Texts []string
+	Texts  []string // names and addresses of theirs, those that they had before too
+}
+
+// Called returns what an entry about a person calls them: names and addresses.
+func (e *AuditEntry) Called() (texts []string) {
+	if e.Kind != "user" {
+		return nil
+	}
+	for _, part := range []json.RawMessage{e.Before, e.After} {
+		var called struct {
+			Name     string `json:"name"`
+			FullName string `json:"full_name"`
+			Email    string `json:"email"`
+		}
+		if json.Unmarshal(part, &called) == nil { // else there is nothing, or no object
+			texts = append(texts, called.Name, called.FullName, called.Email)
+		}
+	}
+	return slices.DeleteFunc(texts, func(x string) bool { return x == "" })
 }
 
 // AuditText is a text as the JSON of entries has it.
@@ -23,6 +39,9 @@ func AuditText(text string) string {
 	quoted := canonical(text)
 	return string(quoted[1 : len(quoted)-1])
 }
+
+// AuditNote is how the change of an entry says a text as a note.
+func AuditNote(text string) string { return `"note":` + string(canonical(brief(text))) }
 
 // Erase takes away from an entry what tells of the person, and reports whether there was
 // something.
@@ -41,29 +60,10 @@ func (x *AuditErasure) Erase(e *AuditEntry) bool {
 }
 
 // about reports whether the entry is about the person, or something that only they have.
-// What entries about themselves call them is theirs, too.
 func (x *AuditErasure) about(e *AuditEntry) bool {
 	switch e.Kind {
 	case "user", "worker":
-		if e.Object != x.Person.String() {
-			return false
-		}
-		for _, part := range []json.RawMessage{e.Before, e.After} {
-			var called struct {
-				Name     string `json:"name"`
-				FullName string `json:"full_name"`
-				Email    string `json:"email"`
-			}
-			if json.Unmarshal(part, &called) != nil {
-				continue // there is nothing, or no object
-			}
-			for _, text := range []string{called.Name, called.FullName, called.Email} {
-				if e.Kind == "user" && text != "" && !slices.Contains(x.Texts, text) {
-					x.Texts = append(x.Texts, text)
-				}
-			}
-		}
-		return true
+		return e.Object == x.Person.String()
 	case "session":
 		return e.Actor == x.Person
 	case "token":

@@ -20,7 +20,7 @@ type AuditEntry struct {
 	Summary   string         `json:"summary,omitempty" doc:"what was done" example:"launched batch b17"`
 	ActorName string         `json:"actor_name,omitempty" doc:"where you may know it; without an actor, the provider of accounts whose token did it"`
 	Staff     bool           `json:"staff,omitempty" doc:"the actor runs the installation"`
-	Renamed   bool           `json:"renamed,omitempty" doc:"a worker stands in actor or object by the tenant's pseudonym: the hash is of the entry with their id"`
+	Renamed   bool           `json:"renamed,omitempty" doc:"a worker stands in actor or object by the tenant's pseudonym: the hash is of the entry with their id, and salts and digests are not shown"`
 
 	Address string          `json:"address,omitempty" doc:"from which they came; for administrators"`
 	Before  json.RawMessage `json:"before,omitempty" doc:"what differs, as it was"`

@@ -7,7 +7,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
@@ -178,13 +177,6 @@ func (s *Accounts) relabel(labels []store.NewLabel) {
 func (s *Accounts) eraseRows(ctx context.Context, id crowd.WorkerID) error {
 	s.people.Lock()
 	defer s.people.Unlock()
-	u, err := s.store.User(ctx, id)
-	if err != nil {
-		return err
-	}
-	if _, err := s.store.EraseAudit(ctx, store.AuditErasure{Person: id, Texts: lists.Filter([]string{u.Name, u.FullName, u.Email}, func(x string) bool { return x != "" })}); err != nil {
-		return err
-	}
 	if err := s.store.Erase(ctx, id, s.clock.Time()); err != nil {
 		return err
 	}

@@ -183,3 +183,46 @@ func getAudit(s *scene, p *access.Principal) error {
 func exportAudit(s *scene, p *access.Principal) error {
 	return second(s.Audit.Export(s.ctx, p, audit.Filter{AuditFilter: store.AuditFilter{Tenant: s.a}}))
 }
+
+// TestHashesTellNoIDs: where a worker stands by a pseudonym, nothing that is shown next to the
+// hash lets anybody try ids until one fits, whoever did what to them.
+func TestHashesTellNoIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.ctx = access.WithSender(w.ctx, access.Sender{Address: netip.MustParseAddr("192.0.2.7")})
+	for _, blocked := range []bool{true, false} {
+		ok(t, w.Accounts.BlockWorker(w.ctx, w.ann, w.a, w.pseudonym(w.a, w.workers[0]), blocked))
+	}
+	r := w.invite(func(n *accounts.NewInvitations) { n.Tenant = w.a }, "new@example.org")
+	must(w.Invitations.Join(w.ctx, r.Invited[0].Token, accounts.NewAccount{Name: "new", Password: goodPassword}))(t)
+	fits := func(e *store.AuditEntry) crowd.WorkerID {
+		for id := range crowd.WorkerID(100) {
+			x := *e
+			if x.Object = id.String(); e.Kind != audit.Worker {
+				x.Object, x.Actor = e.Object, id
+			}
+			if e.Hash == x.Digest() {
+				return id
+			}
+		}
+		return 0
+	}
+	renamed := map[string]int{}
+	for e, err := range must(w.Audit.Export(w.ctx, w.ann, audit.Filter{}))(t) {
+		ok(t, err)
+		if !e.Renamed {
+			continue
+		}
+		renamed[e.Operation]++
+		if id := fits(&e.AuditEntry); id != 0 || e.Salt+e.AddressSalt+e.AddressDigest+e.ChangeDigest != "" {
+			t.Errorf("%s of entry %d: %s fits the hash of %+v", e.Operation, e.Number, id, e)
+		}
+		kept := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Before: e.Number + 1, Limit: 1}))(t)[0]
+		if kept.WithholdAddress(); fits(&kept) == 0 {
+			t.Errorf("no id fits the hash of what is kept, %+v: the test tries the wrong ones", kept)
+		}
+	}
+	if len(renamed) != 2 {
+		t.Errorf("there are pseudonyms in entries of %v", renamed)
+	}
+}

@@ -27,13 +27,14 @@ import (
 // What names the person of these tests. None of it is a part of anything else.
 const (
 	herName     = "Zuleika.Quux"
-	herFullName = "Zuleika Quuxington"
+	herFullName = "Zuleika Quuxington Éloïse"
 	herAddress  = "Zuleika.Q@elsewhere.example"
 	herHost     = "203.0.113.77"
 	herOldMail  = "zq-before@elsewhere.example"
+	herFirst    = "zq-first@elsewhere.example"
 )
 
-var herTraces = []string{herName, herFullName, "Zuleika", "Quux", herAddress, herHost, herOldMail, "her-push-endpoint", "her-laptop", "her-subject"}
+var herTraces = []string{herName, herFullName, "Zuleika", "Quux", herAddress, herHost, herOldMail, herFirst, "her-push-endpoint", "her-laptop", "her-subject"}
 
 // she is somebody who has done everything that a worker can do and that is kept.
 func (w *world) she() *access.Principal {
@@ -44,7 +45,8 @@ func (w *world) she() *access.Principal {
 	session := must(w.Invitations.Join(from, r.Invited[0].Token, accounts.NewAccount{Name: herName, FullName: herFullName, Password: goodPassword}))(t)
 	p := must(w.Accounts.Authenticate(w.ctx, session, netip.MustParseAddr(herHost)))(t)
 	id := p.User.ID
-	for _, mail := range []string{herOldMail, strings.ToLower(herAddress)} { // changed, with what was before in the log
+	w.invite(func(*accounts.NewInvitations) {}, herFirst)                              // and is never accepted
+	for _, mail := range []string{herFirst, herOldMail, strings.ToLower(herAddress)} { // changed, with what was before in the log
 		must(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error {
 			u.Email, u.Qualifications = mail, map[string]int{"birds": 7}
 			return nil
@@ -62,6 +64,7 @@ func (w *world) she() *access.Principal {
 	for _, who := range []crowd.WorkerID{id, w.admin.User.ID} { // an answer to her, and one that names her
 		ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: who, Key: "k"}, At: now, Status: 201, Body: `{"name":"` + herName + `","email":"` + herAddress + `"}`}))
 	}
+	ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: w.admin.User.ID, Key: "full name"}, At: now, Status: 200, Body: `{"full_name":"` + herFullName + `"}`}))
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 1, "for "+herFullName))
 	ok(t, w.store.AddActions(w.ctx, []store.Action{{Pool: w.pool, At: now, By: w.admin.User.ID, Kind: store.ActionTransfer, Worker: id, Why: []string{"an admin moved " + herName}}}))
 	test := w.test(func(n *accounts.NewTest) { n.Open = true })

@@ -64,10 +64,6 @@ func (f *failingStore) AuditEntries(ctx context.Context, x store.AuditFilter) ([
 	return fail1(f, ctx, "AuditEntries", func() ([]store.AuditEntry, error) { return f.Store.AuditEntries(ctx, x) })
 }
 
-func (f *failingStore) EraseAudit(ctx context.Context, x store.AuditErasure) (int, error) {
-	return fail1(f, ctx, "EraseAudit", func() (int, error) { return f.Store.EraseAudit(ctx, x) })
-}
-
 func (f *failingStore) DropAudit(ctx context.Context, x store.AuditDropping) (store.AuditDrop, error) {
 	return fail1(f, ctx, "DropAudit", func() (store.AuditDrop, error) { return f.Store.DropAudit(ctx, x) })
 }

@@ -44,6 +44,9 @@ func (r *reader) rename(e *Entry) error {
 		}
 		e.RewriteChange(before, after)
 	}
+	if e.Renamed {
+		e.WithholdDigests()
+	}
 	return nil
 }
 

@@ -3,36 +3,54 @@ package sqlstore
 import (
 	"context"
 	"strings"
+	"unicode"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// EraseAudit implements store.Audit.
-func (s *Store) EraseAudit(ctx context.Context, who store.AuditErasure) (n int, err error) {
-	err = s.change(ctx, "erase details of the audit log", func(ctx context.Context, tx transaction) error {
-		n, err = eraseAudit(ctx, tx, who)
-		return err
-	})
-	return n, err
-}
-
-// eraseAudit erases first the entries by the person and about them, which may say what they
-// were called at the time, and then those that name them.
-func eraseAudit(ctx context.Context, tx transaction, who store.AuditErasure) (int, error) {
-	x := auditEraser{ctx: ctx, tx: tx, who: who, erased: make(map[int64]bool)}
+// eraseAudit takes away the details of entries that tell of a person: addresses from which they
+// acted, what was changed of them, and what names them. The entries stay, and verify.
+func eraseAudit(ctx context.Context, tx transaction, who store.AuditErasure) error {
+	x := auditEraser{ctx, tx, who}
 	err := x.erase(`a.actor = $3 or a.object = $4 or a.kind = 'token'`, who.Person, who.Person.String())
 	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-	for i := 0; err == nil && i < len(x.who.Texts); i++ {
-		err = x.erase(`lower(a.before || a.after) like '%' || lower($3) || '%' escape '\'`, escape.Replace(store.AuditText(x.who.Texts[i])))
+	for i := 0; err == nil && i < len(who.Texts); i++ {
+		err = x.erase(`lower(a.before || a.after) like '%' || $3 || '%' escape '\'`, escape.Replace(asciiPart(store.AuditText(who.Texts[i]))))
 	}
-	return len(x.erased), err
+	return err
+}
+
+// asciiPart returns the longest part of a text that is ASCII, in lower case: SQLite knows no
+// lower case of anything else. Where there is none, it is in every text.
+func asciiPart(text string) string {
+	longest := ""
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return strings.ToLower(longest)
+}
+
+// eraseAuditNote takes away the change of entries in which somebody said a text as a note.
+func eraseAuditNote(ctx context.Context, tx transaction, author crowd.WorkerID, text string) error {
+	said := store.AuditNote(text)
+	entries, err := audit.list(ctx, tx, `where a.actor = $1 and replace(a.before || a.after, $2, '') <> a.before || a.after order by a.number`, author, said)
+	for i := range entries {
+		if err != nil {
+			break
+		}
+		entries[i].EraseChange()
+		err = keepErased(ctx, tx, &entries[i])
+	}
+	return err
 }
 
 type auditEraser struct {
-	ctx    context.Context
-	tx     transaction
-	who    store.AuditErasure
-	erased map[int64]bool
+	ctx context.Context
+	tx  transaction
+	who store.AuditErasure
 }
 
 // eraseAtOnce is how many entries are read at a time.
@@ -50,7 +68,6 @@ func (x *auditEraser) erase(condition string, args ...any) error {
 			if !x.who.Erase(&e) {
 				continue
 			}
-			x.erased[e.Number] = true
 			if err := keepErased(x.ctx, x.tx, &e); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -46,16 +47,19 @@ func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) err
 		if err != nil || e.State != store.ErasureBegun {
 			return err
 		}
-		who, err := first(ctx, tx, noUser(id), scanTraces, tracesOf, id)
+		who, err := tracesOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		if err := withhold(ctx, tx, &who); err != nil {
 			return err
 		}
+		if err := eraseAudit(ctx, tx, store.AuditErasure{Person: id, Texts: who.called}); err != nil {
+			return err
+		}
 		for _, t := range personal {
 			for _, text := range t.erase {
-				if _, err := tx.exec(ctx, text, arguments(text, int64(id), who.email, who.name)...); err != nil {
+				if err := erase(ctx, tx, text, &who); err != nil {
 					return err
 				}
 			}
@@ -69,14 +73,48 @@ func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) err
 	})
 }
 
-// withhold takes away the answers to other people's requests that name a person.
-func withhold(ctx context.Context, tx transaction, who *traces) error {
-	for _, x := range who.list() {
-		if _, err := tx.exec(ctx, `update requests set body = '', location = '', withheld = $2 where replace(lower(body), $1, '') <> lower(body)`, x, store.Erased); err != nil {
+// erase carries out a statement of an erasure, once for each of what the person was called if
+// it asks for a name.
+func erase(ctx context.Context, tx transaction, text string, who *traces) error {
+	names := who.called
+	if !strings.Contains(text, "$3") {
+		names = []string{""}
+	}
+	for _, name := range names {
+		if _, err := tx.exec(ctx, text, arguments(text, int64(who.id), who.addresses(), name)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withheldAtOnce is how many answers are read at a time.
+const withheldAtOnce = 1000
+
+// withhold takes away the answers to other people's requests that name a person.
+func withhold(ctx context.Context, tx transaction, who *traces) error {
+	forms := who.forms()
+	after := store.Request{}
+	for {
+		list, err := requests.list(ctx, tx, `where r.body <> '' and (r.person, r.tenant, r.request_key) > ($1, $2, $3)
+			order by r.person, r.tenant, r.request_key limit $4`, after.Person, after.Tenant, after.Key, withheldAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			after = r
+			if !containsAny(r.Body, forms) {
+				continue
+			}
+			if _, err := tx.exec(ctx, `update requests set body = '', location = '', withheld = $4 where person = $1 and tenant = $2 and request_key = $3`,
+				r.Person, r.Tenant, r.Key, store.Erased); err != nil {
+				return err
+			}
+		}
+		if len(list) < withheldAtOnce {
+			return nil
+		}
+	}
 }
 
 // Scrub implements store.PersonalData.

@@ -6,21 +6,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
 // personalTable says what a table, or a view, keeps about people.
 type personalTable struct {
 	name    string
-	about   string   // the rows about person $1, with their address $2 in lower case where that is asked for
+	about   string   // the rows about person $1, with their addresses $2 where these are asked for
 	columns string   // that are handed out; "": all but the secret ones
 	secret  []string // columns that are not handed out
-	erase   []string // what erasure does, by $1 and $2, and $3 their name, each cast where no column tells its type, as far as they are asked for; none: the rows stay
+	erase   []string // what erasure does, by $1 and $2, and, once for each of their names, $3, each cast where no column tells its type, as far as they are asked for; none: the rows stay
 }
 
 // gone deletes the rows about a person.
@@ -39,9 +42,10 @@ func stays(table, about, columns string) personalTable {
 func nobody(table string) personalTable { return personalTable{name: table} }
 
 const (
-	ofUser       = `user_id = $1`
-	ofWorker     = `worker = $1`
-	inviteToThem = `(worker = $1 or (address_key = $2 and address_key <> ''))`
+	ofUser   = `user_id = $1`
+	ofWorker = `worker = $1`
+	// inviteToThem asks for $2 as traces.addresses has them.
+	inviteToThem = "(worker = $1 or (address_key <> '' and replace($2, '\n' || address_key || '\n', '') <> $2))"
 )
 
 // personal has every table of the schema; a test compares it. What has a foreign key comes
@@ -108,7 +112,7 @@ func arguments(text string, all ...any) []any {
 func (s *Store) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.PersonalRow, error] {
 	return func(yield func(store.PersonalRow, error) bool) {
 		err := s.consistent(ctx, "read what is kept about a person", func(tx *sql.Tx) error {
-			email, err := first(ctx, tx, noUser(id), func(r row, email *string) error { return r.Scan(email) }, `select lower(email) from users where id = $1`, id)
+			who, err := tracesOf(ctx, tx, id)
 			if err != nil {
 				return err
 			}
@@ -121,7 +125,7 @@ func (s *Store) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[store
 					columns = "*"
 				}
 				text := `select ` + columns + ` from ` + t.name + ` where ` + t.about
-				rows, err := tx.QueryContext(ctx, text, arguments(text, int64(id), email)...)
+				rows, err := tx.QueryContext(ctx, text, arguments(text, int64(id), who.addresses())...)
 				if err != nil {
 					return err
 				}
@@ -217,7 +221,7 @@ func shown(column string, cell any) any {
 func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.WrittenText, error] {
 	return func(yield func(store.WrittenText, error) bool) {
 		err := s.consistent(ctx, "read what a person wrote", func(tx *sql.Tx) error {
-			who, err := first(ctx, tx, noUser(id), scanTraces, tracesOf, id)
+			who, err := tracesOf(ctx, tx, id)
 			if err != nil {
 				return err
 			}
@@ -251,7 +255,7 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 				return err
 			}
 			return each(ctx, tx, give, `select 'invitation', id, created_at, tenant, note, invited_by from invitations
-				where note <> '' and not `+inviteToThem+` order by id`, id, who.email)
+				where note <> '' and not `+inviteToThem+` order by id`, id, who.addresses())
 		})
 		if err != nil && !errors.Is(err, errEnough) {
 			yield(store.WrittenText{}, err)
@@ -259,30 +263,95 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 	}
 }
 
-// traces are what names a person.
-type traces struct{ name, fullName, email string }
+// traces are what names a person: what they are called, and were called before, as far as the
+// audit log tells.
+type traces struct {
+	id     crowd.WorkerID
+	called []string // names and addresses, each once
+}
 
-const tracesOf = `select name, full_name, lower(email) from users where id = $1`
+func tracesOf(ctx context.Context, tx querier, id crowd.WorkerID) (traces, error) {
+	who := traces{id: id}
+	add := func(list ...string) {
+		for _, x := range list {
+			if x != "" && !slices.Contains(who.called, x) {
+				who.called = append(who.called, x)
+			}
+		}
+	}
+	now, err := first(ctx, tx, noUser(id), func(r row, x *[3]string) error { return r.Scan(&x[0], &x[1], &x[2]) }, `select name, full_name, email from users where id = $1`, id)
+	if err != nil {
+		return who, err
+	}
+	add(now[:]...)
+	entries, err := audit.list(ctx, tx, `where a.object = $1 and a.kind = 'user' order by a.number`, id.String())
+	for i := range entries {
+		add(entries[i].Called()...)
+	}
+	return who, err
+}
 
-func scanTraces(r row, t *traces) error { return r.Scan(&t.name, &t.fullName, &t.email) }
+// addresses has what the person is and was called, in lower case, each between the ends of
+// lines, which no address has.
+func (t *traces) addresses() string {
+	return strings.Join(lists.Map(t.called, func(x string) string { return "\n" + strings.ToLower(x) + "\n" }), "")
+}
 
 // leastTrace is how long a name must be to be looked for in texts: shorter ones are parts
 // of other words.
 const leastTrace = 4
 
-// list has those of the traces that can be looked for, in lower case.
-func (t *traces) list() (list []string) {
-	for _, x := range []string{t.name, t.fullName, t.email} {
-		if len(x) >= leastTrace {
-			list = append(list, strings.ToLower(x))
+// forms are the ways in which an answer to a request may name the person, in lower case: as
+// plain text, in JSON with and without escapes for HTML, in HTML, and by their id in JSON.
+func (t *traces) forms() []string {
+	forms := []string{strconv.Quote(t.id.String())}
+	for _, x := range t.long() {
+		inHTML, _ := json.Marshal(x) // of a text there is no error
+		for _, form := range []string{x, store.AuditText(x), string(inHTML[1 : len(inHTML)-1]), html.EscapeString(x)} {
+			if form = strings.ToLower(form); !slices.Contains(forms, form) {
+				forms = append(forms, form)
+			}
 		}
 	}
-	return list
+	return forms
+}
+
+// long has those of the names that can be looked for.
+func (t *traces) long() []string {
+	return lists.Filter(t.called, func(x string) bool { return len(x) >= leastTrace })
 }
 
 func (t *traces) in(text string) bool {
+	return containsAny(text, lists.Map(t.long(), strings.ToLower))
+}
+
+// containsAny reports whether a text has one of some others, which are in lower case.
+func containsAny(text string, of []string) bool {
 	text = strings.ToLower(text)
-	return slices.ContainsFunc(t.list(), func(x string) bool { return strings.Contains(text, x) })
+	return slices.ContainsFunc(of, func(x string) bool { return strings.Contains(text, x) })
+}
+
+// notes reads the texts that the audit log says, too, as notes of their authors.
+var notes = map[store.Writing]string{
+	store.WrittenNote:       `select author, note from ledger where id = $1`,
+	store.WrittenInvitation: `select invited_by, note from invitations where id = $1`,
+}
+
+// eraseNote takes a text that is replaced out of the audit log.
+func eraseNote(ctx context.Context, tx transaction, none error, x store.NewText) error {
+	type note struct {
+		author crowd.WorkerID
+		text   string
+	}
+	text := notes[x.Kind]
+	if text == "" {
+		return nil
+	}
+	was, err := first(ctx, tx, none, func(r row, n *note) error { return r.Scan(&n.author, &n.text) }, text, x.ID)
+	if err != nil || was.text == "" || was.text == x.Text {
+		return err
+	}
+	return eraseAuditNote(ctx, tx, was.author, was.text)
 }
 
 var replaceText = map[store.Writing]string{
@@ -311,6 +380,9 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) (labels 
 				if err := chargeReplaced(ctx, tx, none, x); err != nil {
 					return err
 				}
+			}
+			if err := eraseNote(ctx, tx, none, x); err != nil {
+				return err
 			}
 			if err := tx.must(ctx, none, text, arguments(text, x.ID, x.Text, x.Key)...); err != nil {
 				return err

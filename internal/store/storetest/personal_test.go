@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,11 +98,17 @@ func testTexts(t *testing.T, w *world) {
 	w.history(t)
 	worker := w.workers[0]
 	list := w.invite(t, store.Invitation{Pool: w.pool, Address: "x@example.org", Note: "Come", InvitedBy: worker, CreatedAt: w.now, State: store.InvitationOpen})
-	ok(t, w.Deposit(w.ctx, w.now, w.mine, 5, "for WORKER1, thanks"))
+	said := func(by crowd.WorkerID, note string) (number int64) {
+		number = w.told(t, store.AuditEntry{Actor: by, Kind: "tenant", Object: w.mine.String()}, nil, struct{ Note string }{note})
+		return number
+	}
+	long := "for WORKER1, thanks " + strings.Repeat("\"very\" much, ", 100)
+	entries := []int64{said(worker, long), said(w.workers[1], long), said(worker, "for nobody")}
+	ok(t, w.Deposit(store.WithAuthor(w.ctx, worker), w.now, w.mine, 5, long))
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 6, "for nobody"))
 	var note int64
 	for _, e := range must(w.Entries(w.ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(w.mine)}, 0, 9))(t) {
-		if e.Amount == 5 {
+		if e.Amount == 5 && e.Note == long {
 			note = e.ID
 		}
 	}
@@ -113,7 +120,7 @@ func testTexts(t *testing.T, w *world) {
 	}
 	one, three := w.batch.Assignment(1), w.batch.Assignment(3)
 	body := func(n uint32) string { return w.answer(n, 0, 0).Body }
-	rest := []string{fmt.Sprintf("note %d %s for WORKER1, thanks true", note, w.mine), fmt.Sprintf("invitation %d n0 Come false", list[0].ID)}
+	rest := []string{fmt.Sprintf("note %d %s %s false", note, w.mine, long), fmt.Sprintf("invitation %d n0 Come false", list[0].ID)}
 	same(t, "texts", got(), append([]string{fmt.Sprintf("answer %d n0 %s false", three, body(3)), fmt.Sprintf("answer %d n0 %s false", one, body(1))}, rest...))
 
 	labelOf := func() string { return must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t)[0].Label.Value }
@@ -129,6 +136,11 @@ func testTexts(t *testing.T, w *world) {
 	}))(t)
 	same(t, "labels replaced", labels, []store.NewLabel{{Task: must(w.Assignment(w.ctx, one))(t).Task}})
 	same(t, "replaced", got(), []string{fmt.Sprintf("answer %d n0 {} false", three), fmt.Sprintf("invitation %d n0 changed false", list[0].ID)})
+	for i, want := range []bool{true, false, false} { // of who wrote it, where they said it
+		e := must(w.AuditEntries(w.ctx, store.AuditFilter{Before: entries[i] + 1, Limit: 1}))(t)[0]
+		same(t, "what the audit log says", [2]bool{e.Erased(), len(e.After) == 0}, [2]bool{want, want})
+	}
+	must(w.CheckAudit(w.ctx))(t)
 	a := must(w.Assignment(w.ctx, three))(t)
 	same(t, "key", a.Key, "k")
 	same(t, "label that was an answer", labelOf(), "")

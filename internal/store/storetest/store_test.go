@@ -100,7 +100,7 @@ var methods = map[string]func(*testing.T, *world){
 	"AcceptInvitation": testAcceptInvitation, "InvitationsTo": testInvitationsTo, "AcceptedInvitations": testAcceptedInvitations, "UsersByEmail": testUsersByEmail,
 	"FinishTry": testFinishTry, "Close": testClose, "Probe": testProbe,
 	"Request PutRequest DropRequests": testRequests, "TakenOver": testTakenOver,
-	"AuditEntries": testAuditEntries, "CheckAudit": testCheckAudit, "EraseAudit": testEraseAudit, "DropAudit": testDropAudit,
+	"AuditEntries": testAuditEntries, "CheckAudit": testCheckAudit, "DropAudit": testDropAudit,
 	"SetQuotas QuotasSet": testSetQuotas, "Usage": testUsage, "UsageOfAll": testUsageOfAll, "DailyUsage KeepDailyUsage": testDailyUsage, "CheckUsage": testCheckUsage,
 	"Personal": testPersonal, "WrittenTexts ReplaceTexts": testTexts, "BeginErasure Erasures Erase Scrub": testErasure,
 	"SetRetention RetentionSet": testSetRetention, "Expiring BeginDeletion DeleteSome Unscrubbed": testDeletions,
@@ -148,6 +148,7 @@ var together = map[string]func(*testing.T, *world){
 	"nothing passes a quota":                               testNothingPassesAQuota,
 	"what is deleted of a run":                             testRunDeleted,
 	"what is deleted of logs":                              testLogsDeleted,
+	"an erasure takes its person out of the audit log":     testEraseAudit,
 	"a challenge is answered once":                         testPasskeysUsedAtOnce,
 }
 
