@@ -42,6 +42,9 @@ type batch struct {
 	quality   *quality               // nil: it has no rules
 	gave      map[crowd.WorkerID]int // counted answers, by who gave them; nil without Spec.PerWorker
 	posterior *posterior             // nil, unless the rule follows it
+
+	reviewedIn crowd.BatchID          // where its labels are reviewed; 0: nowhere
+	experience map[crowd.WorkerID]int // counted answers, by who gave them; nil without Review.NewWorkers
 	past      []PastReward           // in order of Last
 	waitsFrom time.Time              // something of it has waited since then, as far as is known
 

@@ -18,6 +18,7 @@ type Changes struct {
 	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
 	Answers     []Answer
 	Labels      []Label
+	Reviews     []ReviewAsked // of labels in Labels
 	Transfers   []Transfer
 	Duties      []Duty
 	Revisions   []Revision
@@ -40,7 +41,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews) == 0
 }
 
 // Handout is a task put into a worker's hands.

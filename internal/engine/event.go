@@ -248,4 +248,7 @@ func (e *Engine) label(now time.Time, t *task, d *label.Decision) {
 	if b.quality != nil {
 		e.noteLabel(t, d.Label)
 	}
+	if b.reviewedIn != 0 {
+		e.review(now, t, &l)
+	}
 }

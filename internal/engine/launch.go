@@ -11,24 +11,43 @@ import (
 // tenant has the money. Of an open batch without a budget what its tasks can cost
 // at most is reserved, as by Grow.
 func (e *Engine) Launch(now time.Time, s Spec) error {
-	if err := s.Validate(now); err != nil {
+	b, err := e.launchable(now, s)
+	if err != nil {
 		return err
+	}
+	if err := e.begin(now, b); err != nil {
+		return err
+	}
+	e.run(now)
+	return nil
+}
+
+// launchable makes the batch of a definition, if it can be launched.
+func (e *Engine) launchable(now time.Time, s Spec) (*batch, error) {
+	if err := s.Validate(now); err != nil {
+		return nil, err
 	}
 	if e.batches[s.ID] != nil {
-		return crowd.Errorf(crowd.Conflict, "%s is running already", s.ID)
+		return nil, crowd.Errorf(crowd.Conflict, "%s is running already", s.ID)
 	}
 	if e.tenants[s.Tenant] == nil {
-		return crowd.Fieldf("tenant", "%s is not known to the pool", s.Tenant)
+		return nil, crowd.Fieldf("tenant", "%s is not known to the pool", s.Tenant)
 	}
 	if err := e.tenants[s.Tenant].Allows(s.Priority); err != nil {
-		return err
+		return nil, err
 	}
 	b := e.newBatch(s)
 	if !s.SmallCrowdOK {
 		if err := e.crowdSuffices(b, b.fewest); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	return b, nil
+}
+
+// begin starts to hand out a new batch.
+func (e *Engine) begin(now time.Time, b *batch) error {
+	s := &b.spec
 	reserve, err := b.reserveFor(0, s.Tasks)
 	if err != nil {
 		return err
@@ -52,7 +71,6 @@ func (e *Engine) Launch(now time.Time, s Spec) error {
 	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, b.escrow, 0)
 	e.touch(now, b, nil)
 	e.mayServe(b)
-	e.run(now)
 	return nil
 }
 
@@ -68,6 +86,9 @@ func (e *Engine) newBatch(s Spec) *batch {
 	b.followAnswers()
 	b.useChecks()
 	b.useQuality()
+	if s.Review != nil && s.Review.NewWorkers > 0 {
+		b.experience = make(map[crowd.WorkerID]int)
+	}
 	if s.PerWorker > 0 {
 		b.gave = make(map[crowd.WorkerID]int)
 	}
@@ -251,4 +272,5 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 	e.policy.Remove(b.spec.ID)
 	e.keepHeld(b)
 	delete(e.batches, b.spec.ID)
+	e.sealReviews(now, b)
 }

@@ -47,7 +47,7 @@ type BatchSnapshot struct {
 	// Spec.NotBy.
 	NotBy map[uint32][]crowd.WorkerID
 	// Gave counts the counted answers to the batch by who gave them; needed only with
-	// Spec.PerWorker.
+	// Spec.PerWorker or Review.NewWorkers.
 	Gave map[crowd.WorkerID]int
 	// Checked lists the assignments of the tasks with a known answer, in the order in which their
 	// answers came; needed only with Spec.Checks.
@@ -160,7 +160,12 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
 	b.backlog.fresh = p.Fresh
 	b.planned, b.completed, b.labelled, b.certainty, b.takenOver = p.Planned, p.Completed, p.Labelled, p.Certainty, p.TakenOver
-	maps.Copy(b.gave, s.Gave)
+	if b.gave != nil {
+		maps.Copy(b.gave, s.Gave)
+	}
+	if b.experience != nil {
+		maps.Copy(b.experience, s.Gave)
+	}
 	b.escrow, b.spent, b.worked = p.Escrow, p.Spent, p.Worked
 	b.launchedAt, b.waitsFrom, b.firstStarted = p.LaunchedAt, p.LaunchedAt, p.FirstStarted
 	if s.Spec.Open {
@@ -192,6 +197,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		return err
 	}
 	e.add(b)
+	e.restoreReviewed(b)
 	b.restoreRemoved(s.Removed, open)
 	b.restoreExclusions(s, open)
 	if b.posterior != nil {

@@ -67,6 +67,11 @@ type Spec struct {
 	// Quality lists the rules that act on those who do the batch, by what their answers show.
 	Quality []QualityRule
 
+	// Review, when not nil, has labels reviewed in a second batch: see LaunchReviewed.
+	Review *Review
+	// ReviewOf is the batch whose labels the tasks review; 0: they are no reviews.
+	ReviewOf crowd.BatchID
+
 	// TellsWho has the labels say whose answers they were made from (Label.By).
 	TellsWho bool
 
@@ -127,6 +132,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return err
 	}
 	if err := CheckQuality(s.Quality, s.Checks != nil); err != nil {
+		return err
+	}
+	if err := s.validReview(); err != nil {
 		return err
 	}
 	if err := tooMany(int64(s.Tasks), s); err != nil {

@@ -70,6 +70,10 @@ func (s *store) apply(ch *engine.Changes) {
 	for _, x := range ch.Labels {
 		s.labels[x.Task] = x
 	}
+	for _, x := range ch.Reviews {
+		id := x.Review.Batch()
+		s.items[id] = append(s.items[id], engine.Item{NotBy: x.NotBy})
+	}
 	for _, x := range ch.Transfers {
 		if x.To == poolAccount {
 			s.funds += x.Amount
@@ -152,7 +156,7 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 			}
 		}
 	}
-	if b.Spec.PerWorker > 0 {
+	if b.Spec.PerWorker > 0 || b.Spec.Review != nil {
 		b.Gave = make(map[crowd.WorkerID]int)
 		for _, r := range s.rows {
 			if r.ID.Batch() == id && r.Counted {

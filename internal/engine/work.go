@@ -422,6 +422,9 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	if b.gave != nil {
 		b.gave[a.worker.id]++
 	}
+	if b.experience != nil {
+		b.experience[a.worker.id]++
+	}
 	if t.isCheck {
 		b.score(a)
 	}

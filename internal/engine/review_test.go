@@ -1,0 +1,280 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
+	"github.com/throng-dev/throng/sched"
+)
+
+func TestReviewsAreChecked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{ // "": it is taken, and reads as itself
+		"undecided": "", "confidence=0.8": "", "share=0.05": "", "new_workers=10": "", "undecided,confidence=1,share=1,new_workers=1000": "",
+		"":                    "does not say which labels are reviewed",
+		"undecided=yes":       "does not say which labels are reviewed",
+		"undecided,undecided": "stands there twice",
+		"sure=0.8":            "does not say which labels are reviewed",
+		"confidence=1.5":      "1.5 is not a confidence (above 0, at most 1)",
+		"confidence=NaN":      "is not a confidence",
+		"confidence=0":        "is not a number above 0",
+		"share=0.0001":        "is not a share of the labels (from 0.001 to 1)",
+		"share=2":             "is not a share of the labels",
+		"new_workers=1001":    "is not how many answers somebody is new for (1 to 1000)",
+		"new_workers=1.5":     "is not a number above 0",
+	} {
+		r, err := engine.ParseReview(text)
+		switch {
+		case want == "" && (err != nil || r.String() != text):
+			t.Errorf("%q is read as %q, %v", text, r, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if err := (&engine.Review{}).Validate(); err == nil || !strings.Contains(err.Error(), "picks no label") {
+		t.Errorf("a review of nothing: %v", err)
+	}
+}
+
+// reviewWorld is a batch with reviews, of which everything is noted that the engine tells.
+type reviewWorld struct {
+	e       *engine.Engine
+	kept    *store
+	now     time.Time
+	mine    engine.Spec
+	reviews engine.Spec
+	asked   map[crowd.TaskID]engine.ReviewAsked // by the task that is reviewed
+	of      map[crowd.TaskID]crowd.TaskID       // the reviewed task of a review
+	gone    map[crowd.BatchID]crowd.Money       // what is in the batch's account
+}
+
+func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewWorld {
+	t.Helper()
+	w := &reviewWorld{
+		kept: newStore(), now: start, asked: make(map[crowd.TaskID]engine.ReviewAsked), of: make(map[crowd.TaskID]crowd.TaskID), gone: make(map[crowd.BatchID]crowd.Money),
+		e: engine.New(engine.Config{Pool: poolID, Policy: sched.MustParse("fs"), Seed: 7}),
+	}
+	w.kept.tenants[1] = engine.Tenant{ID: 1, Weight: 1}
+	must(t, w.e.SetTenant(start, w.kept.tenants[1]))
+	for id := crowd.WorkerID(1); id <= 6; id++ {
+		w.kept.workers[id] = engine.Worker{ID: id}
+		must(t, w.e.SetWorker(start, w.kept.workers[id]))
+	}
+	w.mine, w.reviews = benchSpec1(1), benchSpec1(2)
+	w.mine.Tasks, w.mine.Rule, w.mine.Review, w.mine.Lease, w.mine.Budget = 12, rule, &which, time.Hour, 10*crowd.Unit
+	w.reviews.Reward, w.reviews.Budget, w.reviews.Priority, w.reviews.Lease = 2*w.mine.Reward, 10*crowd.Unit, 100, time.Hour
+	w.reviews.ReviewsOf(&w.mine)
+	must(t, w.e.LaunchReviewed(start, w.mine, w.reviews))
+	w.kept.specs[1], w.kept.specs[2] = w.mine, w.reviews
+	must(t, w.take())
+	return w
+}
+
+// take keeps what has changed, and checks what must hold of reviews.
+func (w *reviewWorld) take() error {
+	if err := w.e.Check(); err != nil {
+		return err
+	}
+	var c engine.Changes
+	w.e.Take(&c)
+	w.kept.apply(&c)
+	for _, x := range c.Reviews {
+		if _, twice := w.asked[x.Task]; twice {
+			return fmt.Errorf("%s is reviewed twice", x.Task)
+		}
+		if w.kept.labels[x.Task].Task == 0 || x.Review.Batch() != 2 || x.Why == 0 {
+			return fmt.Errorf("%s is reviewed by %s for %v, and has the label %+v", x.Task, x.Review, x.Why.Names(), w.kept.labels[x.Task])
+		}
+		for _, a := range x.Answers {
+			if r := w.kept.rows[a]; r.Task != x.Task || !r.Counted {
+				return fmt.Errorf("%s of %s is no answer to it that counts", a, x.Task)
+			}
+		}
+		w.asked[x.Task], w.of[x.Review] = x, x.Task
+	}
+	answered := make(map[crowd.TaskID][]crowd.WorkerID)
+	for _, r := range w.kept.rows {
+		if r.State.Answered() {
+			answered[r.Task] = append(answered[r.Task], r.Worker)
+		}
+	}
+	for _, r := range w.kept.rows {
+		if task := w.of[r.Task]; task != 0 && slices.Contains(answered[task], r.Worker) {
+			return fmt.Errorf("%s reviews %s, which they have answered", r.Worker, task)
+		}
+	}
+	for _, x := range c.Transfers {
+		if x.From.Kind == engine.BatchAccount {
+			w.gone[crowd.BatchID(x.From.ID)] -= x.Amount
+		}
+		if x.To.Kind == engine.BatchAccount {
+			w.gone[crowd.BatchID(x.To.ID)] += x.Amount
+		}
+	}
+	return nil
+}
+
+// step does something at random.
+func (w *reviewWorld) step(r *rand.Rand) error {
+	who := crowd.WorkerID(1 + r.IntN(6))
+	var rows []*engine.AssignmentSnapshot
+	for _, x := range w.kept.rows {
+		if x.Worker == who && (x.State == crowd.Assigned || x.State == crowd.Expired) {
+			rows = append(rows, x)
+		}
+	}
+	slices.SortFunc(rows, func(x, y *engine.AssignmentSnapshot) int { return int(x.ID - y.ID) })
+	switch n := r.IntN(100); {
+	case n < 40:
+		if _, _, err := w.e.Ready(w.now, who); err != nil {
+			return err
+		}
+	case n < 75 && len(rows) > 0:
+		x, key := rows[r.IntN(len(rows))], []string{"yes", "no"}[r.IntN(2)]
+		if _, err := w.e.Submit(w.now, who, x.ID, key, key); err != nil && err != engine.ErrForgotten {
+			return err
+		} else if err != nil {
+			w.e.KeepLate(w.now, who, x.ID, key, key)
+		}
+	case n < 80 && len(rows) > 0:
+		_ = w.e.Return(w.now, who, rows[len(rows)-1].ID) // it may have run out
+	case n < 84 && len(rows) > 0:
+		_ = w.e.Skip(w.now, who, rows[len(rows)-1].ID)
+	case n < 88:
+		w.now = w.now.Add(2 * time.Hour)
+		w.e.Tick(w.now)
+	case n < 94:
+		e, err := engine.Restore(w.now, engine.Config{Pool: poolID, Policy: sched.MustParse("fs"), Seed: r.Uint64()}, w.kept.snapshot(false))
+		if err != nil {
+			return err
+		}
+		w.e = e
+	}
+	return w.take()
+}
+
+// TestNobodyReviewsWhatTheyAnswered in random walks of hand-outs, answers, also late ones, leases
+// that run out, and restarts: every label that is picked has one review, and the money of both
+// batches adds up.
+func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
+	t.Parallel()
+	why := make(map[string]int)
+	reviewed := 0
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		rule := []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3)}[seed%3]
+		w := newReviewWorld(t, engine.Review{Undecided: true, Confidence: 0.9, Share: 0.3, NewWorkers: 2}, rule)
+		for n := range 400 {
+			if err := w.step(r); err != nil {
+				t.Fatalf("seed %d, step %d: %v", seed, n, err)
+			}
+		}
+		_ = w.e.End(w.now, 1) // unless it has ended
+		must(t, w.take())
+		_ = w.e.End(w.now, 2)
+		must(t, w.take())
+		for id, left := range w.gone {
+			if p := w.kept.progress[id]; left != 0 || !p.State.Ended() {
+				t.Fatalf("seed %d: %s is %s and has %s left", seed, id, p.State, left)
+			}
+		}
+		for task, l := range w.kept.labels {
+			if task.Batch() == 1 && (l.Undecided || l.Confidence < 0.9) && w.asked[task].Task == 0 && w.kept.progress[2].EndedAt.After(l.At) {
+				t.Fatalf("seed %d: %+v is not reviewed", seed, l)
+			}
+		}
+		for _, x := range w.asked {
+			for _, name := range x.Why.Names() {
+				why[name]++
+			}
+			if w.kept.labels[x.Review].Task != 0 {
+				reviewed++
+				if by := w.kept.labels[x.Review].By; len(by) == 0 || slices.Contains(x.NotBy, by[0]) {
+					t.Fatalf("seed %d: %s was reviewed by %v", seed, x.Task, by)
+				}
+			}
+		}
+	}
+	if len(why) != 4 || reviewed < 500 {
+		t.Errorf("labels were picked for %v, %d reviewed", why, reviewed)
+	}
+}
+
+// TestABatchOfReviewsEndsAfterItsOwn: it takes reviews as long as the other runs, and ends with the
+// last of them.
+func TestABatchOfReviewsEndsAfterItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newReviewWorld(t, engine.Review{Share: 1}, label.Count(1))
+	for range w.mine.Tasks {
+		h, ok, err := w.e.Ready(w.now, 1)
+		if err != nil || !ok || h.Task.Batch() != 1 {
+			t.Fatalf("who answered all gets %+v, %t, %v, want a task of b1", h, ok, err)
+		}
+		_, err = w.e.Submit(w.now, 1, h.Assignment, "yes", "yes")
+		must(t, err)
+		must(t, w.take())
+	}
+	if p := w.kept.progress[1]; p.State != crowd.BatchDone || len(w.asked) != int(w.mine.Tasks) {
+		t.Fatalf("b1 is %s, %d reviews were asked, want %d", p.State, len(w.asked), w.mine.Tasks)
+	}
+	if _, ok, err := w.e.Ready(w.now, 1); ok || err != nil {
+		t.Fatalf("who answered all gets a review (%t, %v)", ok, err)
+	}
+	if why, err := w.e.WhyWorker(1); err != nil || !reflect.DeepEqual(why, map[crowd.Reason]int{crowd.AnsweredElsewhere: 1}) {
+		t.Errorf("they get none for %v, %v", why, err)
+	}
+	for n := range w.mine.Tasks {
+		if p := w.kept.progress[2]; p.State != crowd.BatchRunning || p.Open {
+			t.Fatalf("after %d reviews b2 is %s, open %t", n, p.State, p.Open)
+		}
+		h, ok, err := w.e.Ready(w.now, 2)
+		if err != nil || !ok {
+			t.Fatalf("no review: %t, %v", ok, err)
+		}
+		_, err = w.e.Submit(w.now, 2, h.Assignment, "no", "no")
+		must(t, err)
+		must(t, w.take())
+	}
+	if p := w.kept.progress[2]; p.State != crowd.BatchDone || p.Spent != crowd.Money(w.mine.Tasks)*w.reviews.Reward || w.gone[2] != 0 {
+		t.Errorf("b2 is %s, spent %s, %s left", p.State, p.Spent, w.gone[2])
+	}
+}
+
+// TestReviewsAreLaunchedWithTheirBatch or not at all.
+func TestReviewsAreLaunchedWithTheirBatch(t *testing.T) {
+	t.Parallel()
+	w := newReviewWorld(t, engine.Review{Undecided: true}, label.Count(1))
+	for name, change := range map[string]func(mine, reviews *engine.Spec){
+		"of another batch":     func(_, r *engine.Spec) { r.ReviewOf = 1 },
+		"without a budget":     func(_, r *engine.Spec) { r.Budget = 0 },
+		"for everybody":        func(_, r *engine.Spec) { r.NotBy = nil },
+		"closed":               func(_, r *engine.Spec) { r.Open, r.Tasks = false, 1 },
+		"no price":             func(_, r *engine.Spec) { r.Reward = 0 },
+		"nothing reviewed":     func(m, _ *engine.Spec) { m.Review = nil },
+		"nothing picked":       func(m, _ *engine.Spec) { m.Review = &engine.Review{} },
+		"reviews are reviewed": func(_, r *engine.Spec) { r.Review = &engine.Review{Undecided: true} },
+		"no tasks":             func(m, _ *engine.Spec) { m.Tasks = 0 },
+	} {
+		mine, reviews := w.mine, w.reviews
+		mine.ID, reviews.ID = 3, 4
+		reviews.ReviewsOf(&mine)
+		change(&mine, &reviews)
+		if err := w.e.LaunchReviewed(w.now, mine, reviews); err == nil {
+			t.Errorf("%s: launched", name)
+		}
+		if _, is := w.e.Status(3); is {
+			t.Errorf("%s: b3 runs", name)
+		}
+		if _, is := w.e.Status(4); is {
+			t.Errorf("%s: b4 runs", name)
+		}
+	}
+}
