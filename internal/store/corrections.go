@@ -18,6 +18,8 @@ type Correction struct {
 	Value     string // the label; "" if Withdrawn
 	Withdrawn bool
 	Note      string // "": there is none, or it has been deleted
+	// Review is the task of a batch of reviews that it is from; 0: it is from staff.
+	Review crowd.TaskID
 }
 
 // MaxCorrections is how many corrections of a task are kept at most.

@@ -44,6 +44,7 @@ type Store interface {
 	Reports
 	QualityActions
 	Corrections
+	Reviews
 	Ledger
 	Flows
 	Services
@@ -280,8 +281,11 @@ type Batch struct {
 	Columns   []string        // of the uploaded file
 	CreatedBy crowd.WorkerID
 	CreatedAt time.Time
-	Directed  bool // people are invited to single tasks
-	Progress  engine.Progress
+	Directed  bool         // people are invited to single tasks
+	Review    *ReviewTerms // of its labels, of which Spec.Review follows; nil: they are not reviewed
+	// ReviewedIn is the batch of reviews of its labels; 0: there is none, or none yet. It is not written.
+	ReviewedIn crowd.BatchID `audit:"-"`
+	Progress   engine.Progress
 
 	AnswersDeletedAt time.Time `audit:"-"` // since when what was answered is not there any more; zero: it is
 	FilesDeletedAt   time.Time `audit:"-"` // likewise the cells and known answers of the tasks
@@ -375,6 +379,8 @@ type LabelledTask struct {
 	Label  *engine.Label // nil: none yet
 	// Corrected is the correction that holds; nil: none does.
 	Corrected *Correction
+	// Review is the review of the label, without Answers; nil: there is none.
+	Review *Review
 }
 
 // TaskResult is a task with what came of it.

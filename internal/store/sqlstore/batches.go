@@ -24,22 +24,27 @@ var (
 
 	batches = batchTable()
 	// keepDraft writes what a requester defines.
-	keepDraft = batches.update(1, "tenant", "tasks", "directed", "created_by", "created_at", "run", "node", "answers_deleted_at", "files_deleted_at")
+	keepDraft = batches.update(1, "tenant", "tasks", "directed", "created_by", "created_at", "run", "node", "answers_deleted_at", "files_deleted_at", "review_of")
 )
 
 func batchTable() *table[store.Batch] {
 	t := newTable("batches", "b", `id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
 		lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template, run, node, open, sla, enough, per_worker, not_by, tells_who,
-		answers_deleted_at, files_deleted_at, grace_ns, checks, quality`, func(b *store.Batch) []any {
+		answers_deleted_at, files_deleted_at, grace_ns, checks, quality, review, review_of`, func(b *store.Batch) []any {
 		s := &b.Spec
 		return append([]any{
 			&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, encoded{&s.Rule}, &s.Reward, &s.Budget, &s.Production,
 			&s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, encoded{&s.Requirements}, encoded{&b.Columns}, raw{&b.Template}, &b.Run, &b.Node, &s.Open, encoded{&s.SLA},
 			encoded{&s.Enough}, &s.PerWorker, encoded{&s.NotBy}, &s.TellsWho,
-			instant{&b.AnswersDeletedAt}, instant{&b.FilesDeletedAt}, &s.Grace, encoded{&s.Checks}, encoded{&s.Quality},
-		}, progress.cells(&b.Progress)...)
-	}).joined(progress.of("p"), `join progress p on p.batch = b.id`).long("b.template", "b.headers")
-	t.after = func(b *store.Batch) { b.Spec.Priority, b.Spec.Deadline = b.Progress.Priority, b.Progress.Deadline }
+			instant{&b.AnswersDeletedAt}, instant{&b.FilesDeletedAt}, &s.Grace, encoded{&s.Checks}, encoded{&s.Quality}, encoded{&b.Review}, &s.ReviewOf,
+		}, append(progress.cells(&b.Progress), &b.ReviewedIn)...)
+	}).joined(progress.of("p")+`, coalesce((select r.id from batches r where r.review_of = b.id and r.review_of <> 0), 0)`, `join progress p on p.batch = b.id`).long("b.template", "b.headers")
+	t.after = func(b *store.Batch) {
+		b.Spec.Priority, b.Spec.Deadline = b.Progress.Priority, b.Progress.Deadline
+		if b.Review != nil {
+			b.Spec.Review = &b.Review.Review
+		}
+	}
 	return t
 }
 
@@ -71,7 +76,7 @@ func (s *Store) createBatch(ctx context.Context, tx transaction, b *store.Batch)
 	created(ctx, "batch", id)
 	draft.Spec.ID, draft.Spec.Tasks, draft.Directed = id, 0, false
 	if err := batches.add(ctx, tx, &draft); err != nil {
-		return 0, s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool)
+		return 0, s.taken(s.missing(err, "there is no tenant %s or no pool %s", p.Tenant, b.Pool), "review", "%s has a batch of reviews already", p.ReviewOf)
 	}
 	if err := progress.add(ctx, tx, &engine.Progress{Batch: id, State: crowd.BatchDraft, Priority: p.Priority, Deadline: p.Deadline}); err != nil {
 		return 0, err

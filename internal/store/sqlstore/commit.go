@@ -63,7 +63,7 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.touch(c.Answers, c.Transfers); err != nil {
 			return err
 		}
-		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.labels} {
+		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.reviews, w.labels} {
 			if err := step(c); err != nil {
 				return err
 			}
@@ -209,6 +209,9 @@ func (w *writer) labels(c *engine.Changes) error {
 			batch = b
 		}
 		w.grown(to.tenant, int64(len(l.Value)))
+		if to.reviews != 0 {
+			return w.decide(l)
+		}
 		if to.run != 0 && !l.Check {
 			goOn = append(goOn, handed{to, l})
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-const selectCorrections = `select c.task, c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.withdrawn, c.body
+const selectCorrections = `select c.task, c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.withdrawn, c.body, c.review
 	from corrections c left join users u on u.id = c.corrected_by `
 
 func scanCorrection(r row, c *store.Correction) error {
-	return r.Scan(&c.Task, &c.N, instant{&c.At}, &c.By, &c.ByName, &c.Value, &c.Withdrawn, &c.Note)
+	return r.Scan(&c.Task, &c.N, instant{&c.At}, &c.By, &c.ByName, &c.Value, &c.Withdrawn, &c.Note, &c.Review)
 }
 
 // ListCorrections implements store.Corrections.
@@ -41,16 +41,22 @@ func (s *Store) PutCorrection(ctx context.Context, tenant crowd.TenantID, c stor
 		if last.N >= store.MaxCorrections {
 			return crowd.Errorf(crowd.Conflict, "%s was corrected %d times, and no more are kept", c.Task, last.N)
 		}
-		if _, err := tx.exec(ctx, `update corrections set superseded = true where task = $1`, c.Task); err != nil {
-			return err
-		}
 		c.N = last.N + 1
 		kept = c
-		if _, err := tx.exec(ctx, `insert into corrections (task, number, corrected_at, corrected_by, value, withdrawn, body, superseded) values ($1, $2, $3, $4, $5, $6, $7, false)`,
-			c.Task, int64(c.N), micros(c.At), c.By, c.Value, c.Withdrawn, c.Note); err != nil {
+		if err := insertCorrection(ctx, tx, &c); err != nil {
 			return err
 		}
 		return charge(ctx, tx, tenant, store.StoredBytes, int64(len(c.Value)+len(c.Note)))
 	})
 	return kept, err
+}
+
+// insertCorrection keeps the next correction of a task, which takes the place of those before.
+func insertCorrection(ctx context.Context, tx transaction, c *store.Correction) error {
+	if _, err := tx.exec(ctx, `update corrections set superseded = true where task = $1`, c.Task); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, `insert into corrections (task, number, corrected_at, corrected_by, value, withdrawn, body, superseded, review) values ($1, $2, $3, $4, $5, $6, $7, false, $8)`,
+		c.Task, int64(c.N), micros(c.At), c.By, c.Value, c.Withdrawn, c.Note, c.Review)
+	return err
 }

@@ -65,14 +65,16 @@ type place struct {
 	node   int
 	log    int64
 	tenant crowd.TenantID
+
+	reviews crowd.BatchID // whose labels it reviews; 0: it does not
 }
 
 // placeOf reads a batch's place, or false if there is no such batch.
 func placeOf(ctx context.Context, q querier, id crowd.BatchID) (place, bool, error) {
-	return one(ctx, q, func(r row, p *place) error { return r.Scan(&p.run, &p.node, &p.log, &p.tenant) }, selectPlace, id)
+	return one(ctx, q, func(r row, p *place) error { return r.Scan(&p.run, &p.node, &p.log, &p.tenant, &p.reviews) }, selectPlace, id)
 }
 
-const selectPlace = `select b.run, b.node, coalesce(n.log, 0), b.tenant from batches b left join run_nodes n on n.run = b.run and n.node = b.node where b.id = $1`
+const selectPlace = `select b.run, b.node, coalesce(n.log, 0), b.tenant, b.review_of from batches b left join run_nodes n on n.run = b.run and n.node = b.node where b.id = $1`
 
 // placesKnown remembers the places of batches, which never change, so that commits
 // need not ask.

@@ -79,9 +79,10 @@ var personal = []personalTable{
 		`update reports set body = '' where worker = $1`}},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
 	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body`),
-	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body`, erase: []string{
+	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body, review`, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from corrections x join batches b on b.id = x.task >> 32 where x.corrected_by = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update corrections set body = '' where corrected_by = $1`}},
+	stays("reviews", `decided_by = $1`, `task, review, asked_at, why, verdict, decided_at`),
 	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, figures, seen_at, undone_at`),
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
@@ -421,7 +422,11 @@ func replaceLabel(ctx context.Context, tx transaction, x store.NewText) (_ store
 	if _, err := tx.exec(ctx, `update labels set value = $2 where task = $1`, l.task, x.Key); err != nil {
 		return store.NewLabel{}, false, err
 	}
-	_, err = grow(ctx, tx, l.tenant, store.StoredBytes, int64(len(x.Key)-len(l.label)))
+	corrections, err := tx.exec(ctx, `update corrections set value = $2 where review = $1 and value = $3`, l.task, x.Key, l.label) // if the task is a review
+	if err != nil {
+		return store.NewLabel{}, false, err
+	}
+	_, err = grow(ctx, tx, l.tenant, store.StoredBytes, (1+corrections)*int64(len(x.Key)-len(l.label)))
 	return store.NewLabel{Task: crowd.TaskID(l.task), Value: x.Key}, true, err
 }
 

@@ -160,22 +160,29 @@ func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.Batc
 }
 
 const selectLabels = `select t.id, t.item, t.cells, t.gold, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
-	c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.body
+	c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.body, c.review,
+	v.review, v.asked_at, v.why, v.decided_at, v.decided_by, ` + reviewState + `
 	from tasks t left join labels l on l.task = t.id
-	left join corrections c on c.task = t.id and not c.superseded and not c.withdrawn left join users u on u.id = c.corrected_by`
+	left join corrections c on c.task = t.id and not c.superseded and not c.withdrawn left join users u on u.id = c.corrected_by
+	left join reviews v on v.task = t.id`
 
 func scanLabelled(r row, t *store.LabelledTask) error {
-	var at, answers, number, corrected, by sql.NullInt64
-	var value, right, note sql.NullString
+	var at, answers, number, corrected, by, from sql.NullInt64
+	var review, asked, why, decided, reviewer sql.NullInt64
+	var value, right, note, state sql.NullString
 	var name string
 	var confidence sql.NullFloat64
 	var tie, undecided sql.NullBool
 	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided,
-		&number, &corrected, &by, &name, &right, &note); err != nil {
+		&number, &corrected, &by, &name, &right, &note, &from, &review, &asked, &why, &decided, &reviewer, &state); err != nil {
 		return err
 	}
 	if number.Valid {
-		t.Corrected = &store.Correction{Task: t.Task, N: uint32(number.Int64), At: moment(corrected.Int64), By: crowd.WorkerID(by.Int64), ByName: name, Value: right.String, Note: note.String}
+		t.Corrected = &store.Correction{Task: t.Task, N: uint32(number.Int64), At: moment(corrected.Int64), By: crowd.WorkerID(by.Int64), ByName: name, Value: right.String, Note: note.String, Review: crowd.TaskID(from.Int64)}
+	}
+	if review.Valid {
+		t.Review = &store.Review{Task: t.Task, Review: crowd.TaskID(review.Int64), At: moment(asked.Int64), Why: engine.ReviewReason(why.Int64),
+			State: store.ReviewState(state.String), DecidedAt: moment(decided.Int64), By: crowd.WorkerID(reviewer.Int64)}
 	}
 	if !at.Valid {
 		return nil

@@ -162,7 +162,7 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 			return err
 		}
 	}
-	if b.Spec.PerWorker > 0 {
+	if b.Spec.PerWorker > 0 || b.Spec.Review != nil && b.Spec.Review.NewWorkers > 0 {
 		if into.Gave, err = gave(ctx, q, first, last); err != nil {
 			return err
 		}

@@ -256,6 +256,8 @@ func testBatches(t *testing.T, w *world) {
 				x.Spec.Rule, x.Spec.Reward, x.Spec.Priority, x.Spec.Deadline = label.Count(5), 1, 9, time.Time{}
 				x.Spec.Requirements, x.Spec.Production, x.Spec.Training, x.Spec.EndsAt, x.Pool, x.Name, x.Columns = nil, false, false, time.Time{}, second, "new", []string{"a"}
 				x.Spec.Checks = &engine.Checks{First: 0.25, Least: 0.05}
+				x.Review = &store.ReviewTerms{Review: engine.Review{Undecided: true, Confidence: 0.75, Share: 0.5, NewWorkers: 3}, Reward: 7, Budget: 9, Priority: 0.5, Deadline: w.now, Requirements: w.spec(w.mine).Requirements, Blind: true}
+				x.Spec.Review = &x.Review.Review
 				x.Spec.Quality = []engine.QualityRule{{When: "wrong > 1", Do: "pause"}, {When: "answers > 2", Do: `warn "so many"`}}
 				x.Template, x.Progress.Priority, x.Progress.Deadline = []byte(`{}`), 9, time.Time{}
 			},

@@ -56,7 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -104,6 +104,12 @@ func (s *site) commit(t *testing.T) {
 	ok(t, s.Commit(s.ctx, &s.changes))
 	s.did["label"] += len(s.changes.Labels)
 	s.did["taken back"] += len(s.changes.Undone)
+	s.did["review"] += len(s.changes.Reviews)
+	for _, l := range s.changes.Labels {
+		if x, err := s.Review(s.ctx, l.Task); err == nil && x.State.Done() && x.By == l.By[0] {
+			s.did["reviewed"]++
+		}
+	}
 	for _, a := range s.changes.Answers {
 		if a.Kept {
 			s.did["came to count"]++
@@ -282,7 +288,11 @@ func (s *site) launch(t *testing.T) {
 			}
 		}
 	}
-	id := must(s.CreateBatch(s.ctx, store.Batch{Spec: spec, Pool: s.pool.ID}))(t)
+	var review *store.ReviewTerms
+	if s.IntN(3) == 0 {
+		review = &store.ReviewTerms{Review: engine.Review{Undecided: s.IntN(2) == 0, Confidence: 0.9, Share: 0.5, NewWorkers: 2}, Reward: 700, Priority: 2}
+	}
+	id := must(s.CreateBatch(s.ctx, store.Batch{Spec: spec, Pool: s.pool.ID, Review: review}))(t)
 	ok(t, s.AddTasks(s.ctx, id, list))
 	b := must(s.Batch(s.ctx, spec.Tenant, id))(t)
 	if b.Directed {
@@ -292,9 +302,17 @@ func (s *site) launch(t *testing.T) {
 	if spec.Checks != nil {
 		b.Spec.Known = must(s.Known(s.ctx, id, 0, b.Spec.Tasks))(t)
 	}
-	ok(t, s.engine.Launch(s.clock, b.Spec))
 	s.batches = append(s.batches, id)
 	s.did["launch"]++
+	if review == nil {
+		ok(t, s.engine.Launch(s.clock, b.Spec))
+		return
+	}
+	reviews := store.Batch{Spec: engine.Spec{Rule: label.Count(1), Reward: review.Reward, Budget: 50_000, Priority: review.Priority, Lease: time.Minute, TaskTime: time.Second, Grace: spec.Grace}, Pool: s.pool.ID}
+	reviews.Spec.ReviewsOf(&b.Spec)
+	reviews.Spec.ID = must(s.CreateBatch(s.ctx, reviews))(t)
+	ok(t, s.engine.LaunchReviewed(s.clock, b.Spec, reviews.Spec))
+	s.batches = append(s.batches, reviews.Spec.ID)
 }
 
 func (s *site) manage(t *testing.T) {

@@ -93,6 +93,7 @@ var methods = map[string]func(*testing.T, *world){
 	"Annotations": testAnnotations, "Labels": testLabels, "Answers": testAnswers, "Assigned": testAssigned, "TaskResults": testTaskResults, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations, "ListReports WorkerReports PutReply": testReports,
 	"ListQualityActions UnseenActions SeeAction": testQualityActions,
 	"ListCorrections PutCorrection":              testCorrections,
+	"Review CountReviews":                        testReviews,
 	"Deposit":                                    testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
 	"Faults": testFaults, "Staying": testStaying, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,

@@ -76,7 +76,8 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '');
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '', review text not null default '', review_of bigint not null default 0);
+CREATE UNIQUE INDEX batches_by_review on batches (review_of) where review_of <> 0;
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
     call        bigint not null references calls (id),
@@ -106,7 +107,7 @@ CREATE TABLE corrections (
     value        text    not null, -- the label
     withdrawn    boolean not null, -- no correction holds from then on
     body         text    not null, -- the note
-    superseded   boolean not null, -- there is a later one
+    superseded   boolean not null, review bigint not null default 0, -- there is a later one
     primary key (task, number)
 );
 CREATE INDEX corrections_by_person on corrections (corrected_by);
@@ -414,6 +415,17 @@ CREATE TABLE retention ( -- what tenants have set
     days   bigint not null, -- 0: for ever
     primary key (tenant, kind)
 );
+CREATE TABLE reviews (
+    task       bigint not null primary key, -- whose label is reviewed
+    review     bigint not null unique,      -- the task of the batch of reviews
+    asked_at   bigint not null,
+    why        bigint not null, -- a bit for each reason
+    answers    text   not null, -- numbers of the assignments that the label was made of
+    verdict    text   not null, -- '': nobody has reviewed it
+    decided_at bigint not null,
+    decided_by bigint not null
+);
+CREATE INDEX reviews_by_person on reviews (decided_by);
 CREATE TABLE roles (
     tenant      bigint not null, -- whose it is; 0: the installation's
     name        text not null,
