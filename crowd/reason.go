@@ -56,7 +56,7 @@ var reasonText = [reasonEnd][2]string{
 	ServesOthers:      {"serves_others", "this worker serves other tenants only"},
 	NotInvited:        {"not_invited", "the tasks left are meant for other people"},
 	AlreadyDid:        {"already_did", "every task left was already given to this worker"},
-	AnsweredElsewhere: {"answered_elsewhere", "what is left was answered by this worker in another step, and is for others"},
+	AnsweredElsewhere: {"answered_elsewhere", "what is left was answered by this worker in another step or batch, and is for others"},
 	AnsweredEnough:    {"answered_enough", "this worker has given as many answers as one person may"},
 	PausedByRule:      {"paused_by_rule", "a quality rule of the batch keeps this worker from its tasks, until somebody lets them back in"},
 	OtherBatchFirst:   {"other_batch_first", "the scheduling policy puts other batches first"},

@@ -45,8 +45,8 @@ type batch struct {
 
 	reviewedIn crowd.BatchID          // where its labels are reviewed; 0: nowhere
 	experience map[crowd.WorkerID]int // counted answers, by who gave them; nil without Review.NewWorkers
-	past      []PastReward           // in order of Last
-	waitsFrom time.Time              // something of it has waited since then, as far as is known
+	past       []PastReward           // in order of Last
+	waitsFrom  time.Time              // something of it has waited since then, as far as is known
 
 	backlog backlog
 	log     log // the assignments of tasks that were handed out and have no label

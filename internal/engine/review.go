@@ -213,7 +213,7 @@ func (e *Engine) picks(t *task, l *Label) (why ReviewReason) {
 	if which.Share > 0 && draw.Float64() < which.Share {
 		why |= ForShare
 	}
-	if slices.ContainsFunc(t.given[:t.counted], func(a *assignment) bool { return b.experience[a.worker.id] <= which.NewWorkers }) {
+	if which.NewWorkers > 0 && slices.ContainsFunc(t.given[:t.counted], func(a *assignment) bool { return b.experience[a.worker.id] <= which.NewWorkers }) {
 		why |= ForNewWorker
 	}
 	return why

@@ -248,6 +248,30 @@ func TestABatchOfReviewsEndsAfterItsOwn(t *testing.T) {
 	}
 }
 
+// TestWhatPicksLabels: each condition by itself.
+func TestWhatPicksLabels(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"undecided": "", "confidence=1": "", "share=1": "share share", "new_workers=1": "new_worker"} {
+		which, err := engine.ParseReview(text)
+		must(t, err)
+		w := newReviewWorld(t, which, label.Count(1))
+		for range 2 {
+			h, _, err := w.e.Ready(w.now, 1)
+			must(t, err)
+			_, err = w.e.Submit(w.now, 1, h.Assignment, "yes", "yes")
+			must(t, err)
+			must(t, w.take())
+		}
+		var got []string
+		for n := range uint32(2) {
+			got = append(got, w.asked[crowd.BatchID(1).Task(n+1)].Why.Names()...)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s picks for %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestReviewsAreLaunchedWithTheirBatch or not at all.
 func TestReviewsAreLaunchedWithTheirBatch(t *testing.T) {
 	t.Parallel()

@@ -62,6 +62,8 @@ func notOpen(b store.Batch) error {
 	case b.Progress.State != crowd.BatchDraft:
 	case b.Run != 0:
 		return stepDraft(&b)
+	case b.Spec.ReviewOf != 0:
+		return reviewsDrafted(&b)
 	default:
 		return crowd.Errorf(crowd.Conflict, "%s is a draft: launch it first", b.Spec.ID)
 	}

@@ -83,6 +83,8 @@ func mayAdd(b *store.Batch, after uint32) error {
 	switch {
 	case b.Run != 0:
 		return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, which gives it its tasks", b.Spec.ID, b.Run)
+	case b.Spec.ReviewOf != 0:
+		return crowd.Errorf(crowd.Conflict, "%s has the reviews of labels of %s, which come by themselves", b.Spec.ID, b.Spec.ReviewOf)
 	case !b.Progress.State.Open():
 		return notOpen(*b)
 	case after > b.Spec.Tasks:

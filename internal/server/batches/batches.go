@@ -1,6 +1,7 @@
 package batches
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -115,8 +116,16 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	if b.Spec.Budget, err = Budget(&b.Spec); err != nil {
 		return BatchView{}, err
 	}
+	budget := b.Spec.Budget
+	if b.Review != nil {
+		reviews, err := reviewsOf(&b)
+		if err != nil {
+			return BatchView{}, err
+		}
+		budget += reviews.Spec.Budget
+	}
 	defer s.funds.Hold()()
-	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "budget", b.Spec.Budget); err != nil {
+	if err := s.funds.Suffices(ctx, b.Spec.Tenant, "budget", budget); err != nil {
 		return BatchView{}, err
 	}
 	spec := b.Spec
@@ -138,10 +147,14 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return BatchView{}, err
 	}
+	reviews, err := s.reviewsDraft(ctx, &b)
+	if err != nil {
+		return BatchView{}, err
+	}
 	ctx, act := s.acting(ctx, p, access.BatchesLaunch, &b)
 	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
 		v := BatchView{Batch: b}
-		return v.tell(act, e, func() error { return e.Launch(now, spec) })
+		return v.tell(act, e, func() error { return launch(e, now, spec, reviews) })
 	}); err != nil {
 		return BatchView{}, err
 	}
@@ -181,6 +194,9 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 	if err != nil {
 		return BatchView{}, err
 	}
+	if err := s.dropReviews(ctx, &b); err != nil {
+		return BatchView{}, err
+	}
 	ctx, act := s.acting(ctx, p, o, &b)
 	act.Before, act.After = told{State: b.Progress.State}, told{State: crowd.BatchCancelled}
 	if err := s.store.CancelDraft(ctx, b.Spec.Tenant, id, s.clock.Time()); err != nil {
@@ -217,7 +233,7 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	if running {
-		err = s.unpaid(ctx, &v)
+		err = cmp.Or(s.unpaid(ctx, &v), s.countReviews(ctx, &v))
 		v.remedies(p)
 		return v, err
 	}
@@ -241,6 +257,8 @@ type BatchView struct {
 
 	Spare crowd.Money // of the budget, what the batch can no longer need; only Get and commands tell it
 	Added crowd.Money // to the budget, by the command that this answers; below 0: it was given back
+
+	Reviews Reviews // of its labels, if they are reviewed
 
 	PoolName string // if it is launched and has not ended, and the pool is still granted
 
@@ -280,6 +298,9 @@ func (s *Batches) Able(ctx context.Context, p *access.Principal, id crowd.BatchI
 func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
 	b, err := s.store.Batch(ctx, 0, id)
 	v := BatchView{Batch: b}
+	if err == nil {
+		err = s.countReviews(ctx, &v)
+	}
 	if err != nil || !b.Progress.State.Open() {
 		return v, err
 	}

@@ -36,6 +36,7 @@ type NewBatch struct {
 	Quality      []engine.QualityRule // act on those who do it, by what their answers show
 	Checks       *engine.Checks       // tasks with known answers check people; nil: they are asked as the others are
 	Enough       *engine.Enough       // ends it by itself; nil: its last task does
+	Review       *store.ReviewTerms   // of its labels; nil: they are not reviewed
 	Training     bool                 // its tasks are for newcomers of the pool, before they get others
 }
 
@@ -93,6 +94,9 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 		return b, err
 	}
 	b.Spec.Rule = compiled.Template().Rule(b.Spec.Rule)
+	if err := s.setReview(&b, &owner, n.Review); err != nil {
+		return b, err
+	}
 	probe := b.Spec // as if it were launched now, with one task
 	probe.ID, probe.Tasks = 1, 1
 	probe.Budget = cmp.Or(probe.Budget, crowd.MaxMoney)
@@ -110,6 +114,8 @@ func (s *Batches) openDraft(ctx context.Context, p *access.Principal, o access.O
 		return b, err
 	case b.Progress.State != crowd.BatchDraft:
 		return b, crowd.Errorf(crowd.Conflict, "%s is %s; this can be done to a draft only", id, b.Progress.State)
+	case b.Spec.ReviewOf != 0:
+		return b, reviewsDrafted(&b)
 	case b.Run != 0:
 		run, err := s.store.Run(ctx, 0, b.Run)
 		if err != nil {
@@ -143,7 +149,7 @@ func (s *Batches) EditDraft(ctx context.Context, p *access.Principal, id crowd.B
 		return b, err
 	}
 	b.Spec.ID, b.Spec.Tasks = id, old.Spec.Tasks
-	b.Columns, b.Directed, b.CreatedBy, b.CreatedAt = old.Columns, old.Directed, old.CreatedBy, old.CreatedAt
+	b.Columns, b.Directed, b.CreatedBy, b.CreatedAt, b.ReviewedIn = old.Columns, old.Directed, old.CreatedBy, old.CreatedAt, old.ReviewedIn
 	if len(b.Columns) > 0 {
 		if _, err := input.NewTemplate(b.Template, b.Columns); err != nil {
 			return b, err

@@ -69,6 +69,9 @@ func (s *Batches) Change(ctx context.Context, p *access.Principal, id crowd.Batc
 			return 0, err
 		}
 		rule := template.Rule(x.Redundancy)
+		if err := mayReview(&b, rule); err != nil {
+			return 0, err
+		}
 		edit := engine.Edit{Priority: &x.Priority, Deadline: &x.Deadline, Reward: &x.Reward, Rule: &rule, Production: &x.Production, Enough: &x.Enough, Stopped: &x.Stopped,
 			SmallCrowdOK: x.AllowSmallCrowd, Reserve: reserve,
 			Release: x.ReleaseBudget || !b.HasBudget() && p.MayFor(access.BatchesTopUp, b.Spec.Tenant) == nil}
@@ -187,6 +190,6 @@ func Definition(b *store.Batch) NewBatch {
 	return NewBatch{
 		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
 		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
-		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough, Grace: x.Grace, Checks: x.Checks, Quality: x.Quality,
+		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough, Grace: x.Grace, Checks: x.Checks, Quality: x.Quality, Review: b.Review,
 	}
 }

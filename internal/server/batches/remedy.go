@@ -125,6 +125,10 @@ func (v *BatchView) Because() string {
 		text = v.Stops.String()
 	case crowd.GateClosed:
 		text = v.Gate.Missing()
+	case crowd.NoTaskYet:
+		if v.Spec.ReviewOf != 0 {
+			text = "no label of " + v.Spec.ReviewOf.String() + " waits for a review"
+		}
 	case crowd.PoolFull:
 		text = v.Gate.Filled()
 	}

@@ -86,6 +86,8 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 // correctable says why nobody can correct the label of a task, if so.
 func correctable(b *store.Batch, t *store.TaskResult) error {
 	switch {
+	case b.Spec.ReviewOf != 0:
+		return crowd.Errorf(crowd.Conflict, "%s is a review of a label of %s: correct that", t.Task, b.Spec.ReviewOf)
 	case b.Run != 0:
 		return crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps have used its label: it cannot be corrected", t.Task, b.Run)
 	case t.Label == nil && !b.Progress.State.Ended():
@@ -110,5 +112,5 @@ func (s *Results) Corrections(ctx context.Context, p *access.Principal, id crowd
 	if err != nil {
 		return nil, err
 	}
-	return s.store.ListCorrections(ctx, b.Spec.Tenant, id)
+	return s.corrections(ctx, &b, id, s.names.For(p, b.Spec.Tenant))
 }

@@ -34,7 +34,8 @@ type line struct {
 	given   given
 	gold    string
 	live    liveLabel
-	differ  bool    // not all answers are equal, to the field that labels the task, or to any
+	differ  bool // not all answers are equal, to the field that labels the task, or to any
+	review  store.ReviewState
 	right   *string // what somebody says that the label is; nil: nobody has corrected it
 }
 
@@ -83,6 +84,7 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.watchReviews(b)
 	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int)}}
 	_, _, err = compiled.Check(json.RawMessage(erased))
 	r.blank = err != nil
@@ -171,6 +173,9 @@ func (r *reader) tasks(ctx context.Context, counted map[uint32]uint32) error {
 				x.given |= isUndecided
 			}
 			x.live = liveLabel{r.once(l.Value), float32(l.Confidence)}
+		}
+		if t.Review != nil {
+			x.review = t.Review.State
 		}
 		r.out.lines = append(r.out.lines, x)
 		if t.Gold != "" {

@@ -108,7 +108,7 @@ func withDeleted(row []string, b *store.Batch, cell string) []string {
 
 // LabelTable makes a table of a batch's tasks with a label each.
 func LabelTable(b *store.Batch, list iter.Seq2[store.LabelledTask, error]) Table {
-	columns := append([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold", "corrected"}, InputColumns(b)...)
+	columns := append(withReview([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold", "corrected"}, b, "review"), InputColumns(b)...)
 	var row []string
 	return Table{withDeleted(columns, b, deletedColumn), []string{"confidence", "answers", "tie", "undecided", "corrected"}, lists.MapRead(list, func(t store.LabelledTask) []string {
 		right := strconv.FormatBool(t.Corrected != nil)
@@ -118,6 +118,7 @@ func LabelTable(b *store.Batch, list iter.Seq2[store.LabelledTask, error]) Table
 			row = append(row[:0], t.Task.String(), l.Value, confidence(l), strconv.Itoa(l.Answers),
 				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold, right)
 		}
+		row = withReview(row, b, stateOf(t.Review))
 		return withDeleted(append(row, padded(t.Values, len(b.Columns))...), b, Deleted(b))
 	})}
 }
@@ -175,7 +176,7 @@ func (d *Download) Table(rows RowsAre, named bool) (Table, error) {
 		t.Columns = append(t.Columns, "label", "confidence", "tie", "undecided")
 		t.JSON = append(t.JSON, "confidence", "tie", "undecided")
 	}
-	t.Columns = append(append(t.Columns, "answers", "agree", "known", "wrong", "corrected"), InputColumns(&d.Batch)...)
+	t.Columns = append(withReview(append(t.Columns, "answers", "agree", "known", "wrong", "corrected"), &d.Batch, "review"), InputColumns(&d.Batch)...)
 	for i := range d.Questions {
 		name := "Answer." + d.Questions[i].Name
 		t.Columns = append(t.Columns, name)
@@ -202,7 +203,8 @@ func (d *Download) taskCells(r *Row, labels bool) []string {
 	if len(r.Answers) > 1 {
 		agree = strconv.FormatBool(!r.Differ)
 	}
-	cells = append(append(cells, strconv.Itoa(len(r.Answers)), agree, r.Gold, strconv.FormatBool(r.Wrong), strconv.FormatBool(r.Corrected != nil)), padded(r.Values, len(d.Batch.Columns))...)
+	cells = append(cells, strconv.Itoa(len(r.Answers)), agree, r.Gold, strconv.FormatBool(r.Wrong), strconv.FormatBool(r.Corrected != nil))
+	cells = append(withReview(cells, &d.Batch, stateOf(r.Review)), padded(r.Values, len(d.Batch.Columns))...)
 	of := make(map[string]*engine.Label, len(r.Fields))
 	for _, f := range r.Fields {
 		of[f.Name] = f.Label

@@ -137,7 +137,7 @@ func (f *fit) counts() Counts {
 			n  *int
 			is bool
 		}{
-			{&c.Differ, x.answers > 1 && x.differ}, {&c.Undecided, x.undecided()}, {&c.Corrected, x.right != nil}, {&c.Unanswered, x.answers == 0},
+			{&c.Differ, x.answers > 1 && x.differ}, {&c.Undecided, x.undecided()}, {&c.Corrected, x.right != nil}, {&c.Reviewed, x.review.Done()}, {&c.Waiting, x.review == store.ReviewWaiting}, {&c.Unanswered, x.answers == 0},
 			{&c.Tie, f.anyLabel(int32(i), func(l *engine.Label) bool { return l.Tie })}, {&c.Wrong, f.wrong(int32(i))},
 		} {
 			if count.is {
@@ -187,7 +187,7 @@ func (s *Results) quickPage(ctx context.Context, b *store.Batch, at cursor, limi
 
 // rowOf is a task with its answers that count.
 func rowOf(t *store.TaskResult) Row {
-	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold, Corrected: t.Corrected}
+	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold, Corrected: t.Corrected, Review: t.Review}
 	for _, a := range t.Annotations {
 		if a.Counted {
 			row.Answers = append(row.Answers, Answer{Annotation: a})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/similarity"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // Filter says which tasks, and in which order. Its text form is a list of terms, all of
@@ -45,15 +46,18 @@ const (
 	keyAgree, keyTie, keyWrong, keyUndecided = "agree", "tie", "wrong", "undecided"
 	keyLabel, keyWorker, keyAnswers, keySure = "label", "worker", "answers", "confidence"
 	keyKnown, keyLabelled, keyCorrected      = "known", "labelled", "corrected"
+	keyReviewed, keyReview                   = "reviewed", "review"
 	keySort                                  = "sort"
 	keyInput, keyAnswer                      = "input.", "answer."
 )
 
 var (
-	yesNoKeys  = []string{keyAgree, keyTie, keyWrong, keyUndecided, keyKnown, keyLabelled, keyCorrected}
-	numberKeys = []string{keyAnswers, keySure}
-	textKeys   = []string{keyLabel, keyWorker, keyInput, keyAnswer}
-	sorts      = []string{"task", keySure, keyAnswers}
+	yesNoKeys    = []string{keyAgree, keyTie, keyWrong, keyUndecided, keyKnown, keyLabelled, keyCorrected, keyReviewed}
+	stateKeys    = []string{keyReview}
+	numberKeys   = []string{keyAnswers, keySure}
+	textKeys     = []string{keyLabel, keyWorker, keyInput, keyAnswer}
+	reviewStates = []store.ReviewState{store.ReviewWaiting, store.ReviewAccepted, store.ReviewCorrected, store.ReviewKept, store.ReviewDropped}
+	sorts        = []string{"task", keySure, keyAnswers}
 )
 
 // ParseFilter reads the text form. Its error is an Invalid *crowd.Error of the field
@@ -105,7 +109,7 @@ func nextTerm(text string) (t Term, rest string, err error) {
 		}
 	}
 	switch {
-	case t.Key == "" || slices.Contains(textKeys, t.Key) || slices.Contains(yesNoKeys, t.Key) || t.Key == keySort:
+	case t.Key == "" || slices.Contains(textKeys, t.Key) || slices.Contains(yesNoKeys, t.Key) || slices.Contains(stateKeys, t.Key) || t.Key == keySort:
 	case slices.Contains(numberKeys, t.Key):
 		for _, op := range []string{"<=", ">=", "<", ">", "="} {
 			if after, is := strings.CutPrefix(text, op); is {
@@ -114,7 +118,7 @@ func nextTerm(text string) (t Term, rest string, err error) {
 			}
 		}
 	default:
-		known := slices.Concat(yesNoKeys, numberKeys, textKeys, []string{keySort})
+		known := slices.Concat(yesNoKeys, stateKeys, numberKeys, textKeys, []string{keySort})
 		return t, "", crowd.Fieldf("filter", "%q is not known%s; use %sCOLUMN, %sFIELD or one of %s; put quotes around a text with a colon", t.Key, similarity.DidYouMean(t.Key, known),
 			keyInput, keyAnswer, strings.Join(slices.DeleteFunc(known, func(k string) bool { return strings.HasSuffix(k, ".") }), ", "))
 	}
@@ -163,6 +167,8 @@ func (t *Term) check() error {
 		switch {
 		case slices.Contains(yesNoKeys, t.Key) && v != "yes" && v != "no":
 			return crowd.Fieldf("filter", "%s:%s is neither yes nor no", t.Key, v)
+		case t.Key == keyReview && !slices.Contains(reviewStates, store.ReviewState(v)):
+			return crowd.Fieldf("filter", "review:%s is not known; use waiting, accepted, corrected, kept or dropped", v)
 		case slices.Contains(numberKeys, t.Key):
 			if _, err := strconv.ParseFloat(v, 64); err != nil {
 				return crowd.Fieldf("filter", "%s:%s%s is no number, such as %s:<0.9", t.Key, t.Op, v, t.Key)

@@ -36,7 +36,9 @@ type Results struct {
 	mu     sync.Mutex
 	states map[crowd.BatchID]uint64 // of the batches that were looked at, how often they have changed
 	places map[crowd.BatchID]*places
-	pinned []*fit // of lists of which somebody may ask for the next page
+	// reviewed has, for batches of reviews, whose labels they review, if somebody has looked at that batch.
+	reviewed map[crowd.BatchID]crowd.BatchID
+	pinned   []*fit // of lists of which somebody may ask for the next page
 }
 
 // Config is what the results stand on.
@@ -59,7 +61,7 @@ const (
 
 // New makes the use case.
 func New(cfg Config) *Results {
-	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places)}
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
 	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
@@ -103,11 +105,24 @@ func (s *Results) Changed(c *engine.Changes) {
 	}
 }
 
-// changed counts a change, if anybody has looked. The caller holds the lock.
+// changed counts a change, if anybody has looked: one of a review is one of what it reviews, too. The
+// caller holds the lock.
 func (s *Results) changed(id crowd.BatchID) {
-	if _, known := s.states[id]; known {
-		s.states[id]++
+	for _, id := range [...]crowd.BatchID{id, s.reviewed[id]} {
+		if _, known := s.states[id]; known {
+			s.states[id]++
+		}
 	}
+}
+
+// watchReviews has what changes of the reviews of a batch count as a change of it.
+func (s *Results) watchReviews(b *store.Batch) {
+	if b.ReviewedIn == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reviewed[b.ReviewedIn] = b.Spec.ID
 }
 
 // ErrBatch is the error of a batch that is not there, or not for who asks.
@@ -131,6 +146,7 @@ func show(rows []Row, seen pseudonym.Reader) {
 		for j := range rows[i].Answers {
 			rows[i].Answers[j] = Answered(seen, rows[i].Answers[j].Annotation)
 		}
+		rows[i].showReview(seen)
 	}
 }
 
@@ -196,11 +212,14 @@ type Row struct {
 	// Corrected is what somebody says that the label is; nil: nobody has corrected it. The labels
 	// are of it then.
 	Corrected *store.Correction
-	Label     *engine.Label // nil: none yet, or each field has its own
-	Fields    []FieldLabel
-	Answers   []Answer // that count; of a single task all assignments
-	Differ    bool     // the answers are not all equal
-	Wrong     bool     // the label is not the known answer, before learning from that
+	// Review is the review of the label; nil: there is none.
+	Review     *store.Review // By is left out
+	ReviewedBy pseudonym.Worker
+	Label      *engine.Label // nil: none yet, or each field has its own
+	Fields     []FieldLabel
+	Answers    []Answer // that count; of a single task all assignments
+	Differ     bool     // the answers are not all equal
+	Wrong      bool     // the label is not the known answer, before learning from that
 }
 
 // Sure is how sure the label is, or the least sure of the fields; nil: there is none.
@@ -215,7 +234,7 @@ func (r *Row) Sure() *float64 {
 }
 
 // Counts is how many tasks are such.
-type Counts struct{ All, Differ, Tie, Wrong, Undecided, Unanswered, Corrected int }
+type Counts struct{ All, Differ, Tie, Wrong, Undecided, Unanswered, Corrected, Reviewed, Waiting int }
 
 // KindOf returns what is known of a batch's kind of question.
 func KindOf(b *store.Batch) (*task.Descriptor, error) {

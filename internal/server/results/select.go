@@ -99,6 +99,10 @@ func (s *Results) test(ctx context.Context, f *fit, t *Term) (test, error) {
 		return is(f.wrong), nil
 	case keyCorrected:
 		return is(func(i int32) bool { return f.data.lines[i].right != nil }), nil
+	case keyReviewed:
+		return is(func(i int32) bool { return f.data.lines[i].review.Done() }), nil
+	case keyReview:
+		return func(i int32) bool { return slices.Contains(t.Values, string(f.data.lines[i].review)) }, nil
 	case keyKnown:
 		return is(func(i int32) bool { return f.data.lines[i].gold != "" }), nil
 	case keyLabelled:

@@ -55,10 +55,11 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 			v.Options, v.Whole = questions[i].Options, false
 		}
 	}
-	if v.Corrections, err = s.store.ListCorrections(ctx, b.Spec.Tenant, id); err != nil {
+	seen := s.names.For(p, b.Spec.Tenant)
+	if v.Corrections, err = s.corrections(ctx, &b, id, seen); err != nil {
 		return nil, err
 	}
-	seen := s.names.For(p, b.Spec.Tenant)
+	v.Row.showReview(seen)
 	v.Row.Answers = nil
 	for _, a := range list[0].Annotations {
 		v.Row.Answers = append(v.Row.Answers, Answered(seen, a))

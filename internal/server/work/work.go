@@ -53,7 +53,9 @@ type HeldTask struct {
 	Lease    time.Duration
 	Template *task.Compiled
 	Values   task.Fitted
-	Reply    string // what its requester answered to reports that something is wrong with it
+	Review   *Reviewed // what it reviews; nil: it is no review, or a blind one
+	IsReview bool      // of somebody else's work
+	Reply    string    // what its requester answered to reports that something is wrong with it
 
 	tenant crowd.TenantID
 	names  *pseudonym.Names
@@ -139,11 +141,15 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	if err != nil {
 		return nil, err
 	}
+	reviewed, err := s.reviewed(ctx, d, h.Task)
+	if err != nil {
+		return nil, err
+	}
 	h.Task = s.shownTask(d, h.Task)
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
 		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply,
-		tenant: d.Spec.Tenant, names: s.names,
+		Review: reviewed, IsReview: d.Spec.ReviewOf != 0, tenant: d.Spec.Tenant, names: s.names,
 	}, nil
 }
 
