@@ -80,9 +80,28 @@ func (v batchView) show(w io.Writer) {
 		"kind", strings.Join(slices.DeleteFunc([]string{when(v.Training, "training"), when(v.Production, "production")}, func(s string) bool { return s == "" }), ", "), "tasks", fmt.Sprintf("%d, %d with a label", v.Tasks, v.Labelled)+when(v.Removed > 0, fmt.Sprintf(", %d taken out", v.Removed))+when(v.TakenOver > 0, fmt.Sprintf("; %s more from earlier runs", format.Count(v.TakenOver, "label"))),
 		"answers", fmt.Sprintf("%d of %d, %d in hand%s, %d waiting", v.Completed, v.Planned, val(v.Running)-v.Provisional, when(v.Provisional > 0, fmt.Sprintf(", %d that may be taken back", v.Provisional)), val(v.Waiting)),
 		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "place in the queue", placeOf(v.Queue), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
-		"checks", checks, "rules", strings.Join(lists.Map(v.Quality, func(r wire.QualityRule) string { return engine.QualityRule(r).String() }), "; "), "ends by itself at", ends, "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
+		"checks", checks, "rules", strings.Join(lists.Map(v.Quality, func(r wire.QualityRule) string { return engine.QualityRule(r).String() }), "; "), "ends by itself at", ends, "reviews", reviewOf(v.Batch), "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
 		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String())+when(v.Spare > 0, fmt.Sprintf(", %s more than it can need", v.Spare)), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "grace", when(v.GraceSeconds > 0, (time.Duration(v.GraceSeconds)*time.Second).String()), "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
+}
+
+// reviewOf is how the labels of a batch are reviewed, or whose labels it reviews.
+func reviewOf(b wire.Batch) string {
+	switch x := b.Review; {
+	case b.ReviewOf != 0:
+		return "labels of " + b.ReviewOf.String()
+	case x == nil:
+		return ""
+	default:
+		text := engine.Review{Undecided: x.Undecided, Confidence: x.Confidence, Share: x.Share, NewWorkers: x.NewWorkers}.String() + when(x.Blind, ", blind") + ", pays " + x.RewardMicros.String()
+		if b.ReviewedIn != 0 {
+			text += ", in " + b.ReviewedIn.String()
+		}
+		for _, state := range []string{"waiting", "accepted", "corrected", "kept", "dropped"} {
+			text += when(b.Reviews[state] > 0, fmt.Sprintf(", %d %s", b.Reviews[state], state))
+		}
+		return text
+	}
 }
 
 // placeOf is the place of a batch in its pool's queue.

@@ -70,7 +70,7 @@ func sayCorrection(w io.Writer, x *wire.Correction) {
 	if !x.Withdrawn {
 		what = clean(x.Value)
 	}
-	say(w, "%d  %s  %s  by %s\n", x.N, stamp(x.At), what, clean(x.By))
+	say(w, "%d  %s  %s  by %s%s\n", x.N, stamp(x.At), what, clean(x.By), when(x.Review != 0, ", who reviewed it ("+x.Review.String()+")"))
 	if x.Note != "" {
 		say(w, "   %s\n", clean(x.Note))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/client"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
@@ -56,6 +57,14 @@ type BatchCreate struct {
 	Checks *checks `group:"terms" placeholder:"SHARES" help:"Give the tasks with a known answer (column _gold) to people as checks, among the others: first=0.1,least=0.01 is one task in ten to begin with and one in a hundred for who is trusted, as is \"default\"; default: they are asked as the others are."`
 
 	Quality []string `group:"terms" sep:"none" placeholder:"CONDITION=>ACTION" help:"Act on whose answers meet a condition, once a person, such as \"accuracy_high < 0.7 => pause\"; may be given often."`
+
+	Review              *reviews      `group:"terms" placeholder:"WHICH" help:"Have labels reviewed by people who had no part in them: undecided,confidence=0.8,share=0.05,new_workers=10, or a part of it, is those that are undecided, less sure than 80 %, one in twenty at random, and those from the first ten answers of somebody. The reviews are a batch of their own, launched with this one."`
+	ReviewReward        amount        `group:"terms" placeholder:"AMOUNT" help:"With --review: what a review pays."`
+	ReviewBudget        amount        `group:"terms" placeholder:"AMOUNT" help:"With --review: the most that reviews may cost; default: what reviews of all tasks cost."`
+	ReviewPriority      float64       `group:"terms" placeholder:"N" help:"With --review: the weight of reviews against other batches; default 1."`
+	ReviewDeadline      moment        `group:"terms" placeholder:"TIME" help:"With --review: when they should be done."`
+	ReviewQualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"With --review: what a reviewer must hold; may be given often."`
+	ReviewBlind         bool          `group:"terms" help:"With --review: reviewers see neither the label nor the answers."`
 
 	Training bool `group:"terms" help:"The tasks are for newcomers of a pool with a training (throng pool set POOL --training N), and before the pool's closed gate for everybody; for nobody else."`
 
@@ -149,6 +158,9 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 		}
 		d.Quality = append(d.Quality, wire.QualityRule(rule))
 	}
+	if d.Review, err = x.review(); err != nil {
+		return d, err
+	}
 	if x.PerWorker < 0 {
 		return d, wrong("per-worker", "%d is not a number of answers (1 or more)", x.PerWorker)
 	}
@@ -166,6 +178,30 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 	}
 	d.Pool, err = r.pool(x.Pool)
 	return d, err
+}
+
+// review is how labels are reviewed; nil: they are not.
+func (x *BatchCreate) review() (*wire.Review, error) {
+	if x.Review == nil {
+		for name, given := range map[string]bool{
+			"review-blind": x.ReviewBlind, "review-budget": x.ReviewBudget.Money != 0, "review-deadline": !x.ReviewDeadline.IsZero(),
+			"review-priority": x.ReviewPriority != 0, "review-qualification": len(x.ReviewQualification) > 0, "review-reward": x.ReviewReward.Money != 0,
+		} {
+			if given {
+				return nil, wrong(name, "goes with --review")
+			}
+		}
+		return nil, nil
+	}
+	if x.ReviewReward.Money == 0 {
+		return nil, wrong("review-reward", "is missing: say what a review pays")
+	}
+	which := x.Review.Review
+	return &wire.Review{
+		Undecided: which.Undecided, Confidence: which.Confidence, Share: which.Share, NewWorkers: which.NewWorkers,
+		RewardMicros: x.ReviewReward.Money, BudgetMicros: x.ReviewBudget.Money, Priority: x.ReviewPriority, Deadline: x.ReviewDeadline.Time,
+		Qualifications: lists.Map(x.ReviewQualification, func(q requirement) wire.Qualification { return q.Qualification }), Blind: x.ReviewBlind,
+	}, nil
 }
 
 // upload sends the file, and tells of rows that were left out.

@@ -168,6 +168,14 @@ func (x *checks) UnmarshalText(text []byte) error {
 	return plain(err)
 }
 
+// reviews says which labels are reviewed: undecided,share=0.05.
+type reviews struct{ engine.Review }
+
+func (x *reviews) UnmarshalText(text []byte) (err error) {
+	x.Review, err = engine.ParseReview(string(text))
+	return plain(err)
+}
+
 // requirement is a qualification that a worker must hold: name>=80, or name.
 type requirement struct{ wire.Qualification }
 

@@ -235,6 +235,7 @@ func (w *working) show() {
 	if v := h.View; v.Left != nil && v.Right != nil {
 		say(&b, "  Left, %s: %s\n  Right, %s: %s\n", v.Left.Label, v.Left.Text, v.Right.Label, v.Right.Text)
 	}
+	showReview(&b, h)
 	if h.Reply != "" {
 		say(&b, "From the requester: %s\n", h.Reply)
 	}
@@ -255,7 +256,8 @@ func (w *working) answer() error {
 		if errors.Is(err, errSkipped) {
 			return nil
 		}
-		if err != nil {
+		accepts := errors.Is(err, errAccepted)
+		if err != nil && !accepts {
 			return err
 		}
 		id := w.held.Assignment
@@ -263,7 +265,7 @@ func (w *working) answer() error {
 		var outcome wire.Outcome
 		var next *wire.Work
 		err = w.outage.ask(w.ctx, func() (err error) { // a repeated answer is counted once
-			outcome, next, err = w.Submit(w.ctx, id, raw, more, 0)
+			outcome, next, err = w.send(id, raw, accepts, more)
 			return err
 		})
 		switch code := crowd.CodeOf(err); {
@@ -417,8 +419,8 @@ func (w *working) prompt(control *task.Control) (string, error) {
 	return text, err
 }
 
-// command carries s, u, p TEXT, r and q out, and returns nil for anything else. In free
-// text they are written /s, /u, /p TEXT, /r and /q, and so where an option is called so.
+// command carries s, u, p TEXT, r and q out, and a in a review, and returns nil for anything else. In free
+// text they are written /s, /u, /p TEXT, /r, /q and /a, and so where an option is called so.
 func (w *working) command(text string, control *task.Control) error {
 	bare, slashed := strings.CutPrefix(text, "/")
 	if !slashed && control != nil {
@@ -432,6 +434,8 @@ func (w *working) command(text string, control *task.Control) error {
 		return w.report(what)
 	}
 	switch bare {
+	case "a":
+		return w.accept()
 	case "s":
 		skipped := w.held.Assignment
 		var next *wire.Work

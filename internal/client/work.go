@@ -26,6 +26,12 @@ func (c *Client) Submit(ctx context.Context, id crowd.AssignmentID, answer json.
 	return out.Outcome, out.Work, err
 }
 
+// Accept sends that the label is right which the task reviews, as Submit sends an answer.
+func (c *Client) Accept(ctx context.Context, id crowd.AssignmentID, next bool, wait time.Duration) (wire.Outcome, *wire.Work, error) {
+	out, err := post[wire.Submitted](ctx, c, path("work", id, "submit")+waitQuery(wait), wire.Submit{Accept: true, Next: next})
+	return out.Outcome, out.Work, err
+}
+
 // Skip gives a task back and returns another one, or nil.
 func (c *Client) Skip(ctx context.Context, id crowd.AssignmentID, wait time.Duration) (*wire.Work, error) {
 	out, err := post[wire.Next](ctx, c, path("work", id, "skip")+waitQuery(wait), nil)

@@ -48,6 +48,7 @@ type BatchTerms struct {
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
 	Checks          *Checks         `json:"checks,omitempty" doc:"tasks with a known answer are given to people as checks, among the others, and are paid as these; default: they are asked as the others are"`
 	Quality         []QualityRule   `json:"quality,omitempty" doc:"rules that act on those who do the batch, by what their answers show; at most 20"`
+	Review          *Review         `json:"review,omitempty" doc:"labels that others look at once more, as tasks of a second batch; default: none"`
 	Training        bool            `json:"training,omitempty" doc:"its tasks are for newcomers of the pool, who do some of them before they get others"`
 }
 
@@ -119,34 +120,37 @@ type Batch struct {
 	Tenant crowd.TenantID   `json:"tenant"`
 	State  crowd.BatchState `json:"state" enum:"draft,running,paused,done,ended,cancelled"`
 	BatchTerms
-	Template     Template      `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists and events"`
-	Columns      []string      `json:"columns,omitzero" doc:"of its tasks; left out of lists"`
-	Tasks        uint32        `json:"tasks"`
-	Known        int           `json:"known,omitempty" doc:"tasks of them that check people: they have their known answers as labels"`
-	Stopped      bool          `json:"stopped" doc:"emergency stop"`
-	Planned      int           `json:"planned" doc:"answers wanted: T_b, those of a step that wait for money among them"`
-	Completed    int           `json:"completed" doc:"answers that count: C_b"`
-	Running      *int          `json:"running,omitempty" doc:"in somebody's hands, or provisional; left out of lists"`
-	Provisional  int           `json:"provisional,omitempty" doc:"of running, answers that do not count yet, as their workers may take them back"`
-	Waiting      *int          `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
-	Labelled     int           `json:"labelled" doc:"tasks with a label"`
-	Removed      int           `json:"removed,omitempty" doc:"of the tasks, those that were taken out: they get no label"`
-	SpentMicros  crowd.Money   `json:"spent_micros"`
-	Spare        crowd.Money   `json:"spare_micros,omitempty" doc:"of the budget, what the batch can no longer need, as all that is left cannot cost so much; left out of lists and of what is watched"`
-	Reserved     crowd.Money   `json:"reserved_micros,omitempty" doc:"what the change that this answers reserved from the tenant's account"`
-	Released     crowd.Money   `json:"released_micros,omitempty" doc:"what the change that this answers gave back to it"`
-	Reason       *crowd.Reason `json:"reason,omitempty" doc:"why what waits is not taken"`
-	ReasonText   string        `json:"reason_text,omitempty"`
-	ReasonRemedy string        `json:"reason_remedy,omitempty" doc:"the commands that let it be taken, where that is known"`
-	Queue        *QueuePlace   `json:"queue,omitempty" doc:"its place in the pool's queue, no more than a second old; left out: nothing of it can be handed out, it is for training, the pool has more than 2,000 batches, it is new to the queue, or this answers a command"`
-	Short        string        `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
-	NotBy        []string      `json:"not_by,omitempty" doc:"of a step's batch: the steps of its run whose people do not get the same items here"`
-	TakenOver    int           `json:"taken_over,omitempty" doc:"labels that the step of a run has from earlier runs: they are of none of the tasks, and count for enough"`
-	HadEnough    string        `json:"had_enough,omitempty" doc:"what there was enough of, if it ended by itself"`
-	Remedy       string        `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
-	CreatedAt    time.Time     `json:"created_at"`
-	LaunchedAt   time.Time     `json:"launched_at,omitzero"`
-	EndedAt      time.Time     `json:"ended_at,omitzero"`
+	Template     Template       `json:"template,omitempty" doc:"how a task is shown and answered; left out of lists and events"`
+	Columns      []string       `json:"columns,omitzero" doc:"of its tasks; left out of lists"`
+	Tasks        uint32         `json:"tasks"`
+	Known        int            `json:"known,omitempty" doc:"tasks of them that check people: they have their known answers as labels"`
+	Stopped      bool           `json:"stopped" doc:"emergency stop"`
+	Planned      int            `json:"planned" doc:"answers wanted: T_b, those of a step that wait for money among them"`
+	Completed    int            `json:"completed" doc:"answers that count: C_b"`
+	Running      *int           `json:"running,omitempty" doc:"in somebody's hands, or provisional; left out of lists"`
+	Provisional  int            `json:"provisional,omitempty" doc:"of running, answers that do not count yet, as their workers may take them back"`
+	Waiting      *int           `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
+	Labelled     int            `json:"labelled" doc:"tasks with a label"`
+	Removed      int            `json:"removed,omitempty" doc:"of the tasks, those that were taken out: they get no label"`
+	SpentMicros  crowd.Money    `json:"spent_micros"`
+	Spare        crowd.Money    `json:"spare_micros,omitempty" doc:"of the budget, what the batch can no longer need, as all that is left cannot cost so much; left out of lists and of what is watched"`
+	Reserved     crowd.Money    `json:"reserved_micros,omitempty" doc:"what the change that this answers reserved from the tenant's account"`
+	Released     crowd.Money    `json:"released_micros,omitempty" doc:"what the change that this answers gave back to it"`
+	Reason       *crowd.Reason  `json:"reason,omitempty" doc:"why what waits is not taken"`
+	ReasonText   string         `json:"reason_text,omitempty"`
+	ReasonRemedy string         `json:"reason_remedy,omitempty" doc:"the commands that let it be taken, where that is known"`
+	Queue        *QueuePlace    `json:"queue,omitempty" doc:"its place in the pool's queue, no more than a second old; left out: nothing of it can be handed out, it is for training, the pool has more than 2,000 batches, it is new to the queue, or this answers a command"`
+	Short        string         `json:"cannot_finish,omitempty" doc:"why it cannot finish with the people of the pool, such as too few who may do it"`
+	NotBy        []string       `json:"not_by,omitempty" doc:"of a step's batch: the steps of its run whose people do not get the same items here"`
+	ReviewOf     crowd.BatchID  `json:"review_of,omitempty" doc:"the batch whose labels its tasks review"`
+	ReviewedIn   crowd.BatchID  `json:"reviewed_in,omitempty" doc:"the batch in which its labels are reviewed"`
+	Reviews      map[string]int `json:"reviews,omitempty" doc:"how many reviews of its labels are waiting, accepted, corrected, kept and dropped; left out of lists"`
+	TakenOver    int            `json:"taken_over,omitempty" doc:"labels that the step of a run has from earlier runs: they are of none of the tasks, and count for enough"`
+	HadEnough    string         `json:"had_enough,omitempty" doc:"what there was enough of, if it ended by itself"`
+	Remedy       string         `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`
+	CreatedAt    time.Time      `json:"created_at"`
+	LaunchedAt   time.Time      `json:"launched_at,omitzero"`
+	EndedAt      time.Time      `json:"ended_at,omitzero"`
 
 	AnswersDeletedAt time.Time `json:"answers_deleted_at,omitzero" doc:"since when what was answered is not there any more, as the tenant keeps answers no longer; left out: it is there"`
 	FilesDeletedAt   time.Time `json:"files_deleted_at,omitzero" doc:"likewise what was uploaded for its tasks"`

@@ -36,6 +36,8 @@ type ResultCounts struct {
 	Undecided  int `json:"undecided"`
 	Unanswered int `json:"unanswered"`
 	Corrected  int `json:"corrected" doc:"somebody has said what the label is"`
+	Reviewed   int `json:"reviewed" doc:"somebody has reviewed the label"`
+	Waiting    int `json:"review_waiting" doc:"the label waits for a review"`
 }
 
 // ResultTask is a task with what came of it.
@@ -48,6 +50,7 @@ type ResultTask struct {
 	Agree     *bool                  `json:"agree,omitempty" doc:"all answers are equal; left out: there are none or one"`
 	Wrong     bool                   `json:"wrong,omitempty" doc:"the label is not the known answer, before learning from it"`
 	Corrected *Correction            `json:"corrected,omitempty" doc:"what somebody has said that the label is; left out: nobody has"`
+	Review    *ResultReview          `json:"review,omitempty" doc:"of the label; left out: there is none"`
 	Answers   []ResultAnswer         `json:"answers" doc:"those that count"`
 }
 
@@ -77,10 +80,12 @@ type ResultAnswer struct {
 type Correction struct {
 	N         uint32    `json:"n" doc:"among those of the task, from 1"`
 	At        time.Time `json:"at"`
-	By        string    `json:"by" doc:"the name of who said it"`
+	By        string    `json:"by" doc:"the name of who said it; of a reviewer the tenant's pseudonym, or their name if you may see it"`
 	Value     string    `json:"value" doc:"the label"`
 	Withdrawn bool      `json:"withdrawn,omitempty" doc:"the correction before it was taken back"`
 	Note      string    `json:"note,omitempty"`
+
+	Review crowd.TaskID `json:"review,omitempty" doc:"the task of the batch of reviews that it is from; left out: it is from staff"`
 }
 
 // Corrections is the history of a task's corrections.

@@ -19,6 +19,8 @@ type Work struct {
 	RewardMicros crowd.Money        `json:"reward_micros"`
 	Values       Values             `json:"values" doc:"the task's data, by column"`
 	View         task.View          `json:"view" doc:"what to show and ask"`
+	IsReview     bool               `json:"is_review,omitempty" doc:"it has been answered by others, and you say what is right"`
+	Review       *WorkReview        `json:"review,omitempty" doc:"of a review, what it is of; left out where it is blind"`
 	Reply        string             `json:"reply,omitempty" doc:"what the requester answered to reports that something is wrong with this task"`
 	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 }
@@ -31,7 +33,8 @@ type Next struct {
 
 // Submit is an answer.
 type Submit struct {
-	Answer json.RawMessage `json:"answer" doc:"an object with the fields of view.controls; for a single control its value will do"`
+	Answer json.RawMessage `json:"answer,omitempty" doc:"an object with the fields of view.controls; for a single control its value will do"`
+	Accept bool            `json:"accept,omitempty" doc:"in place of an answer, of a review: the label is right as it stands"`
 	Next   bool            `json:"next,omitempty" doc:"also get the next task"`
 }
 

@@ -30,7 +30,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
 		TaskTime: ofSeconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training, PerWorker: b.PerWorker, Enough: (*engine.Enough)(b.Enough),
-		Grace: time.Duration(b.GraceSeconds) * time.Second,
+		Grace: time.Duration(b.GraceSeconds) * time.Second, Requirements: requirements(b.Qualifications), Review: reviewTerms(b.Review),
 	}
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy
@@ -39,9 +39,6 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 	if b.Checks != nil {
 		checks := engine.Checks(*b.Checks).Completed()
 		n.Checks = &checks
-	}
-	for _, q := range b.Qualifications {
-		n.Requirements = append(n.Requirements, engine.ParseRequirement(crowd.Qualification{Name: q.Name, Score: q.Min}))
 	}
 	return n
 }
@@ -55,13 +52,17 @@ func toBatch(v batches.BatchView) wire.Batch {
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
 			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second), Checks: (*wire.Checks)(s.Checks),
-			Quality: lists.Map(s.Quality, func(r engine.QualityRule) wire.QualityRule { return wire.QualityRule(r) }),
+			Quality:        lists.Map(s.Quality, func(r engine.QualityRule) wire.QualityRule { return wire.QualityRule(r) }),
+			Qualifications: qualifications(s.Requirements), Review: toReview(v.Review),
 		},
 		Template: wire.Template(v.Template), Columns: some(v.Columns), Tasks: s.Tasks, Known: p.Known, Stopped: p.Stopped,
 		Planned: v.Planned(), Completed: p.Completed, Running: &v.Running, Waiting: &v.Waiting, Provisional: v.Undo, Labelled: p.Labelled, Removed: p.Removed,
 		SpentMicros: p.Spent, Spare: v.Spare, Reserved: max(v.Added, 0), Released: max(-v.Added, 0), CreatedAt: v.CreatedAt, LaunchedAt: p.LaunchedAt, EndedAt: p.EndedAt,
-		NotBy: s.NotBy, TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),
+		ReviewOf: s.ReviewOf, ReviewedIn: v.ReviewedIn, Reviews: toReviews(v.Reviews), TakenOver: p.TakenOver.Labels, HadEnough: v.HadEnough(),
 		AnswersDeletedAt: v.AnswersDeletedAt, FilesDeletedAt: v.FilesDeletedAt,
+	}
+	if s.ReviewOf == 0 {
+		out.NotBy = s.NotBy
 	}
 	if v.Reason != crowd.Eligible {
 		out.Reason, out.ReasonText, out.ReasonRemedy = &v.Reason, v.Because(), v.Remedy
@@ -74,9 +75,6 @@ func toBatch(v batches.BatchView) wire.Batch {
 	}
 	if p.State != crowd.BatchDraft {
 		out.Priority, out.Deadline = p.Priority, p.Deadline
-	}
-	for _, q := range s.Requirements {
-		out.Qualifications = append(out.Qualifications, wire.Qualification{Name: q.FullName(), Min: q.Min})
 	}
 	return out
 }

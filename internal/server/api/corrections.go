@@ -44,5 +44,5 @@ func (a *api) corrections() {
 }
 
 func toCorrection(c store.Correction) wire.Correction {
-	return wire.Correction{N: c.N, At: c.At, By: c.ByName, Value: c.Value, Withdrawn: c.Withdrawn, Note: c.Note}
+	return wire.Correction{N: c.N, At: c.At, By: c.ByName, Value: c.Value, Withdrawn: c.Withdrawn, Note: c.Note, Review: c.Review}
 }

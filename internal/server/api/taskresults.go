@@ -108,7 +108,7 @@ func toResults(p *results.Page) wire.Results {
 		})}
 	if c := p.Counts; p.Counted {
 		out.Matching = &p.Matching
-		out.Counts = &wire.ResultCounts{All: c.All, Disagree: c.Differ, Tie: c.Tie, Wrong: c.Wrong, Undecided: c.Undecided, Unanswered: c.Unanswered, Corrected: c.Corrected}
+		out.Counts = &wire.ResultCounts{All: c.All, Disagree: c.Differ, Tie: c.Tie, Wrong: c.Wrong, Undecided: c.Undecided, Unanswered: c.Unanswered, Corrected: c.Corrected, Reviewed: c.Reviewed, Waiting: c.Waiting}
 	}
 	for i := range p.Rows {
 		out.Tasks = append(out.Tasks, toResult(p.Batch.Columns, &p.Rows[i]))
@@ -117,7 +117,7 @@ func toResults(p *results.Page) wire.Results {
 }
 
 func toResult(columns []string, r *results.Row) wire.ResultTask {
-	t := wire.ResultTask{Task: r.Task, Input: make(map[string]string), Known: r.Gold, Label: toLabel(r.Label), Wrong: r.Wrong, Answers: []wire.ResultAnswer{}}
+	t := wire.ResultTask{Task: r.Task, Input: make(map[string]string), Known: r.Gold, Label: toLabel(r.Label), Wrong: r.Wrong, Review: toResultReview(r), Answers: []wire.ResultAnswer{}}
 	for i, v := range r.Values {
 		t.Input[columns[i]] = v
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -23,7 +24,7 @@ func toWork(w *work.HeldTask) (*wire.Work, error) {
 	}
 	out := &wire.Work{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, Reply: w.Reply, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, IsReview: w.IsReview, Review: toWorkReview(w.Review), Reply: w.Reply, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Framed() {
@@ -81,10 +82,18 @@ func (a *api) work() {
 			Waiting
 			Body wire.Submit
 		}) (out wire.Submitted, err error) {
-			if len(in.Body.Answer) == 0 {
+			var outcome engine.Outcome
+			var w *work.HeldTask
+			switch {
+			case in.Body.Accept && len(in.Body.Answer) > 0:
+				return out, crowd.Fieldf("accept", "goes without an answer")
+			case in.Body.Accept:
+				outcome, w, err = a.app.Work.Accept(ctx, p, in.id, in.Body.Next, in.wait())
+			case len(in.Body.Answer) == 0:
 				return out, crowd.Fieldf("answer", "is missing")
+			default:
+				outcome, w, err = a.app.Work.Submit(ctx, p, in.id, in.Body.Answer, in.Body.Next, in.wait())
 			}
-			outcome, w, err := a.app.Work.Submit(ctx, p, in.id, in.Body.Answer, in.Body.Next, in.wait())
 			if err != nil {
 				return out, err
 			}
