@@ -161,6 +161,7 @@ var elsewhere = map[string]string{
 	"PUT /v1/batches/{id}/tasks/{n}/label note":  "TestCorrectionsOverHTTP",
 	"POST /v1/work/{assignment}/submit answer":   "TestTheWholeWay",
 	"POST /v1/work/{assignment}/submit next":     "TestTheWholeWay",
+	"POST /v1/work/{assignment}/submit accept":   "internal/cli/testdata/script/reviews.txt",
 }
 
 // leaves are the fields of a JSON object, those of objects within too, each with

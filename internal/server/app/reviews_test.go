@@ -298,7 +298,9 @@ func TestABatchOfReviewsIsLedByItsOwn(t *testing.T) {
 func TestErasedReviewers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
-	id := w.launch(1, reviewed(engine.Review{Share: 1}), func(b *batches.NewBatch) { b.Template = []byte(`{"kind": "short_text", "question": "What is ${thing}?"}`) })
+	id := w.launch(1, reviewed(engine.Review{Share: 1}), func(b *batches.NewBatch) {
+		b.Template = []byte(`{"kind": "short_text", "question": "What is ${thing}?"}`)
+	})
 	must(w.submit(w.workers[0], w.next(w.workers[0]).Assignment, []byte(`"a stone"`)))(t)
 	must(w.submit(w.workers[1], w.next(w.workers[1]).Assignment, []byte(`"a secret of mine"`)))(t)
 	if c := must(w.Results.Task(w.ctx, w.ann, id.Task(1), ""))(t).Row.Corrected; c == nil || c.Value != "a secret of mine" {

@@ -78,6 +78,12 @@ func reviewsOf(b *store.Batch) (store.Batch, error) {
 	return r, nil
 }
 
+// ReviewBudget is what the reviews of a draft's labels reserve at its launch.
+func ReviewBudget(b *store.Batch) (crowd.Money, error) {
+	r, err := reviewsOf(b)
+	return r.Spec.Budget, err
+}
+
 // reviewsName is the name of the batch of the reviews of one with a name: no longer than a name may be.
 func reviewsName(name string) string {
 	const most = 100

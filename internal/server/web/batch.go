@@ -29,12 +29,14 @@ func (rq *request) batch(id crowd.BatchID) error {
 		return rq.err
 	case b.Progress.State != crowd.BatchDraft:
 		return rq.launched(b)
+	case b.Spec.ReviewOf != 0: // it is launched with that
+		return rq.seeOther("/batches/"+b.Spec.ReviewOf.String(), "")
 	}
 	cost, tooMuch := batches.Budget(&b.Spec)
 	balance, pools, question := rq.balance(b.Spec.Tenant), ask(rq, rq.App.Pools.List), templateValues(b.Template)
 	data := map[string]any{
 		"B": b, "Balance": balance, "Report": madeOf[*batches.UploadReport](rq), "Question": question, "Template": newTemplateForm("template", rq.form, question),
-		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "Cost": cost, "TooMuch": tooMuch != nil, "Enough": tooMuch == nil && cost <= balance,
+		"Settings": settingsOf(&b.Batch), "Pools": menu(pools, sizedChoice), "Cost": cost, "TooMuch": tooMuch != nil, "Enough": tooMuch == nil && cost+reviewCost(&b.Batch) <= balance, "ReviewCost": reviewCost(&b.Batch),
 		"Crowd": askOf(rq, id, rq.App.Batches.Able), "Most": b.Spec.Rule.Most(), "PriorityHelp": rq.priorityHelp(b.Spec.Tenant),
 	}
 	if b.Spec.Tasks > 0 && rq.p.MayFor(access.BatchesPreview, b.Spec.Tenant) == nil {
@@ -77,16 +79,20 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	b.limit("per_worker", &n.PerWorker)
 	b.enoughOf(&n.Enough)
 	b.checksOf(&n.Checks)
+	b.reviewOf(&n.Review)
 	bound(b, "quality", &n.Quality, b.qualityRules, func(list []engine.QualityRule) string {
 		return strings.Join(lists.Map(list, engine.QualityRule.String), "\n")
 	})
-	bound(b, "qualifications", &n.Requirements, b.requirements, func(list []engine.Requirement) string {
-		var lines strings.Builder
-		for _, q := range list {
-			fmt.Fprintf(&lines, "%s>=%d\n", q.FullName(), q.Min)
-		}
-		return lines.String()
-	})
+	bound(b, "qualifications", &n.Requirements, b.requirements, requirementLines)
+}
+
+// requirementLines has a line for each qualification that is asked for.
+func requirementLines(list []engine.Requirement) string {
+	var lines strings.Builder
+	for _, q := range list {
+		fmt.Fprintf(&lines, "%s>=%d\n", q.FullName(), q.Min)
+	}
+	return lines.String()
 }
 
 // pool is the pool of a menu; 0 if none is chosen.

@@ -22,9 +22,13 @@ type resultView struct {
 	Tasks        int
 }
 
-func resultViews(c *results.Counts) []resultView {
-	return []resultView{{"All", "", c.All}, {"Disagree", "agree:no", c.Differ}, {"Tie", "tie:yes", c.Tie}, {"Wrong", "wrong:yes", c.Wrong},
+func resultViews(c *results.Counts, reviewed bool) []resultView {
+	views := []resultView{{"All", "", c.All}, {"Disagree", "agree:no", c.Differ}, {"Tie", "tie:yes", c.Tie}, {"Wrong", "wrong:yes", c.Wrong},
 		{"Undecided", "undecided:yes", c.Undecided}, {"Unanswered", "answers:0", c.Unanswered}, {"Corrected", "corrected:yes", c.Corrected}}
+	if reviewed {
+		views = append(views, resultView{"Reviewed", "reviewed:yes", c.Reviewed}, resultView{"Waiting for review", "review:waiting", c.Waiting})
+	}
+	return views
 }
 
 // results lists what came of a batch's tasks.
@@ -60,7 +64,7 @@ func (rq *request) results(id crowd.BatchID) error {
 		}
 		return "?" + q.Encode()
 	}
-	data := map[string]any{"P": page, "Path": path, "Query": typed, "Method": method, "Wrong": wrong, "Views": resultViews(&page.Counts), "To": func(filter string) string { return path + with("q", filter) },
+	data := map[string]any{"P": page, "Path": path, "Query": typed, "Method": method, "Wrong": wrong, "Views": resultViews(&page.Counts, page.Batch.ReviewedIn != 0), "To": func(filter string) string { return path + with("q", filter) },
 		"Task": func(t crowd.TaskID) string {
 			return path + "/" + strconv.FormatUint(uint64(t.N()), 10) + with("q", text)
 		},
