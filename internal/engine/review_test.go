@@ -214,6 +214,9 @@ func TestABatchOfReviewsEndsAfterItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newReviewWorld(t, engine.Review{Share: 1}, label.Count(1))
 	for range w.mine.Tasks {
+		if spare := w.e.Spare(2); spare != 0 {
+			t.Fatalf("%s of the budget are spare, while reviews may come", spare)
+		}
 		h, ok, err := w.e.Ready(w.now, 1)
 		if err != nil || !ok || h.Task.Batch() != 1 {
 			t.Fatalf("who answered all gets %+v, %t, %v, want a task of b1", h, ok, err)
@@ -227,6 +230,9 @@ func TestABatchOfReviewsEndsAfterItsOwn(t *testing.T) {
 	}
 	if _, ok, err := w.e.Ready(w.now, 1); ok || err != nil {
 		t.Fatalf("who answered all gets a review (%t, %v)", ok, err)
+	}
+	if spare := w.e.Spare(2); spare != w.reviews.Budget-crowd.Money(w.mine.Tasks)*w.reviews.Reward {
+		t.Errorf("%s are spare when no more reviews can come", spare)
 	}
 	if why, err := w.e.WhyWorker(1); err != nil || !reflect.DeepEqual(why, map[crowd.Reason]int{crowd.AnsweredElsewhere: 1}) {
 		t.Errorf("they get none for %v, %v", why, err)

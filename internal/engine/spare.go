@@ -18,7 +18,7 @@ func (e *Engine) Spare(id crowd.BatchID) crowd.Money {
 // spare is what of the budget nothing can be paid from any more.
 func (b *batch) spare() crowd.Money {
 	most, ok := b.most(&b.spec)
-	if !ok {
+	if !ok || b.spec.ReviewOf != 0 && b.spec.Open { // more reviews may come
 		return 0
 	}
 	return max(b.escrow-most, 0)
