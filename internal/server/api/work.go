@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -82,18 +81,16 @@ func (a *api) work() {
 			Waiting
 			Body wire.Submit
 		}) (out wire.Submitted, err error) {
-			var outcome engine.Outcome
-			var w *work.HeldTask
+			answer := in.Body.Answer
 			switch {
-			case in.Body.Accept && len(in.Body.Answer) > 0:
+			case in.Body.Accept && len(answer) > 0:
 				return out, crowd.Fieldf("accept", "goes without an answer")
 			case in.Body.Accept:
-				outcome, w, err = a.app.Work.Accept(ctx, p, in.id, in.Body.Next, in.wait())
-			case len(in.Body.Answer) == 0:
+				answer = nil
+			case len(answer) == 0:
 				return out, crowd.Fieldf("answer", "is missing")
-			default:
-				outcome, w, err = a.app.Work.Submit(ctx, p, in.id, in.Body.Answer, in.Body.Next, in.wait())
 			}
+			outcome, w, err := a.app.Work.Submit(ctx, p, in.id, answer, in.Body.Next, in.wait())
 			if err != nil {
 				return out, err
 			}

@@ -99,12 +99,12 @@ func TestReviews(t *testing.T) {
 	states(batches.Reviews{store.ReviewWaiting: 2, store.ReviewCorrected: 1})
 
 	second := w.next(dora)
-	out, next, err := w.Work.Accept(w.ctx, dora, second.Assignment, true, 0)
+	out, next, err := w.Work.Submit(w.ctx, dora, second.Assignment, nil, true, 0)
 	ok(t, err)
 	if !out.Counted || out.Paid != crowd.Unit/50 || next == nil || next.Batch != in {
 		t.Fatalf("accepted: %+v, next %+v", out, next)
 	}
-	if out, _, err = w.Work.Accept(w.ctx, dora, second.Assignment, false, 0); err != nil || !out.Duplicate {
+	if out, _, err = w.Work.Submit(w.ctx, dora, second.Assignment, nil, false, 0); err != nil || !out.Duplicate {
 		t.Errorf("accepted again: %+v, %v", out, err)
 	}
 	must(w.submit(dora, next.Assignment, yes))(t)
@@ -202,9 +202,9 @@ func TestBlindReviews(t *testing.T) {
 	if !held.IsReview || held.Review != nil {
 		t.Fatalf("a blind review shows %+v", held.Review)
 	}
-	_, _, err := w.Work.Accept(w.ctx, w.workers[1], held.Assignment, false, 0)
+	_, _, err := w.Work.Submit(w.ctx, w.workers[1], held.Assignment, nil, false, 0)
 	refused(t, err, crowd.Invalid)
-	_, _, err = w.Work.Accept(w.ctx, w.workers[0], held.Assignment, false, 0)
+	_, _, err = w.Work.Submit(w.ctx, w.workers[0], held.Assignment, nil, false, 0)
 	refused(t, err, crowd.NotFound)
 	must(w.submit(w.workers[1], held.Assignment, yes))(t)
 	if got := w.batch(id).Reviews; got[store.ReviewAccepted] != 1 || got.Done() != 1 {

@@ -247,12 +247,10 @@ func (rq *request) submit() error {
 	if err != nil {
 		return err
 	}
-	var out engine.Outcome
-	if values.Has("accept") { // the label that it reviews
-		out, _, err = rq.App.Work.Accept(rq.ctx(), rq.p, id, duty.Leaves == "", 0)
-	} else {
-		out, _, err = rq.App.Work.Submit(rq.ctx(), rq.p, id, answer, duty.Leaves == "", 0)
+	if values.Has("accept") {
+		answer = nil // the label that it reviews
 	}
+	out, _, err := rq.App.Work.Submit(rq.ctx(), rq.p, id, answer, duty.Leaves == "", 0)
 	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; the worker was let go meanwhile
 		err = nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -87,21 +88,8 @@ func reviewedOf(d *definition, t *store.TaskResult) *Reviewed {
 // Acceptable reports whether the label can be accepted as it stands; else it can only be answered.
 func (r *Reviewed) Acceptable() bool { return r.body != "" }
 
-// Accept is Submit with the label that the worker reviews as their answer.
-func (s *Work) Accept(ctx context.Context, p *access.Principal, id crowd.AssignmentID, next bool, wait time.Duration) (engine.Outcome, *HeldTask, error) {
-	answer, err := s.accepted(ctx, p, id)
-	if err != nil {
-		return engine.Outcome{}, nil, err
-	}
-	return s.Submit(ctx, p, id, answer, next, wait)
-}
-
 // accepted is the answer that accepts the label of a review which is, or was, in p's hands.
-func (s *Work) accepted(ctx context.Context, p *access.Principal, id crowd.AssignmentID) (json.RawMessage, error) {
-	r, err := s.workplace(ctx, p, access.WorkSubmit)
-	if err != nil {
-		return nil, err
-	}
+func (s *Work) accepted(ctx context.Context, r *live.Pool, p *access.Principal, id crowd.AssignmentID) (json.RawMessage, error) {
 	var held engine.Handout
 	if err := r.Read(ctx, func(e *engine.Engine, _ time.Time) { held, _ = e.Holds(p.User.ID) }); err != nil {
 		return nil, err

@@ -172,7 +172,8 @@ func (s *Work) IsTraining(ctx context.Context, w *HeldTask) (bool, error) {
 
 // Submit commits an answer. With next, it also returns the worker's next task
 // in the same commit, waiting up to wait for one; a nil task means that there is
-// none. An answer counts once, however often it is sent.
+// none. An answer counts once, however often it is sent. nil accepts the label that the
+// task reviews.
 func (s *Work) Submit(ctx context.Context, p *access.Principal, id crowd.AssignmentID, answer json.RawMessage, next bool, wait time.Duration) (engine.Outcome, *HeldTask, error) {
 	r, err := s.workplace(ctx, p, access.WorkSubmit)
 	if err != nil {
@@ -184,6 +185,11 @@ func (s *Work) Submit(ctx context.Context, p *access.Principal, id crowd.Assignm
 	}
 	if err != nil {
 		return engine.Outcome{}, nil, err
+	}
+	if answer == nil {
+		if answer, err = s.accepted(ctx, r, p, id); err != nil {
+			return engine.Outcome{}, nil, err
+		}
 	}
 	body, key, err := d.template.Check(answer)
 	if err != nil {
