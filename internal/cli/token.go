@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -96,14 +97,18 @@ func listAllTokens(c *Context, r *remote) error {
 	})
 }
 
-const tokenColumns = "NAME|AS|SCOPES|FROM|MADE|GOOD UNTIL|LAST USED"
+const tokenColumns = "NAME|AS|SCOPES|FROM|MADE|MADE WITH|GOOD UNTIL|LAST USED"
 
 func tokenCells(t *wire.Token) []any {
 	as := strings.Join(t.Roles, ", ")
 	if t.Tenant != 0 {
 		as = strings.TrimSpace("tenant " + t.Tenant.String() + " " + as)
 	}
-	return []any{t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Scopes, ", "), "all"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt,
+	with := ""
+	if t.MadeWith != 0 {
+		with = fmt.Sprintf("token %d", t.MadeWith)
+	}
+	return []any{t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Scopes, ", "), "all"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt, with,
 		cmp.Or(cell(t.ExpiresAt), "for ever"), cmp.Or(cell(t.UsedAt), "never")}
 }
 
@@ -116,8 +121,13 @@ type TokenRevoke struct {
 // Run takes the token away.
 func (t *TokenRevoke) Run(c *Context, r *remote) error {
 	of, err := t.id(r)
+	var with wire.RevokedToken
 	if err == nil {
-		err = r.RevokeToken(c.Ctx, of, t.ID)
+		with, err = r.RevokeToken(c.Ctx, of, t.ID)
 	}
-	return r.tell(map[string]int64{"id": t.ID}, err, "token %d is good no longer\n", t.ID)
+	made := ""
+	if n := with.EndedWith; n > 0 {
+		made = fmt.Sprintf(", and neither are %d tokens and one-time links that were made with it", n)
+	}
+	return r.tell(map[string]int64{"id": t.ID, "ended_with": int64(with.EndedWith)}, err, "token %d is good no longer%s\n", t.ID, made)
 }

@@ -103,8 +103,9 @@ func (c *Client) AllTokens(ctx context.Context, before int64, limit int) ([]wire
 }
 
 // RevokeToken takes a token of a person away; 0: of one's own.
-func (c *Client) RevokeToken(ctx context.Context, of crowd.WorkerID, id int64) error {
-	return c.call(ctx, http.MethodDelete, tokens(of)+"/"+strconv.FormatInt(id, 10), nil, nil)
+func (c *Client) RevokeToken(ctx context.Context, of crowd.WorkerID, id int64) (out wire.RevokedToken, err error) {
+	err = c.call(ctx, http.MethodDelete, tokens(of)+"/"+strconv.FormatInt(id, 10), nil, &out)
+	return out, err
 }
 
 func tokens(of crowd.WorkerID) string {

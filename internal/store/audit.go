@@ -244,7 +244,7 @@ type Act struct {
 	Part          bool // the act before it has the change as a whole, this what a tenant may read of it
 	Before, After any  // the thing: a struct without pointers, or nil; only what differs is kept
 	kept          atomic.Bool
-	ended         int64 // see TellEnded
+	ended         string // see TellEnded
 }
 
 // Pending reports whether the next transaction is to keep the act's entry.
@@ -277,11 +277,11 @@ func Tell(ctx context.Context, kind string, before, after any) {
 	}
 }
 
-// TellEnded is for stores: the act of a context has ended so many tokens and one-time links
-// that others had made for who has more rights now.
-func TellEnded(ctx context.Context, n int64) {
-	if act := ActOf(ctx); act != nil {
-		act.ended = n
+// TellEnded is for stores: the act of a context has ended so many tokens and one-time links,
+// if any, next to what it is about. How they were made says which.
+func TellEnded(ctx context.Context, n int, made string) {
+	if act := ActOf(ctx); act != nil && n > 0 {
+		act.ended = fmt.Sprintf("%d tokens and one-time links made %s", n, made)
 	}
 }
 
@@ -289,12 +289,12 @@ func TellEnded(ctx context.Context, n int64) {
 func (a *Act) Entry() AuditEntry {
 	e := a.AuditEntry
 	after := a.After
-	if a.ended > 0 {
+	if a.ended != "" {
 		fields, _ := plain(reflect.ValueOf(after)).(map[string]any)
 		if fields == nil {
 			fields = make(map[string]any)
 		}
-		fields["ended"] = fmt.Sprintf("%d tokens and one-time links made by others", a.ended)
+		fields["ended"] = a.ended
 		after = fields
 	}
 	e.Before, e.After = Differences(a.Before, after)

@@ -43,6 +43,10 @@ type Token struct {
 
 	MadeBy crowd.WorkerID // of a token for programs or a one-time link; 0: not known
 
+	// MadeWith is the token for programs with which it was made; 0: none, or not known. It ends
+	// when that one is taken away, not when that one's time is over.
+	MadeWith int64
+
 	Basis Basis `audit:"-"` // of a new one, which is not kept without it; itself it is not kept
 }
 
@@ -74,7 +78,9 @@ type Tokens interface {
 	// CreateToken keeps t under a new id, which it returns. It is ErrLapsed without its basis,
 	// and for a session of somebody who is suspended or was erased.
 	CreateToken(ctx context.Context, t Token) (int64, error)
-	// EndAccess does what e says, all or nothing. It is ErrLapsed without its basis.
+	// EndAccess does what e says, all or nothing. It is ErrLapsed without its basis. With tokens
+	// for programs end the tokens for programs and one-time links that were made with them, and
+	// so on; providers' tokens stay.
 	EndAccess(ctx context.Context, e Ending) error
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 	// ListTokens returns a user's tokens in order of id. Those that they made for providers
@@ -85,7 +91,9 @@ type Tokens interface {
 	ProgramTokens(ctx context.Context, user crowd.WorkerID, before int64, limit int) ([]Token, error)
 	// DeleteToken takes a token of the user away; NotFound if it is not theirs.
 	// Deleting is how a one-time token is used up: of two callers one succeeds.
-	DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error
+	// It returns what ended with it, whoever's it was: what was made with it, and what was
+	// made with that, and so on.
+	DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) ([]Token, error)
 	// UseTokens keeps when tokens were used last; those that are not there are passed
 	// over.
 	UseTokens(ctx context.Context, at map[int64]time.Time) error

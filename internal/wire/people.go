@@ -45,6 +45,12 @@ type Token struct {
 	CreatedAt time.Time      `json:"created_at"`
 	ExpiresAt time.Time      `json:"expires_at,omitzero" doc:"absent: it is good for ever"`
 	UsedAt    time.Time      `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: never"`
+	MadeWith  int64          `json:"made_with,omitempty" doc:"the token with which it was made; absent: none, or made by an earlier version. It ends when that one is taken away"`
+}
+
+// RevokedToken says what ended with a token that was taken away.
+type RevokedToken struct {
+	EndedWith int `json:"ended_with" doc:"how many tokens and one-time links ended as they were made with it, or with what was"`
 }
 
 // OwnedToken is a token and whose it is.

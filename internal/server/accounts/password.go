@@ -101,7 +101,7 @@ func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64
 	}
 	ctx, act := p.Acting(ctx, access.AccountsEndSession, store.AuditEntry{At: s.clock.Time(), Kind: "session", Object: strconv.FormatInt(id, 10)})
 	act.Before = list[slices.IndexFunc(list, func(t store.Token) bool { return t.ID == id })]
-	if err := s.store.DeleteToken(ctx, p.User.ID, id); err != nil {
+	if _, err := s.store.DeleteToken(ctx, p.User.ID, id); err != nil {
 		return err
 	}
 	return s.leave(ctx, p, false)

@@ -118,7 +118,7 @@ func (s *Accounts) setupLink(ctx context.Context, u store.User, p *access.Princi
 	if u.PasswordHash != "" {
 		name = "set a password"
 	}
-	t := store.Token{Kind: store.SetupToken, User: u.ID, Name: name, MadeBy: maker(p), ExpiresAt: s.clock.Time().Add(setupLife)}
+	t := store.Token{Kind: store.SetupToken, User: u.ID, Name: name, MadeBy: maker(p), MadeWith: madeWith(p), ExpiresAt: s.clock.Time().Add(setupLife)}
 	secret := s.newSecret(&t, "setup")
 	e := store.Ending{User: u.ID, Basis: store.Basis{Token: p.Token.ID}, Kinds: []store.TokenKind{store.SetupToken}, Begin: &t}
 	if err := s.store.EndAccess(context.WithoutCancel(ctx), e); err != nil {

@@ -102,7 +102,8 @@ type NewProviderToken struct {
 }
 
 // CreateToken makes a token with which a provider keeps its people and groups, and nothing
-// else, and returns its secret, once. It stays good when who made it leaves. Admins only.
+// else, and returns its secret, once. It stays good when who made it leaves, but not when the token
+// for programs with which it was made is taken away. Admins only.
 func (s *Provisioning) CreateToken(ctx context.Context, p *access.Principal, n NewProviderToken) (store.Token, string, error) {
 	if err := p.May(access.ProvisioningCreateToken); err != nil {
 		return store.Token{}, "", err
@@ -111,7 +112,7 @@ func (s *Provisioning) CreateToken(ctx context.Context, p *access.Principal, n N
 	if err != nil {
 		return store.Token{}, "", err
 	}
-	t := store.Token{Kind: store.ProviderToken, User: p.User.ID, Provider: of.Name, Name: cmp.Or(strings.TrimSpace(n.Name), of.Name), Basis: store.Basis{Token: p.Token.ID}}
+	t := store.Token{Kind: store.ProviderToken, User: p.User.ID, Provider: of.Name, Name: cmp.Or(strings.TrimSpace(n.Name), of.Name), MadeWith: madeWith(p), Basis: store.Basis{Token: p.Token.ID}}
 	if err := format.ValidLine("name", t.Name, 100); err != nil {
 		return t, "", err
 	}
@@ -155,7 +156,8 @@ func (s *Provisioning) RevokeToken(ctx context.Context, p *access.Principal, pro
 	}
 	ctx, act := p.Acting(ctx, access.ProvisioningRevokeToken, store.AuditEntry{At: s.accounts.clock.Time(), Kind: "token", Object: strconv.FormatInt(id, 10)})
 	act.Before = list[i]
-	return s.store.DeleteToken(ctx, list[i].User, id)
+	_, err = s.store.DeleteToken(ctx, list[i].User, id) // nothing is made with it
+	return err
 }
 
 // AuthenticateProvider returns the principal with a secret of a provider's token, which

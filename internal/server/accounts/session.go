@@ -202,7 +202,11 @@ func expired(t store.Token, now time.Time) bool {
 func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 	defer s.sessions.clear()
 	ctx, _ = s.acting(ctx, p, access.AccountsSignOut, p.User.ID)
-	if err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID); err != nil {
+	with, err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.leaveAll(ctx, with); err != nil {
 		return err
 	}
 	others, err := s.store.ListTokens(ctx, p.User.ID)

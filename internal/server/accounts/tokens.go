@@ -42,7 +42,7 @@ const maxNetworks = 50
 // do no more than the token with which p came, and lives no longer than that one
 // unless it is a browser's session.
 func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewToken) (store.Token, string, error) {
-	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant, MadeBy: maker(p), Basis: store.Basis{Token: p.Token.ID}}
+	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant, MadeBy: maker(p), MadeWith: madeWith(p), Basis: store.Basis{Token: p.Token.ID}}
 	if t.User != p.User.ID {
 		if err := p.May(access.AccountsCreateTokenForOthers); err != nil {
 			return t, "", err
@@ -160,6 +160,14 @@ func maker(p *access.Principal) crowd.WorkerID {
 	return p.User.ID
 }
 
+// madeWith is the token for programs with which p makes what they make, or 0.
+func madeWith(p *access.Principal) int64 {
+	if p.Token.Kind != store.APIToken {
+		return 0
+	}
+	return p.Token.ID
+}
+
 func forTenant(id crowd.TenantID) string {
 	if id == 0 {
 		return ""
@@ -239,34 +247,49 @@ func noToken(of crowd.WorkerID, id int64) error {
 }
 
 // RevokeToken takes a token of a person away, 0 for oneself. Who waits for a task with
-// it leaves the queue at once. Who came with a limited token can end that one only.
-func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crowd.WorkerID, id int64) error {
-	of, err := s.tokensOf(ctx, p, of)
-	if err != nil {
-		return err
+// it leaves the queue at once. Who came with a limited token can end that one only. What was
+// made with it ends too (tokens for programs, one-time links that are not used, tokens of
+// providers), and what was made with that: it returns how many these were.
+func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crowd.WorkerID, id int64) (with int, err error) {
+	if of, err = s.tokensOf(ctx, p, of); err != nil {
+		return 0, err
 	}
 	if of == p.User.ID && limited(p) && id != p.Token.ID {
-		return noToken(of, id)
+		return 0, noToken(of, id)
 	}
 	tokens, err := s.store.ListTokens(ctx, of)
 	if err != nil {
-		return err
-	}
-	u, err := s.store.User(ctx, of)
-	if err != nil {
-		return err
+		return 0, err
 	}
 	i := slices.IndexFunc(tokens, func(t store.Token) bool { return t.ID == id && t.Kind == store.APIToken })
 	if i < 0 {
-		return noToken(of, id)
+		return 0, noToken(of, id)
 	}
 	defer s.sessions.clear()
 	ctx, act := p.Acting(ctx, access.AccountsRevokeToken, store.AuditEntry{At: s.clock.Time(), Tenant: tokens[i].Tenant, Kind: "token", Object: strconv.FormatInt(id, 10)})
 	act.Before = tokens[i]
-	if err := s.store.DeleteToken(ctx, of, id); err != nil {
-		return err
+	ended, err := s.store.DeleteToken(ctx, of, id)
+	if err != nil {
+		return 0, err
 	}
-	return s.leave(ctx, &access.Principal{User: u, Token: tokens[i]}, false)
+	return len(ended), s.leaveAll(ctx, append(ended, tokens[i]))
+}
+
+// leaveAll has who waits for a task with one of some tokens, which have ended, leave the queue.
+func (s *Accounts) leaveAll(ctx context.Context, ended []store.Token) error {
+	for _, t := range ended {
+		if t.Kind != store.APIToken {
+			continue
+		}
+		u, err := s.store.User(ctx, t.User)
+		if err != nil {
+			return err
+		}
+		if err := s.leave(ctx, &access.Principal{User: u, Token: t}, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // issue keeps a new token and returns its secret, which is shown this once.

@@ -14,8 +14,10 @@ import (
 
 func toSecret(s string) wire.Secret { return wire.Secret{Token: s} }
 
+func toRevoked(with int) wire.RevokedToken { return wire.RevokedToken{EndedWith: with} }
+
 func toToken(t store.Token) wire.Token {
-	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Scopes: t.Scopes, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt}
+	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Scopes: t.Scopes, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt, MadeWith: t.MadeWith}
 }
 
 func toAddress(a accounts.Address) wire.Address {
@@ -141,12 +143,13 @@ func (a *api) session() {
 		func(ctx context.Context, p *access.Principal, in *UserPath) ([]wire.Token, error) {
 			return each(toToken)(a.app.Accounts.Tokens(ctx, p, in.id))
 		})
-	addAction(a, op{method: http.MethodDelete, path: "/v1/users/{id}/tokens/{token}", summary: "Take a token of somebody's away", tag: tag, access: access.AccountsTokensOfOthers},
+	const withIt = "Tokens for programs, tokens of providers and unused one-time links that were made with it end as well, and what was made with those."
+	add(a, op{method: http.MethodDelete, path: "/v1/users/{id}/tokens/{token}", summary: "Take a token of somebody's away", tag: tag, access: access.AccountsTokensOfOthers, text: withIt},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			UserPath
 			Token int64 `path:"token"`
-		}) error {
-			return a.app.Accounts.RevokeToken(ctx, p, in.id, in.Token)
+		}) (wire.RevokedToken, error) {
+			return as(toRevoked)(a.app.Accounts.RevokeToken(ctx, p, in.id, in.Token))
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/tokens", summary: "Make a token for a program", tag: tag, access: access.AccountsCreateToken, secret: true, status: http.StatusCreated},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewToken }) (wire.MadeToken, error) {
@@ -159,10 +162,10 @@ func (a *api) session() {
 				Roles: lists.Map(b.Roles, func(r string) access.Role { return access.Role(r) }), Scopes: b.Scopes, Life: life, For: b.For, Networks: b.Networks})
 			return wire.MadeToken{Token: toToken(t), Secret: secret}, err
 		})
-	addAction(a, op{method: http.MethodDelete, path: "/v1/tokens/{id}", summary: "Take a token of yours away", tag: tag, access: signedIn},
+	add(a, op{method: http.MethodDelete, path: "/v1/tokens/{id}", summary: "Take a token of yours away", tag: tag, access: signedIn, text: withIt},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			ID int64 `path:"id"`
-		}) error {
-			return a.app.Accounts.RevokeToken(ctx, p, 0, in.ID)
+		}) (wire.RevokedToken, error) {
+			return as(toRevoked)(a.app.Accounts.RevokeToken(ctx, p, 0, in.ID))
 		})
 }

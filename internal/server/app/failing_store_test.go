@@ -188,8 +188,8 @@ func (f *failingStore) ProgramTokens(ctx context.Context, user crowd.WorkerID, b
 	return fail1(f, ctx, "ProgramTokens", func() ([]store.Token, error) { return f.Store.ProgramTokens(ctx, user, before, limit) })
 }
 
-func (f *failingStore) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error {
-	return f.err(ctx, "DeleteToken", func() error { return f.Store.DeleteToken(ctx, user, id) })
+func (f *failingStore) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) ([]store.Token, error) {
+	return fail1(f, ctx, "DeleteToken", func() ([]store.Token, error) { return f.Store.DeleteToken(ctx, user, id) })
 }
 
 func (f *failingStore) UseTokens(ctx context.Context, at map[int64]time.Time) error {

@@ -146,7 +146,7 @@ func TestChangesAreSeenAtOnce(t *testing.T) {
 	if p := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t); p.Is(access.Requester) {
 		t.Error("still a requester")
 	}
-	ok(t, w.Accounts.RevokeToken(w.ctx, w.ann, 0, must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t).Token.ID))
+	ok(t, second(w.Accounts.RevokeToken(w.ctx, w.ann, 0, must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t).Token.ID)))
 	out(secret, crowd.Unauthenticated)
 	secret = fresh()
 	ok(t, w.Accounts.SignOut(w.ctx, must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)))

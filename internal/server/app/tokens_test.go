@@ -114,23 +114,23 @@ func TestTokensAreSeen(t *testing.T) {
 		if got := names(limited, 0); !slices.Equal(got, []string{"limited"}) {
 			t.Errorf("limited to a %s: sees %q", name, got)
 		}
-		refused(t, w.Accounts.RevokeToken(w.ctx, limited, 0, whole.Token.ID), crowd.NotFound)
-		refused(t, w.Accounts.RevokeToken(w.ctx, limited, w.ann.User.ID, whole.Token.ID), crowd.NotFound)
+		refused(t, second(w.Accounts.RevokeToken(w.ctx, limited, 0, whole.Token.ID)), crowd.NotFound)
+		refused(t, second(w.Accounts.RevokeToken(w.ctx, limited, w.ann.User.ID, whole.Token.ID)), crowd.NotFound)
 		if got := names(whole, 0); !slices.Equal(got, []string{"test", "whole", "limited"}) {
 			t.Errorf("sees %q", got)
 		}
-		ok(t, w.Accounts.RevokeToken(w.ctx, limited, 0, limited.Token.ID))
+		ok(t, second(w.Accounts.RevokeToken(w.ctx, limited, 0, limited.Token.ID)))
 	}
 	refused(t, second(w.Accounts.Tokens(w.ctx, w.bob, w.ann.User.ID)), crowd.Forbidden)
-	refused(t, w.Accounts.RevokeToken(w.ctx, w.bob, w.ann.User.ID, whole.Token.ID), crowd.Forbidden)
+	refused(t, second(w.Accounts.RevokeToken(w.ctx, w.bob, w.ann.User.ID, whole.Token.ID)), crowd.Forbidden)
 	if got := names(w.admin, w.ann.User.ID); !slices.Equal(got, []string{"test", "whole"}) {
 		t.Errorf("the admin sees %q", got)
 	}
 	refused(t, second(w.Accounts.Tokens(w.ctx, w.admin, 999)), crowd.NotFound)
 	session := must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.bob.User.ID))(t), password))(t)
 	bob := must(w.Accounts.Authenticate(w.ctx, session, netip.Addr{}))(t)
-	refused(t, w.Accounts.RevokeToken(w.ctx, w.admin, bob.User.ID, bob.Token.ID), crowd.NotFound) // a session is no token
-	ok(t, w.Accounts.RevokeToken(w.ctx, w.admin, w.ann.User.ID, whole.Token.ID))
+	refused(t, second(w.Accounts.RevokeToken(w.ctx, w.admin, bob.User.ID, bob.Token.ID)), crowd.NotFound) // a session is no token
+	ok(t, second(w.Accounts.RevokeToken(w.ctx, w.admin, w.ann.User.ID, whole.Token.ID)))
 	if got := names(w.ann, 0); !slices.Equal(got, []string{"test"}) {
 		t.Errorf("after it was taken away: %q", got)
 	}
@@ -169,5 +169,47 @@ func revokeOwn(s *scene, p *access.Principal) error {
 	if p.Token.Tenant != 0 || len(p.Token.Roles) > 0 {
 		t.ID = p.Token.ID
 	}
-	return errors.Join(err, s.Accounts.RevokeToken(s.ctx, p, 0, t.ID))
+	return errors.Join(err, second(s.Accounts.RevokeToken(s.ctx, p, 0, t.ID)))
+}
+
+// TestWhatWasMadeWithAToken ends with it, in whichever way it is taken away: whoever found it has
+// nothing left.
+func TestWhatWasMadeWithAToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	for name, end := range map[string]func(p *access.Principal) error{
+		"revoked by its owner": func(p *access.Principal) error {
+			with, err := w.Accounts.RevokeToken(w.ctx, w.admin, 0, p.Token.ID)
+			if with != 4 {
+				t.Errorf("revoked with %d others", with)
+			}
+			return err
+		},
+		"signed out": func(p *access.Principal) error { return w.Accounts.SignOut(w.ctx, p) },
+	} {
+		parent, _ := w.made(w.admin, accounts.NewToken{Name: "leaked"}, "10.0.0.1")
+		other, secret := w.made(w.admin, accounts.NewToken{Name: "other"}, "10.0.0.1")
+		_, stays := w.made(other, accounts.NewToken{Name: "stays"}, "10.0.0.1")
+		child, first := w.made(parent, accounts.NewToken{Name: "child", Scopes: []string{"people.change"}}, "10.0.0.1")
+		_, second := w.made(child, accounts.NewToken{Name: "grandchild"}, "10.0.0.1")
+		_, hers := w.made(parent, accounts.NewToken{Name: "hers", For: w.ann.User.ID}, "10.0.0.1")
+		link := must(w.Accounts.NewSetupLink(w.ctx, parent, w.bob.User.ID))(t)
+		if child.Token.MadeWith != parent.Token.ID {
+			t.Errorf("%s: made with %d", name, child.Token.MadeWith)
+		}
+		ok(t, end(parent))
+		for _, s := range []string{first, second, hers} {
+			_, err := w.Accounts.Authenticate(w.ctx, s, netip.Addr{})
+			refused(t, err, crowd.Unauthenticated)
+		}
+		_, err := w.Accounts.SetupUser(w.ctx, link)
+		refused(t, err, crowd.NotFound)
+		for _, s := range []string{secret, stays} {
+			must(w.Accounts.Authenticate(w.ctx, s, netip.Addr{}))(t)
+		}
+		e := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Limit: 1}))(t)[0]
+		if !strings.Contains(string(e.After), "4 tokens and one-time links made with it") {
+			t.Errorf("%s: the log tells %s of %s", name, e.After, e.Operation)
+		}
+	}
 }

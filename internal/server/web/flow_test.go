@@ -5,10 +5,13 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/throng-dev/throng/internal/server/accounts"
 )
 
 // cats is a file of three tasks with pictures and known answers.
@@ -384,7 +387,16 @@ func TestTokens(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
-	w.post("/tokens/"+strconv.FormatInt(list[0].ID, 10)+"/revoke", nil).want(200, "revoked")
+	robot, err := c.app.Accounts.Authenticate(t.Context(), secret, netip.Addr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.app.Accounts.CreateToken(t.Context(), robot, accounts.NewToken{Name: "offspring"}); err != nil {
+		t.Fatal(err)
+	}
+	id := strconv.FormatInt(list[0].ID, 10)
+	w.get("/tokens").want(200, "offspring", "token "+id, "with token "+id)
+	w.post("/tokens/"+id+"/revoke", nil).want(200, "revoked, and so are the tokens").without("offspring")
 	w.get("/tokens").form("/tokens").send().want(http.StatusUnprocessableEntity, "give the token a name")
 }
 

@@ -289,8 +289,9 @@ func (rq *request) endToken(id int64) error {
 	f := rq.sent()
 	of := parsed(f, "user", crowd.ParseWorkerID, func(text string) string { return text + " is nobody" })
 	err := f.err()
+	with := 0
 	if err == nil {
-		err = rq.App.Accounts.RevokeToken(rq.ctx(), rq.p, of, id)
+		with, err = rq.App.Accounts.RevokeToken(rq.ctx(), rq.p, of, id)
 	}
-	return rq.done(err, "/admin/tokens", "revoked")
+	return rq.done(err, "/admin/tokens", revoked(with))
 }

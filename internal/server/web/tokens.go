@@ -34,5 +34,14 @@ func (rq *request) createToken() error {
 }
 
 func (rq *request) revokeToken(id int64) error {
-	return rq.done(rq.App.Accounts.RevokeToken(rq.ctx(), rq.p, 0, id), "/tokens", "revoked")
+	with, err := rq.App.Accounts.RevokeToken(rq.ctx(), rq.p, 0, id)
+	return rq.done(err, "/tokens", revoked(with))
+}
+
+// revoked is the notice about a token that was taken away, with which so many ended.
+func revoked(with int) string {
+	if with > 0 {
+		return "revokedwith"
+	}
+	return "revoked"
 }

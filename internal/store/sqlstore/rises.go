@@ -27,11 +27,7 @@ func (s *Store) rise(ctx context.Context, tx transaction, id crowd.WorkerID, bef
 	if err != nil || !slices.ContainsFunc(now, func(h store.HeldRole) bool { return !slices.Contains(before, h) }) {
 		return err
 	}
-	n, err := tx.exec(ctx, `delete from tokens where user_id = $1 and `+madeByOthers+` and (made_by = 0 or made_by <> $2)`, id, store.AuthorOf(ctx))
-	if n > 0 {
-		store.TellEnded(ctx, n)
-	}
-	return err
+	return endMade(ctx, tx, `user_id = $1 and `+madeByOthers+` and (made_by = 0 or made_by <> $2)`, id, store.AuthorOf(ctx))
 }
 
 // riseHolders is rise of all who hold a role that permits more than before.
@@ -41,9 +37,12 @@ func (s *Store) riseHolders(ctx context.Context, tx transaction, r *store.Role) 
 	if err != nil || !slices.ContainsFunc(r.Permissions, func(p string) bool { return !slices.Contains(before, p) }) {
 		return err
 	}
-	n, err := tx.exec(ctx, `delete from tokens where user_id in (select user_id `+heldRole+`) and `+madeByOthers+` and (made_by = 0 or made_by <> $3)`, r.Name, r.Tenant, store.AuthorOf(ctx))
-	if n > 0 {
-		store.TellEnded(ctx, n)
-	}
+	return endMade(ctx, tx, `user_id in (select user_id `+heldRole+`) and `+madeByOthers+` and (made_by = 0 or made_by <> $3)`, r.Name, r.Tenant, store.AuthorOf(ctx))
+}
+
+// endMade ends what a condition holds for, of what others made, with what was made with that.
+func endMade(ctx context.Context, tx transaction, where string, args ...any) error {
+	ended, with, err := endPrograms(ctx, tx, where, args...)
+	store.TellEnded(ctx, ended+with, "by others")
 	return err
 }

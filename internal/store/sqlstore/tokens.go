@@ -12,8 +12,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at, address, factor_elsewhere, scopes, provider, made_by`, func(t *store.Token) []any {
-	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}, &t.Address, &t.FactorElsewhere, encoded{&t.Scopes}, &t.Provider, &t.MadeBy}
+var tokens = newTable("tokens", "t", `id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, networks, used_at, address, factor_elsewhere, scopes, provider, made_by, made_with`, func(t *store.Token) []any {
+	return []any{&t.ID, &t.Hash, &t.Kind, &t.User, &t.Tenant, encoded{&t.Roles}, &t.Name, instant{&t.CreatedAt}, instant{&t.ExpiresAt}, encoded{&t.Networks}, instant{&t.UsedAt}, &t.Address, &t.FactorElsewhere, encoded{&t.Scopes}, &t.Provider, &t.MadeBy, &t.MadeWith}
 })
 
 // CreateToken implements store.Tokens.
@@ -67,7 +67,7 @@ func (s *Store) stands(ctx context.Context, tx transaction, id crowd.WorkerID, b
 		if j := at(owner); j < 0 || locked[j].Suspended {
 			return store.ErrLapsed
 		}
-		if _, err := first(ctx, tx, store.ErrLapsed, number[int64], `select id from tokens where id = $1`, b.Token); err != nil { // as it is now that nobody can end it
+		if _, err := first(ctx, tx, store.ErrLapsed, number[int64], `select id from tokens where id = $1`+s.dialect.RowLock, b.Token); err != nil { // nobody can end it until what rests on it is kept
 			return err
 		}
 	}
@@ -95,6 +95,14 @@ func (s *Store) EndAccess(ctx context.Context, e store.Ending) error {
 			}
 		}
 		for _, kind := range e.Kinds {
+			if kind == store.APIToken {
+				_, with, err := endPrograms(ctx, tx, `user_id = $1 and kind = 'api' and id <> $2`, e.User, e.But)
+				if err != nil {
+					return err
+				}
+				store.TellEnded(ctx, with, "with those that ended")
+				continue
+			}
 			if _, err := tx.exec(ctx, `delete from tokens where user_id = $1 and kind = $2 and id <> $3`, e.User, kind, e.But); err != nil {
 				return err
 			}
@@ -146,11 +154,60 @@ func (s *Store) ProgramTokens(ctx context.Context, user crowd.WorkerID, before i
 }
 
 // DeleteToken implements store.Tokens.
-func (s *Store) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) error {
-	return s.change(ctx, "delete token", func(ctx context.Context, tx transaction) error {
+func (s *Store) DeleteToken(ctx context.Context, user crowd.WorkerID, id int64) (with []store.Token, err error) {
+	err = s.change(ctx, "delete token", func(ctx context.Context, tx transaction) error {
 		none := crowd.Errorf(crowd.NotFound, "there is no token %d of %s", id, user)
-		return tx.must(ctx, none, `delete from tokens where id = $1 and user_id = $2`, id, user)
+		if err := tx.must(ctx, none, `delete from tokens where id = $1 and user_id = $2`, id, user); err != nil {
+			return err
+		}
+		with, err = endTokens(ctx, tx, []int64{id}, true)
+		store.TellEnded(ctx, len(with), "with it")
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return with, nil
+}
+
+// endPrograms ends the tokens that a condition holds for, which are for programs or one-time
+// links, and what was made with them. It returns how many of both there were.
+func endPrograms(ctx context.Context, tx transaction, where string, args ...any) (ended, with int, err error) {
+	ids, err := list(ctx, tx, number[int64], `select id from tokens where `+where+` order by id`, args...)
+	if err != nil {
+		return 0, 0, err
+	}
+	made, err := endTokens(ctx, tx, ids, false)
+	return len(ids), len(made), err
+}
+
+// endTokens deletes tokens, and what was made with them, and so on, and returns the latter.
+//
+// It goes by ascending ids: what is made with a token has a higher one. So two transactions
+// never wait for each other. A token is deleted before what was made with it is looked for, as
+// who makes something with it holds its row (see stands): it is there then, or is refused.
+func endTokens(ctx context.Context, tx transaction, ids []int64, providers bool) (with []store.Token, err error) {
+	kinds := []store.TokenKind{store.APIToken, store.SetupToken, store.APIToken}
+	if providers {
+		kinds[2] = store.ProviderToken
+	}
+	for len(ids) > 0 {
+		if _, err := tx.exec(ctx, `delete from tokens where id = $1`, ids[0]); err != nil {
+			return nil, err
+		}
+		made, err := tokens.list(ctx, tx, `where t.made_with = $1 and t.kind in ($2, $3, $4) order by t.id`, ids[0], kinds[0], kinds[1], kinds[2])
+		if err != nil {
+			return nil, err
+		}
+		ids = ids[1:]
+		for _, t := range made {
+			if at, there := slices.BinarySearch(ids, t.ID); !there {
+				ids = slices.Insert(ids, at, t.ID)
+				with = append(with, t)
+			}
+		}
+	}
+	return with, nil
 }
 
 // UseTokens implements store.Tokens.

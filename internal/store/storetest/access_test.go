@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -105,7 +107,7 @@ func testBasis(t *testing.T, w *world) {
 	refused(t, try(program, store.Basis{Token: with.ID}), crowd.Unauthenticated)
 	ok(t, try(program, store.Basis{Token: boss.ID})) // by somebody else
 	suspend(ann, false)
-	ok(t, w.DeleteToken(w.ctx, ann, with.ID))
+	ok(t, gone(w.DeleteToken(w.ctx, ann, with.ID)))
 	refused(t, try(program, store.Basis{Token: with.ID}), crowd.Unauthenticated)
 	ok(t, w.DeleteFactor(w.ctx, ann, factor.ID))
 	refused(t, try(session, store.Basis{Factor: factor.ID}), crowd.Unauthenticated)
@@ -203,4 +205,93 @@ func testRise(t *testing.T, w *world) {
 	ok(t, w.UpdateRole(ctx, r))
 	_, err := w.TokenByHash(w.ctx, x.Hash)
 	refused(t, err, crowd.NotFound)
+}
+
+// gone leaves out what ended with a token.
+func gone(_ []store.Token, err error) error { return err }
+
+// testMadeWith: what was made with a token ends with it, and what was made with that, whoever's
+// it is; the act tells how much.
+func testMadeWith(t *testing.T, w *world) {
+	ann, bob := w.workers[0], w.workers[1]
+	made := func(name string, user int, kind store.TokenKind, with int64) store.Token {
+		x := w.token(name, user)
+		x.Kind, x.Tenant, x.MadeWith, x.Basis, x.Roles, x.Scopes = kind, 0, with, store.Basis{Token: with}, nil, nil
+		if kind == store.ProviderToken {
+			x.Provider = "corp"
+		}
+		x.ID = must(w.CreateToken(w.ctx, x))(t)
+		x.Basis = store.Basis{}
+		return x
+	}
+	act := func() (context.Context, func() string) {
+		a := &store.Act{AuditEntry: store.AuditEntry{At: w.now, Kind: "token", Operation: "Accounts.RevokeToken", Object: "0"}}
+		return store.WithActs(w.ctx, a), func() string { return string(a.Entry().After) }
+	}
+	parent, other := made("parent", 0, store.APIToken, 0), made("other", 0, store.APIToken, 0)
+	child := made("child", 0, store.APIToken, parent.ID)
+	others := made("others", 1, store.APIToken, child.ID)
+	grandchild := made("grandchild", 0, store.APIToken, others.ID)
+	link := made("link", 2, store.SetupToken, child.ID)
+	provider := made("provider", 0, store.ProviderToken, parent.ID)
+	stays := made("stays", 1, store.APIToken, other.ID)
+	same(t, "kept", must(w.ListTokens(w.ctx, ann))(t), []store.Token{parent, other, child, grandchild})
+
+	_, err := w.DeleteToken(w.ctx, bob, parent.ID)
+	refused(t, err, crowd.NotFound)
+	same(t, "after what was refused", len(must(w.ListTokens(w.ctx, ann))(t)), 4)
+	ctx, ended := act()
+	same(t, "with it", must(w.DeleteToken(ctx, ann, parent.ID))(t), []store.Token{child, provider, others, link, grandchild})
+	same(t, "told", ended(), `{"ended":"5 tokens and one-time links made with it"}`)
+	same(t, "ann's", must(w.ListTokens(w.ctx, ann))(t), []store.Token{other})
+	same(t, "bob's", must(w.ListTokens(w.ctx, bob))(t), []store.Token{stays})
+	same(t, "links", must(w.ListTokens(w.ctx, w.workers[2]))(t), nil)
+	same(t, "of the provider", must(w.ProviderTokens(w.ctx, "corp"))(t), nil)
+
+	provider = made("of other", 0, store.ProviderToken, other.ID)
+	ctx, ended = act()
+	ok(t, w.EndAccess(ctx, store.Ending{User: ann, Kinds: []store.TokenKind{store.SessionToken, store.APIToken}}))
+	same(t, "told of a new password", ended(), `{"ended":"1 tokens and one-time links made with those that ended"}`)
+	same(t, "bob's then", must(w.ListTokens(w.ctx, bob))(t), nil)
+	same(t, "of the provider then", must(w.ProviderTokens(w.ctx, "corp"))(t), []store.Token{provider})
+
+	// Whose time is over ends alone: what was made with it has a time of its own.
+	short := made("short", 0, store.APIToken, 0)
+	long := made("long", 1, store.APIToken, short.ID)
+	ctx, ended = act()
+	must(w.DeleteToken(ctx, bob, long.ID))(t)
+	same(t, "nothing more", ended(), "")
+	x := w.token("over", 0)
+	x.Kind, x.ExpiresAt = store.APIToken, w.now.Add(-time.Hour)
+	x.ID = must(w.CreateToken(w.ctx, x))(t)
+	long = made("longer", 1, store.APIToken, x.ID)
+	ok(t, w.DeleteExpiredTokens(w.ctx, w.now))
+	same(t, "after its time", must(w.ListTokens(w.ctx, bob))(t), []store.Token{long})
+}
+
+// testMadeAsItEnds: what is made with a token while that is taken away ends with it, or is
+// refused.
+func testMadeAsItEnds(t *testing.T, w *world) {
+	for i := range 20 {
+		parent := w.token(fmt.Sprint("parent ", i), 0)
+		parent.Kind, parent.Tenant = store.APIToken, 0
+		parent.ID = must(w.CreateToken(w.ctx, parent))(t)
+		var all sync.WaitGroup
+		for j := range 4 {
+			all.Go(func() {
+				x := w.token(fmt.Sprint("child ", i, j), 1)
+				x.Kind, x.Tenant, x.MadeWith, x.Basis = store.APIToken, 0, parent.ID, store.Basis{Token: parent.ID}
+				if _, err := w.CreateToken(w.ctx, x); err != nil {
+					refusedAs(t, "made as it ends", err, crowd.Unauthenticated)
+				}
+			})
+		}
+		all.Go(func() {
+			if _, err := w.DeleteToken(w.ctx, w.workers[0], parent.ID); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Wait()
+		same(t, "left", must(w.ListTokens(w.ctx, w.workers[1]))(t), nil)
+	}
 }

@@ -96,7 +96,7 @@ func (w *world) token(hash string, user int) store.Token {
 func testTokens(t *testing.T, w *world) {
 	entity[store.Token, int64]{
 		some:   []store.Token{w.token("b", 0), {Hash: "bare", Kind: store.SetupToken, User: w.workers[3]}, w.token("c", 1), w.token("a", 0), w.token("spare", 0)},
-		create: given(w, w.CreateToken), remove: func(x store.Token) error { return w.DeleteToken(w.ctx, x.User, x.ID) },
+		create: given(w, w.CreateToken), remove: func(x store.Token) error { return gone(w.DeleteToken(w.ctx, x.User, x.ID)) },
 		list:   whole[int64](w, w.ListTokens),
 		of:     []int64{int64(w.workers[0]), int64(w.workers[1]), int64(w.workers[2]), int64(w.workers[3])},
 		within: func(x store.Token, of int64) bool { return x.User == crowd.WorkerID(of) },

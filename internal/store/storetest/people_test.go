@@ -37,7 +37,7 @@ func testDeleteToken(t *testing.T, w *world) {
 	var callers sync.WaitGroup
 	for range 8 {
 		callers.Go(func() {
-			if err := w.DeleteToken(w.ctx, w.workers[0], id); err == nil {
+			if _, err := w.DeleteToken(w.ctx, w.workers[0], id); err == nil {
 				used.Add(1)
 			} else if crowd.CodeOf(err) != crowd.NotFound {
 				t.Error(err)

@@ -111,6 +111,8 @@ var methods = map[string]func(*testing.T, *world){
 var together = map[string]func(*testing.T, *world){
 	"an effect is kept with its transaction":               testEffects,
 	"an act is kept with its transaction":                  testActs,
+	"what was made with a token ends with it":              testMadeWith,
+	"what is made with a token as it ends":                 testMadeAsItEnds,
 	"a token is used up once":                              testDeleteToken,
 	"what others made for somebody ends with a new right":  testRise,
 	"nothing begins on what has ended":                     testBasis,

@@ -605,7 +605,8 @@ CREATE TABLE tokens (
     name       text not null,
     created_at bigint not null,
     expires_at bigint not null
-, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false, scopes text not null default '', provider text not null default '', made_by bigint not null default 0);
+, networks text not null default '', used_at bigint not null default 0, address text not null default '', factor_elsewhere boolean not null default false, scopes text not null default '', provider text not null default '', made_by bigint not null default 0, made_with bigint not null default 0);
+CREATE INDEX tokens_by_made_with on tokens (made_with) where made_with <> 0;
 CREATE INDEX tokens_by_tenant on tokens (tenant, id) where tenant <> 0;
 CREATE INDEX tokens_by_user on tokens (user_id, id);
 CREATE TABLE usage ( -- what is counted along

@@ -1,0 +1,7 @@
+-- With which token for programs tokens and one-time links were made. The conventions are those of
+-- 00001_start.sql.
+
+-- +goose Up
+
+alter table tokens add column made_with bigint not null default 0; -- 0: with none, or not known
+create index tokens_by_made_with on tokens (made_with) where made_with <> 0;
