@@ -20,6 +20,7 @@ type RequestKey struct {
 type Request struct {
 	RequestKey
 	Digest string // of what was asked: another request has another
+	Rights string // what its sender could do then, as access.Principal.Rights has it
 	At     time.Time
 	Status int // of the answer; 0: it is not known, and the request had an effect
 	// Withheld is why the answer is not kept, or "".
@@ -55,6 +56,7 @@ type Requests interface {
 // nothing: so no request has its effect twice.
 type Effect struct {
 	RequestKey
+	Rights string // see Request
 	At     time.Time
 	Forget time.Time     // what is kept of the key from before it is replaced
 	Digest func() string // of what was asked

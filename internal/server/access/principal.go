@@ -1,7 +1,11 @@
 package access
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
@@ -118,6 +122,34 @@ func (p *Principal) MayAll(of *Principal) (all bool) {
 		return all
 	})
 	return all
+}
+
+// Rights is what p may do, as text for MayStill: tenants, 0 for the installation, each with the
+// names of permissions.
+func (p *Principal) Rights() string {
+	all := make(map[crowd.TenantID]Permissions)
+	p.each(func(tenant crowd.TenantID, _ Role, s Permissions) bool {
+		all[tenant] |= s
+		return true
+	})
+	var b strings.Builder
+	for _, tenant := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "%d %s\n", tenant, strings.Join(all[tenant].Names(), ","))
+	}
+	return b.String()
+}
+
+// MayStill reports whether p may do all that somebody could of whom Rights said this.
+func (p *Principal) MayStill(rights string) bool {
+	for line := range strings.Lines(rights) {
+		id, names, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		tenant, err := strconv.ParseInt(id, 10, 64)
+		s := SetNamed(strings.Split(names, ","))
+		if err != nil || p.Lacking(crowd.TenantID(tenant), s) != 0 || s.Has(CanWork) && !p.Permissions().Has(CanWork) {
+			return false
+		}
+	}
+	return true
 }
 
 // MayPass returns the permissions out of which p may make a role of a tenant, 0: of the

@@ -93,6 +93,7 @@ var (
 	errLost  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out, at least in part, and the server stopped or failed before its answer was kept: see what became of it, then go on under another key")
 	errTold  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer has a secret, which is told once, and is not kept")
 	errLong  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer was too long to be kept")
+	errLess  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer is told to who may do all that its sender could do then, and you may not: see what became of it with what you may")
 	errGone  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer named somebody who has been erased since, and is not kept")
 )
 
@@ -101,6 +102,7 @@ var inPages = map[*crowd.Error]error{
 	errOther: crowd.Errorf(crowd.Conflict, "this form was sent before, with another file; open its page again to send it once more"),
 	errGoing: crowd.Errorf(crowd.Conflict, "this form was sent before and is still being carried out; look at its page again in a moment"),
 	errLost:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out, at least in part; what came of it was lost when the server stopped: see how things stand"),
+	errLess:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out; since then you may do less, and are not told what came of it"),
 	errTold:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out; what came of it was shown once"),
 }
 
@@ -132,7 +134,7 @@ func (s *Repeats) serve(w http.ResponseWriter, r *http.Request, q *Request, hand
 	forget := now.Add(-Life)
 	kept, err := s.store.Request(r.Context(), id)
 	if err == nil && !kept.At.Before(forget) {
-		return repeat(w, &kept, asked)
+		return repeat(w, &kept, asked, q.Who)
 	}
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return err
@@ -141,7 +143,7 @@ func (s *Repeats) serve(w http.ResponseWriter, r *http.Request, q *Request, hand
 	if ok, _ := s.share.Take(now, one); !ok {
 		return errShare
 	}
-	effect := &store.Effect{RequestKey: id, At: now, Forget: forget, Digest: asked.digest, Status: q.Known}
+	effect := &store.Effect{RequestKey: id, Rights: q.Who.Rights(), At: now, Forget: forget, Digest: asked.digest, Status: q.Known}
 	defer effect.End()
 	answer := &answer{ResponseWriter: w}
 	handle(answer, r.WithContext(store.WithEffects(r.Context(), effect)))
@@ -183,8 +185,10 @@ func (s *Repeats) begin(ctx context.Context, id store.RequestKey, waits bool) (e
 	}
 }
 
-// repeat gives the answer that is kept of a request.
-func repeat(w http.ResponseWriter, kept *store.Request, asked *asked) error {
+// repeat gives the answer that is kept of a request to who comes again. Who may do less than
+// its sender could, by their token or since then, is not told what their own rights would not
+// tell them.
+func repeat(w http.ResponseWriter, kept *store.Request, asked *asked, to *access.Principal) error {
 	if err := asked.readAll(); err != nil {
 		return err
 	}
@@ -199,6 +203,8 @@ func repeat(w http.ResponseWriter, kept *store.Request, asked *asked) error {
 		return errLong
 	case kept.Withheld == store.Erased:
 		return errGone
+	case !to.MayStill(kept.Rights):
+		return errLess
 	}
 	for name, value := range map[string]string{"Content-Type": kept.ContentType, "Location": kept.Location} {
 		if value != "" {
@@ -221,7 +227,7 @@ func (s *Repeats) keep(ctx context.Context, effect *store.Effect, q *Request, as
 	if err := asked.readAll(); err != nil {
 		return
 	}
-	kept := store.Request{RequestKey: effect.RequestKey, Digest: asked.digest(), At: effect.At, Status: a.status,
+	kept := store.Request{RequestKey: effect.RequestKey, Rights: effect.Rights, Digest: asked.digest(), At: effect.At, Status: a.status,
 		ContentType: a.Header().Get("Content-Type"), Location: a.Header().Get("Location")}
 	extra := a.body.Len() / shareBytes
 	fits := !a.sent

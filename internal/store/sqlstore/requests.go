@@ -8,12 +8,12 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-var requests = newTable("requests", "r", `person, tenant, request_key, digest, asked_at, status, withheld, content_type, location, body`, func(r *store.Request) []any {
-	return []any{&r.Person, &r.Tenant, &r.Key, &r.Digest, instant{&r.At}, &r.Status, &r.Withheld, &r.ContentType, &r.Location, &r.Body}
+var requests = newTable("requests", "r", `person, tenant, request_key, digest, asked_at, status, withheld, content_type, location, body, rights`, func(r *store.Request) []any {
+	return []any{&r.Person, &r.Tenant, &r.Key, &r.Digest, instant{&r.At}, &r.Status, &r.Withheld, &r.ContentType, &r.Location, &r.Body, &r.Rights}
 }).orReplace(3)
 
 // effect is requests.insert that leaves what is there, unless it is from before a time.
-var effect = requests.insert + ` where requests.asked_at < $11`
+var effect = requests.insert + ` where requests.asked_at < $12`
 
 // Request implements store.Requests.
 func (s *Store) Request(ctx context.Context, key store.RequestKey) (store.Request, error) {
@@ -34,7 +34,7 @@ func (s *Store) PutRequest(ctx context.Context, r store.Request) error {
 // keepEffects keeps what is pending of the effects of a context.
 func (s *Store) keepEffects(ctx context.Context, tx transaction, pending []*store.Effect) error {
 	for _, e := range pending {
-		r := store.Request{RequestKey: e.RequestKey, Digest: e.Digest(), At: e.At, Status: e.Status}
+		r := store.Request{RequestKey: e.RequestKey, Rights: e.Rights, Digest: e.Digest(), At: e.At, Status: e.Status}
 		twice := crowd.Errorf(crowd.Conflict, "a request with the key %q was carried out before", e.Key)
 		if err := tx.must(ctx, twice, effect, append(requests.args(&r), micros(e.Forget))...); err != nil {
 			return s.missing(err, "there is no user %s", e.Person)

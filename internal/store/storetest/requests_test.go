@@ -12,7 +12,7 @@ import (
 
 func testRequests(t *testing.T, w *world) {
 	mine := store.RequestKey{Person: w.workers[0], Key: "one"}
-	full := store.Request{RequestKey: mine, Digest: "d", At: w.now, Status: 201, ContentType: "application/json", Location: "/x", Body: "{\"ä\":\n1}"}
+	full := store.Request{RequestKey: mine, Digest: "d", Rights: "3 a,b\n", At: w.now, Status: 201, ContentType: "application/json", Location: "/x", Body: "{\"ä\":\n1}"}
 	bare := store.Request{RequestKey: store.RequestKey{Person: w.workers[0], Tenant: w.mine, Key: "one"}, At: w.now.Add(time.Hour), Withheld: store.HasSecret}
 	theirs := store.Request{RequestKey: store.RequestKey{Person: w.workers[1], Key: "one"}, At: w.now.Add(2 * time.Hour), Status: 204}
 	for _, r := range []store.Request{full, bare, theirs} {

@@ -405,7 +405,7 @@ CREATE TABLE requests (
     withheld     text not null, -- why the answer is not kept
     content_type text not null,
     location     text not null,
-    body         text not null,
+    body         text not null, rights text not null default '',
     primary key (person, tenant, request_key)
 );
 CREATE INDEX requests_by_age on requests (asked_at);
