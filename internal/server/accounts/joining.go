@@ -42,6 +42,7 @@ var (
 	errUsed   = crowd.Errorf(crowd.Conflict, "this invitation was accepted already: sign in with the account that was made")
 	errClosed = crowd.Errorf(crowd.Conflict, "this invitation is to a pool to which requesters do not invite any more; ask whoever invited you")
 	errStaff  = crowd.Errorf(crowd.Conflict, "you are an administrator or a requester with this account, and cannot become a worker with it: sign out, and join with an account of its own, invited by another address")
+	errFull   = crowd.Errorf(crowd.Conflict, "this invitation cannot be accepted at the moment; ask whoever invited you, and try again later")
 	errRefuse = crowd.Errorf(crowd.Conflict, "this invitation was declined; ask whoever invited you for a new one")
 )
 
@@ -298,7 +299,9 @@ func (s *Invitations) accept(ctx context.Context, i store.Invitation, u store.Us
 	if u.ID == 0 {
 		a = s.accounts.askNew(&u, "invitation "+strconv.FormatInt(i.ID, 10))
 	}
-	if u.ID, err = s.store.AcceptInvitation(ctx, i, u, a); err != nil {
+	if u.ID, err = s.store.AcceptInvitation(ctx, i, u, a); crowd.CodeOf(err) == crowd.QuotaExceeded {
+		return u, errFull // what the tenant has is not theirs to know
+	} else if err != nil {
 		return u, err
 	}
 	if a != nil {

@@ -139,6 +139,7 @@ func (s *Provisioning) Add(ctx context.Context, p *access.Principal, x Provision
 		return x, err
 	}
 	x.Active = !x.Suspended
+	act.After = tell(&x) // what became: whom somebody else suspended stays so
 	x.Provisioned, err = s.store.CreateProvisioned(ctx, x.Provisioned, u)
 	return x, err
 }
@@ -248,7 +249,13 @@ func (s *Provisioning) Change(ctx context.Context, p *access.Principal, id int64
 	if x.Suspended, err = s.become(ctx, x.User, was, &x); err != nil {
 		return x, err
 	}
-	x.Active = !x.Suspended
+	if x.Active = !x.Suspended; act.Pending() { // their person is as it was: whom somebody else suspended stays so
+		told, become := tell(&before), tell(&x)
+		if reflect.DeepEqual(told, become) {
+			return before, nil
+		}
+		act.After = become
+	}
 	if err := s.store.UpdateProvisioned(ctx, x.Provisioned); err != nil || x.User == before.User {
 		return x, err
 	}

@@ -317,7 +317,9 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		return drain(r.Rows, nil)
 	},
 	"Tenants.DeleteSecret": func(x *trial, p *access.Principal) error { return x.Tenants.DeleteSecret(x.ctx, p, x.a, "KEY") },
-	"Accounts.RevokeToken": func(x *trial, p *access.Principal) error { return second(x.Accounts.RevokeToken(x.ctx, x.ann, 0, x.token.ID)) },
+	"Accounts.RevokeToken": func(x *trial, p *access.Principal) error {
+		return second(x.Accounts.RevokeToken(x.ctx, x.ann, 0, x.token.ID))
+	},
 	"Accounts.SignOut": func(x *trial, p *access.Principal) error {
 		return x.Accounts.SignOut(x.ctx, &access.Principal{User: x.ann.User, Token: x.token})
 	},

@@ -2,6 +2,7 @@ package scim_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +52,21 @@ func TestDeactivation(t *testing.T) {
 	if _, err := w.app.Accounts.ChangeUser(t.Context(), w.admin, u.ID, func(u *store.User) error { u.Suspended = true; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-ann","active":true}`).want(200, "active", "false")
+	// Whom somebody else suspended stays so, and the log tells nothing else.
+	told := func() []store.AuditEntry {
+		return must(w.store.AuditEntries(t.Context(), store.AuditFilter{Operation: "Provisioning.Change", Limit: 100}))(t)
+	}
+	entries = told()
+	for range 2 {
+		w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-ann","active":true}`).want(200, "active", "false")
+	}
+	if n := len(told()) - len(entries); n != 0 {
+		t.Errorf("%d entries of what did not become: %s", n, told()[0].After)
+	}
+	w.send("PUT", "/Users/"+ann, `{"userName":"ann","externalId":"x-anne","active":true}`).want(200, "active", "false")
+	if now := told(); len(now) != len(entries)+1 || strings.Contains(string(now[0].After), "active") || !strings.Contains(string(now[0].After), "x-anne") {
+		t.Errorf("the log tells %s", now[0].After)
+	}
 }
 
 // TestDeletion suspends, takes roles away, and gives the same person back to who comes
