@@ -328,8 +328,6 @@ func (s *Duty) ChangeWishes(ctx context.Context, p *access.Principal, change fun
 	return s.wishesView(u), err
 }
 
-var errBrowsers = crowd.Errorf(crowd.Conflict, "no other browser can take push messages at the moment: ask whoever invited you")
-
 // Subscribe keeps a browser that takes push messages for p.
 func (s *Duty) Subscribe(ctx context.Context, p *access.Principal, sub store.Subscription) (int64, error) {
 	if err := p.May(access.DutySubscribe); err != nil {
@@ -343,11 +341,7 @@ func (s *Duty) Subscribe(ctx context.Context, p *access.Principal, sub store.Sub
 		return 0, err
 	}
 	sub.Worker, sub.CreatedAt = p.User.ID, s.cfg.Clock.Time()
-	id, err := s.cfg.Store.PutSubscription(ctx, sub)
-	if crowd.CodeOf(err) == crowd.QuotaExceeded && len(p.Tenants()) == 0 { // what the tenant has is not theirs to know
-		return 0, errBrowsers
-	}
-	return id, err
+	return s.cfg.Store.PutSubscription(ctx, sub)
 }
 
 // Unsubscribe forgets a browser of p's.
