@@ -30,6 +30,7 @@ type Tenants struct {
 	quotas *limits.Quotas
 
 	setting sync.Mutex // held while quotas are set
+	secrets sync.Mutex // held while secrets are set and deleted
 
 	counting sync.Mutex // guards what follows, and is held while it is counted
 	fullest  []QuotaFigures
@@ -352,9 +353,43 @@ func (s *Tenants) PutSecret(ctx context.Context, p *access.Principal, tenant cro
 			return crowd.Fieldf(fmt.Sprintf("hosts[%d]", i), "%v", err)
 		}
 	}
+	s.secrets.Lock()
+	defer s.secrets.Unlock()
 	ctx, act := p.Acting(ctx, access.TenantsPutSecret, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "secret", Object: t.Name})
-	act.After = t
+	before, there, err := s.secretBefore(ctx, tenant, t.Name)
+	if err != nil {
+		return err
+	}
+	if there {
+		act.Before = before
+	}
+	act.After = toldSecret{t.Name, t.Hosts, there}
 	return s.store.PutTenantSecret(ctx, tenant, t)
+}
+
+// toldSecret is what the audit log says of a secret: never its value. Without hosts it is sent to
+// any. Replaced is of one that was there before.
+type toldSecret struct {
+	Name     string
+	Hosts    []string
+	Replaced bool
+}
+
+// hostsTold is what it says of the secret that another one takes the place of.
+type hostsTold struct{ Hosts []string }
+
+// secretBefore returns what the audit log says of a secret that is about to be changed. The caller
+// holds s.secrets. Its value is not read: it may be sealed with a key that is lost.
+func (s *Tenants) secretBefore(ctx context.Context, tenant crowd.TenantID, name string) (told hostsTold, there bool, err error) {
+	list, err := s.store.TenantSecrets(ctx, tenant)
+	if err != nil {
+		return told, false, err
+	}
+	i := slices.IndexFunc(list, func(t store.TenantSecret) bool { return t.Name == name })
+	if i < 0 {
+		return told, false, nil
+	}
+	return hostsTold{list[i].Hosts}, true, nil
 }
 
 // DeleteSecret forgets a secret.
@@ -362,7 +397,16 @@ func (s *Tenants) DeleteSecret(ctx context.Context, p *access.Principal, tenant 
 	if err := p.MayFor(access.TenantsDeleteSecret, tenant); err != nil {
 		return err
 	}
-	ctx, _ = p.Acting(ctx, access.TenantsDeleteSecret, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "secret", Object: name})
+	s.secrets.Lock()
+	defer s.secrets.Unlock()
+	ctx, act := p.Acting(ctx, access.TenantsDeleteSecret, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "secret", Object: name})
+	before, there, err := s.secretBefore(ctx, tenant, name)
+	if err != nil {
+		return err
+	}
+	if there {
+		act.Before = toldSecret{Name: name, Hosts: before.Hosts}
+	}
 	return s.store.DeleteTenantSecret(ctx, tenant, name)
 }
 

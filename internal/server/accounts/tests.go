@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -44,6 +45,8 @@ type Tests struct {
 	accounts *Accounts
 	quotas   *limits.Quotas
 	uploads  *limits.Slots
+
+	retiring sync.Mutex // held while a test is retired, or that is lifted
 }
 
 // OpenTests makes the use case.
@@ -297,6 +300,8 @@ func (s *Tests) Get(ctx context.Context, p *access.Principal, id int64) (store.T
 // Retire keeps new people from taking a test, or lifts that. Who was invited to
 // it before may go on.
 func (s *Tests) Retire(ctx context.Context, p *access.Principal, id int64, retired bool) (store.Test, error) {
+	s.retiring.Lock() // what the audit log says was before is what this changes
+	defer s.retiring.Unlock()
 	t, err := s.managed(ctx, p, access.TestsRetire, id, true)
 	if err != nil {
 		return t, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -27,6 +28,8 @@ func Policies() []string { return sched.Names() }
 type Pools struct {
 	cfg     Config
 	control *Control
+
+	stopping sync.Mutex // held by the emergency stop of all pools, and its lifting
 }
 
 // OpenPools makes the use case.
@@ -377,23 +380,6 @@ func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 		v.Counts, v.GateNow, v.Status.Funds = e.Counts(), e.Gate(), e.RetainerFunds(now)
 	})
 	return v, err
-}
-
-// StopEverything is the emergency stop of all pools, and its lifting. Admins
-// only.
-func (s *Pools) StopEverything(ctx context.Context, p *access.Principal, stopped bool) error {
-	if err := p.May(access.PoolsStopEverything); err != nil {
-		return err
-	}
-	ctx, act := p.Acting(ctx, access.PoolsStopEverything, store.AuditEntry{At: s.cfg.Clock.Time(), Kind: "pools"})
-	type all struct{ Stopped bool }
-	act.Before, act.After = all{!stopped}, all{stopped}
-	var errs []error
-	for _, pool := range s.cfg.Live.List() {
-		_, err := s.Change(ctx, p, pool.ID, func(now *store.Pool) error { now.Stopped = stopped; return nil })
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 func (s *Pools) find(p *access.Principal, o access.Operation, id crowd.PoolID) (*live.Pool, error) {

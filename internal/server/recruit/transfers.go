@@ -19,10 +19,21 @@ import (
 // first; the rest of their move is done when their pool tells that they are gone.
 type Transfers struct {
 	cfg     Config
-	mu      sync.Mutex // of pending; a pool's loop takes it, so nothing is waited for while it is held
+	moving  workerLocks // held while somebody is moved
+	mu      sync.Mutex  // of pending; a pool's loop takes it, so nothing is waited for while it is held
 	pending map[crowd.WorkerID]pendingMove
 	runs    bool // somebody reads ready; under mu
 	ready   chan departed
+}
+
+// workerLocks keeps moves of one person apart. Nobody holds two of them.
+type workerLocks [64]sync.Mutex
+
+// lock takes the lock of a person, which few others share, until unlock is called.
+func (l *workerLocks) lock(id crowd.WorkerID) (unlock func()) {
+	mu := &l[uint64(id)%uint64(len(l))]
+	mu.Lock()
+	return mu.Unlock
 }
 
 // NewTransfers makes the use case.
@@ -159,14 +170,18 @@ func (t *Transfers) about(id crowd.WorkerID) store.AuditEntry {
 	return store.AuditEntry{At: t.cfg.Clock.Time(), Kind: "worker", Object: id.String()}
 }
 
+// place is what the audit log says of where somebody is, and where they go when they have
+// finished their task.
+type place struct{ Pool, MovesTo crowd.PoolID }
+
 // Move moves a worker to another pool. It reports whether they are there; if not,
 // they hold a task and move when they have finished it. Admins only.
 func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.WorkerID, to crowd.PoolID) (there bool, err error) {
 	if err := p.May(access.TransfersMove); err != nil {
 		return false, err
 	}
+	defer t.moving.lock(id)() // what the audit log says was before is what this changes
 	u, err := t.cfg.Store.User(ctx, id)
-	type place struct{ Pool, MovesTo crowd.PoolID }
 	ctx, act := p.Acting(ctx, access.TransfersMove, t.about(id))
 	act.Before, act.After = place{u.Pool, u.MovesTo}, place{Pool: to}
 	switch {
@@ -182,7 +197,7 @@ func (t *Transfers) Move(ctx context.Context, p *access.Principal, id crowd.Work
 	if _, ok := t.cfg.Live.Settings(to); !ok {
 		return false, crowd.Fieldf("to", "no such pool")
 	}
-	there, err = t.Transfer(ctx, pool.Move{Worker: id, From: u.Pool, To: to, Home: to})
+	there, err = t.transfer(ctx, pool.Move{Worker: id, From: u.Pool, To: to, Home: to})
 	if err != nil {
 		return there, err
 	}
@@ -241,6 +256,12 @@ func (t *Transfers) Resume(ctx context.Context) {
 // Transfer takes a worker out of a pool, and brings them into another if they are
 // free. With the same pool twice they stay, and belong to the pool of m.Home.
 func (t *Transfers) Transfer(ctx context.Context, m pool.Move) (there bool, err error) {
+	defer t.moving.lock(m.Worker)()
+	return t.transfer(ctx, m)
+}
+
+// transfer is Transfer for who holds the person's lock of t.moving.
+func (t *Transfers) transfer(ctx context.Context, m pool.Move) (there bool, err error) {
 	id := m.Worker
 	if m.From == m.To {
 		_, err := t.cfg.ChangeUser(ctx, id, func(u *store.User) error {
@@ -281,6 +302,9 @@ func (t *Transfers) leave(ctx context.Context, from crowd.PoolID, id crowd.Worke
 		was, _ = e.OnCall(now, id)
 		if free, err = e.EndDuty(now, id, engine.Moved); err == nil && !free {
 			t.put(id, x) // before the pool can tell that they are gone
+			if act := store.ActOf(ctx); act != nil && act.Kind == "worker" {
+				act.After = place{from, x.to}
+			}
 		}
 		return err
 	})

@@ -23,6 +23,10 @@ type told struct {
 	Withdrawn bool `json:",omitempty"`
 }
 
+// heldBefore is what it says of the correction that held before. It has no task, so that the
+// one of told is no less told.
+type heldBefore struct{ Label string }
+
 // Correct says what the label of a task is, whatever was answered: in files, lists and pages it
 // is the label from then on, and methods that learn from known answers learn from it. What
 // is measured against known answers does not count it. value is written as a known answer is; for
@@ -32,7 +36,8 @@ func (s *Results) Correct(ctx context.Context, p *access.Principal, id crowd.Tas
 	return s.decide(ctx, p, access.ResultsCorrect, store.Correction{Task: id, Value: value, Note: note})
 }
 
-// Withdraw takes the correction of a task back: its label is again what the answers say.
+// Withdraw takes the correction of a task back: its label is again what the answers say. Where none
+// holds nothing is changed, and nothing is told in the audit log.
 func (s *Results) Withdraw(ctx context.Context, p *access.Principal, id crowd.TaskID, note string) (store.Correction, error) {
 	return s.decide(ctx, p, access.ResultsWithdraw, store.Correction{Task: id, Withdrawn: true, Note: note})
 }
@@ -74,13 +79,34 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 		}
 	}
 	c.At, c.By, c.ByName = s.clock.Time(), p.User.ID, p.User.Name
+	s.deciding.Lock() // what the audit log says was before is what this changes
+	defer s.deciding.Unlock()
+	last, holds, err := s.holds(ctx, &b, c.Task)
+	if err != nil {
+		return c, err
+	}
+	if c.Withdrawn && !holds || !c.Withdrawn && holds && last.By == c.By && last.Value == c.Value && last.Note == c.Note {
+		return last, nil // it was said before
+	}
 	ctx, act := p.Acting(ctx, o, store.AuditEntry{At: c.At, Tenant: b.Spec.Tenant, Kind: "batch", Object: b.Spec.ID.String()})
 	act.After = told{c.Task, c.Value, c.Withdrawn}
+	if holds {
+		act.Before = heldBefore{last.Value}
+	}
 	c, err = s.store.PutCorrection(ctx, b.Spec.Tenant, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed(b.Spec.ID)
 	return c, err
+}
+
+// holds returns the last correction of a task, if there is one, and whether it holds.
+func (s *Results) holds(ctx context.Context, b *store.Batch, id crowd.TaskID) (last store.Correction, holds bool, err error) {
+	list, err := s.store.ListCorrections(ctx, b.Spec.Tenant, id)
+	if err != nil || len(list) == 0 {
+		return last, false, err
+	}
+	return list[0], !list[0].Withdrawn, nil
 }
 
 // correctable says why nobody can correct the label of a task, if so.

@@ -33,6 +33,8 @@ type Results struct {
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
 
+	deciding sync.Mutex // held while a correction is made or taken back
+
 	mu     sync.Mutex
 	states map[crowd.BatchID]uint64 // of the batches that were looked at, how often they have changed
 	places map[crowd.BatchID]*places

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -19,6 +20,8 @@ type Retention struct {
 	clock  live.Clock
 	policy Policy
 	scrub  time.Duration // after midnight, UTC
+
+	setting sync.Mutex // held while a retention is set
 
 	logsOn map[crowd.TenantID]time.Time // the days whose logs were looked at; Step's alone
 }
@@ -109,6 +112,8 @@ func (s *Retention) Set(ctx context.Context, p *access.Principal, id crowd.Tenan
 	if err := p.MayFor(access.RetentionSet, id); err != nil {
 		return nil, err
 	}
+	s.setting.Lock() // what the audit log says was before is what this changes
+	defer s.setting.Unlock()
 	set, err := s.daysSet(ctx, id, changes)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"sync"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
@@ -25,6 +26,16 @@ func (s *Runs) acting(ctx context.Context, p *access.Principal, o access.Operati
 	return ctx
 }
 
+// runLocks keeps changes of one run's state apart. Nobody holds two of them.
+type runLocks [64]sync.Mutex
+
+// lock takes the lock of a run, which few others share, until unlock is called.
+func (l *runLocks) lock(id crowd.RunID) (unlock func()) {
+	mu := &l[uint64(id)%uint64(len(l))]
+	mu.Lock()
+	return mu.Unlock
+}
+
 // command is something that is done to a run.
 type command struct {
 	access access.Operation
@@ -34,6 +45,9 @@ type command struct {
 
 // onRun does something to a run, and returns it as it is then.
 func (s *Runs) onRun(ctx context.Context, p *access.Principal, id crowd.RunID, c command) (store.Run, error) {
+	if c.tells.State != "" { // what the audit log says was before is what this changes
+		defer s.turning.lock(id)()
+	}
 	r, err := s.find(ctx, p, c.access, id)
 	if err != nil {
 		return store.Run{}, err

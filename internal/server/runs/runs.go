@@ -60,6 +60,8 @@ type Runs struct {
 	downloads    *limits.Slots
 	underway     sync.WaitGroup
 
+	turning runLocks // held by commands that change a run's state
+
 	mu      sync.Mutex
 	clients map[crowd.TenantID]*httpstep.Client // each knows its tenant's secrets
 }

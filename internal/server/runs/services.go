@@ -138,8 +138,12 @@ type offered struct {
 // after: their calls go where it says. nil: it is not there.
 func (s *Services) acting(ctx context.Context, p *access.Principal, o access.Operation, name string, before, after *store.Service) (context.Context, error) {
 	ctx, act := p.Acting(ctx, o, store.AuditEntry{At: s.runs.clock.Time(), Kind: "service", Object: name})
-	if before != nil && after != nil { // of one that is removed, the name is told
-		act.Before = *before
+	if before != nil {
+		was := *before
+		if after == nil {
+			was.Used = store.ServiceUse{} // it is of the calls under way, and nothing that somebody has set
+		}
+		act.Before = was
 	}
 	if after != nil {
 		act.After = *after
