@@ -12,6 +12,7 @@ import (
 type faultyStore struct {
 	store.Store
 	fail    func(what string) error // nil: never
+	asked   func()                  // before nodes and batches of a run are read; nil: nothing
 	change  func(r *store.Run)      // of what is read of a run; nil: nothing
 	batches int                     // that were read one by one
 	most    int                     // bytes of text of a move
@@ -25,6 +26,12 @@ var (
 	errDisk    = errors.New("the disk has gone away")                      // nothing is kept
 	errUnheard = errors.New("the connection broke before the answer came") // what was to be kept is kept
 )
+
+func (f *faultyStore) ask() {
+	if f.asked != nil {
+		f.asked()
+	}
+}
 
 func (f *faultyStore) failure(what string) error {
 	if f.fail == nil {
@@ -87,6 +94,7 @@ func (f *faultyStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes 
 }
 
 func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
+	f.ask()
 	if err := f.failure("nodes"); err != nil {
 		return nil, err
 	}

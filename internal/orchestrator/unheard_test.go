@@ -216,6 +216,7 @@ func TestACallOfTheStoreFailsAfterARestart(t *testing.T) {
 }
 
 func (f *faultyStore) RunBatches(ctx context.Context, id crowd.RunID) ([]store.Batch, error) {
+	f.ask()
 	if err := f.failure("run batches"); err != nil {
 		return nil, err
 	}

@@ -149,11 +149,16 @@ func (r *run) viewBatches(ctx context.Context, v *View) error {
 		n := &v.Nodes[i]
 		// A batch that was made since the nodes were read is in the next view.
 		if n.Batch = byID[n.Node.Batch]; n.Batch != nil {
-			n.countLabels()
-			n.EndedEarly = v.State != store.RunCancelled && n.asksNobody() && n.Batch.Progress.State != crowd.BatchDone && n.HadEnough() == ""
+			v.countBatch(n)
 		}
 	}
 	return nil
+}
+
+// countBatch fills in what a step's batch tells of it.
+func (v *View) countBatch(n *NodeView) {
+	n.countLabels()
+	n.EndedEarly = v.State != store.RunCancelled && n.asksNobody() && n.Batch.Progress.State != crowd.BatchDone && n.HadEnough() == ""
 }
 
 // countLabels tells labels of earlier runs, and those of items that people are checked with, from
@@ -191,7 +196,7 @@ func (r *run) viewCrowds(ctx context.Context, v *View) error {
 			pool, err = r.poolBefore(ctx, byPool[name])
 		}
 		if err == nil && pool != 0 {
-			err = r.viewPool(ctx, pool, byPool[name])
+			err = r.viewPool(ctx, v, pool, byPool[name])
 		}
 		if err != nil {
 			return err
@@ -231,8 +236,10 @@ func (r *run) poolBefore(ctx context.Context, nodes []*NodeView) (crowd.PoolID, 
 	return 0, nil
 }
 
-// viewPool fills in the people of crowd steps of a pool.
-func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView) error {
+// viewPool fills in the people of crowd steps of a pool. Their batches are shown as the pool has
+// them, so that what has come of each, what is in hand and what waits add up; one that has ended
+// since it was read is shown as it ended.
+func (r *run) viewPool(ctx context.Context, v *View, pool crowd.PoolID, nodes []*NodeView) error {
 	var ids []crowd.BatchID
 	for _, n := range nodes {
 		if n.Node.Batch != 0 {
@@ -249,7 +256,21 @@ func (r *run) viewPool(ctx context.Context, pool crowd.PoolID, nodes []*NodeView
 	var others []*NodeView
 	var steps []*workflow.Crowd
 	for _, n := range nodes {
-		if st, ok := running[n.Node.Batch]; ok {
+		st, ok := running[n.Node.Batch]
+		switch {
+		case ok && n.Batch != nil:
+			n.Batch.Progress = st.Progress
+			v.countBatch(n)
+		case !ok && n.Batch != nil && n.Batch.Progress.State.Open():
+			if *n.Batch, err = r.o.cfg.Store.Batch(ctx, 0, n.Node.Batch); err != nil {
+				return err
+			}
+			v.countBatch(n)
+			if n.asksNobody() { // it needs nobody any more
+				continue
+			}
+		}
+		if ok {
 			n.InHand, n.Ahead = st.Running, st.Forecast
 			n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason
 			switch {

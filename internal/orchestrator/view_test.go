@@ -82,3 +82,61 @@ steps:
 	w.play()
 	want(again.Run.ID)
 }
+
+// TestAViewAddsUpWhenAnythingComesMeanwhile: whenever an answer comes, or the last one, while a run is
+// looked at, what is shown of a step adds up: the answers that its batch wants are those that have
+// come, those in hand and those that wait; who has nothing left to do lacks nobody.
+func TestAViewAddsUpWhenAnythingComesMeanwhile(t *testing.T) {
+	const text = `workflow: w
+inputs: {items: {columns: [id]}}
+steps:
+  judge: {from: {items: stream}, crowd: {template: {kind: short_text, question: q}, reward: 0.05, redundancy: {count: 1}}}
+`
+	came, ended := 0, 0
+	for _, items := range []int{1, 3, 5} { // three people answer at a time: one of them ends the batch at once
+		for at := 1; ; at++ {
+			w := newWorld(t)
+			var rows strings.Builder
+			rows.WriteString("id\n")
+			for i := range items {
+				fmt.Fprintf(&rows, "%d\n", i)
+			}
+			id := w.start(text, rows.String())
+			w.settle()
+			// Everybody holds a task, and what comes meanwhile is kept at once. The run itself goes on later.
+			w.answer = func([]string) string { return "" }
+			w.work()
+			w.answer = func([]string) string { return "yes" }
+			n := 0
+			w.meanwhile = func() {
+				if n++; n == at {
+					w.meanwhile = nil
+					w.work()
+					came++
+				}
+			}
+			v := w.view(id)
+			if w.meanwhile != nil {
+				break // nothing more is asked
+			}
+			x := &v.Nodes[1]
+			p := &x.Batch.Progress
+			if p.State.Ended() {
+				ended++
+			}
+			if p.Planned != p.Completed+x.InHand+x.Offered {
+				t.Errorf("%d items, question %d: %s, planned %d, completed %d, in hand %d, offered %d", items, at, p.State, p.Planned, p.Completed, x.InHand, x.Offered)
+			}
+			if p.State.Open() == (x.Crowd.Wanted == 0) || x.Lacking() || x.EndedEarly || x.Reused != 0 || x.Checks != 0 {
+				t.Errorf("%d items, question %d: %s, people %+v, ended early %t, reused %d, checks %d", items, at, p.State, x.Crowd, x.EndedEarly, x.Reused, x.Checks)
+			}
+			w.settle()
+			if v := w.view(id); v.Nodes[1].Last+v.Nodes[1].Inside+v.Nodes[1].Waiting != int64(items) {
+				t.Errorf("afterwards, %d items are %+v", items, v.Nodes[1])
+			}
+		}
+	}
+	if came < 6 || ended == 0 {
+		t.Errorf("an answer came %d times, and the batch was over %d times", came, ended)
+	}
+}

@@ -44,6 +44,7 @@ type world struct {
 	logged  bytes.Buffer
 
 	answers   int
+	meanwhile func() // before each question of a view to the store or the pool; nil: nothing
 	forecasts map[crowd.BatchID]orchestrator.Forecast
 	asked     int // questions to the pool
 	attempts  []orchestrator.Attempt
@@ -63,6 +64,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	t.Cleanup(func() { st.Close() })
 	w := &world{t: t, ctx: ctx, store: &faultyStore{Store: st}, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)}
+	w.store.asked = w.whileAsked
 	w.answer = func([]string) string { return "yes" }
 	w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
 		return httpstep.Reply{Values: []string{a.Call.Fields[0].Value + "!"}}, nil
@@ -85,6 +87,13 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// whileAsked has happen what the test wants to happen while a run is looked at.
+func (w *world) whileAsked() {
+	if w.meanwhile != nil {
+		w.meanwhile()
 	}
 }
 
@@ -177,6 +186,7 @@ func (w *world) Pool(_ context.Context, _ crowd.TenantID, name string) (crowd.Po
 
 func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, steps []*workflow.Crowd) ([]engine.Crowd, error) {
 	w.asked++
+	w.whileAsked()
 	list := make([]engine.Crowd, len(steps))
 	for i, step := range steps {
 		list[i] = orchestrator.Able(w.engine, tenant, step)
@@ -186,6 +196,7 @@ func (w *world) Able(_ context.Context, _ crowd.PoolID, tenant crowd.TenantID, s
 
 func (w *world) Status(_ context.Context, _ crowd.PoolID, ids []crowd.BatchID) (map[crowd.BatchID]orchestrator.BatchStatus, error) {
 	w.asked++
+	w.whileAsked()
 	running := make(map[crowd.BatchID]orchestrator.BatchStatus)
 	for _, id := range ids {
 		if st, ok := w.engine.Status(id); ok {
