@@ -15,7 +15,7 @@ type Test struct {
 	Tenant           crowd.TenantID `json:"tenant,omitempty" doc:"left out: of the whole installation"`
 	Grants           string         `json:"grants" doc:"the qualification, with the score: north/birds, if the test is of the tenant north, or birds, of the installation"`
 	Questions        int            `json:"questions" doc:"in a try"`
-	PassMark         int            `json:"pass_mark" doc:"the score from which on it is passed, 1 to 100"`
+	PassMark         int            `json:"pass_mark" minimum:"1" maximum:"100" doc:"the score from which on it is passed, 1 to 100"`
 	Tries            int            `json:"tries"`
 	WaitSeconds      int64          `json:"wait_seconds" doc:"between the end of a try and the next"`
 	TimeLimitSeconds int64          `json:"time_limit_seconds,omitempty" doc:"of a try"`
@@ -40,7 +40,7 @@ type NewTest struct {
 	Format           string         `json:"format,omitempty" enum:"csv,tsv,jsonl" doc:"of the file; default: from the content"`
 	Delimiter        string         `json:"delimiter,omitempty" doc:"what stands between the cells of the file: , ; | or tab; default: found out"`
 	Draw             int            `json:"draw,omitempty" minimum:"1" maximum:"100" doc:"how many questions make a try; default: all"`
-	PassMark         int            `json:"pass_mark" doc:"the score from which on it is passed, 1 to 100"`
+	PassMark         int            `json:"pass_mark" minimum:"1" maximum:"100" doc:"the score from which on it is passed, 1 to 100"`
 	Tries            int            `json:"tries,omitempty" minimum:"1" maximum:"100" doc:"at most; default: 1"`
 	WaitSeconds      int64          `json:"wait_seconds,omitempty" minimum:"0" maximum:"31536000" doc:"between the end of a try and the next"`
 	TimeLimitSeconds int64          `json:"time_limit_seconds,omitempty" minimum:"0" maximum:"86400" doc:"of a try; default: none"`

@@ -201,20 +201,20 @@ func expired(t store.Token, now time.Time) bool {
 // nowhere else has gone, and keeps no place inside the gate of a pool.
 func (s *Accounts) SignOut(ctx context.Context, p *access.Principal) error {
 	defer s.sessions.clear()
+	all, err := s.store.ListTokens(ctx, p.User.ID)
+	if err != nil {
+		return err
+	}
 	ctx, _ = s.acting(ctx, p, access.AccountsSignOut, p.User.ID)
 	with, err := s.store.DeleteToken(ctx, p.User.ID, p.Token.ID)
 	if err != nil {
 		return err
 	}
-	if err := s.leaveAll(ctx, with); err != nil {
-		return err
-	}
-	others, err := s.store.ListTokens(ctx, p.User.ID)
-	if err != nil {
-		return err
-	}
+	s.leaveAll(ctx, with)
 	now := s.clock.Time()
-	return s.leave(ctx, p, !slices.ContainsFunc(others, func(t store.Token) bool { return t.Kind == store.SessionToken && !expired(t, now) }))
+	return s.leave(ctx, p, !slices.ContainsFunc(all, func(t store.Token) bool {
+		return t.Kind == store.SessionToken && t.ID != p.Token.ID && !expired(t, now)
+	}))
 }
 
 // leave has p, whose session or token has been taken away, leave the queue for

@@ -272,24 +272,25 @@ func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crow
 	if err != nil {
 		return 0, err
 	}
-	return len(ended), s.leaveAll(ctx, append(ended, tokens[i]))
+	s.leaveAll(ctx, append(ended, tokens[i]))
+	return len(ended), nil
 }
 
-// leaveAll has who waits for a task with one of some tokens, which have ended, leave the queue.
-func (s *Accounts) leaveAll(ctx context.Context, ended []store.Token) error {
+// leaveAll has who waits for a task with one of some tokens, which have ended, leave the queue. As
+// these have ended, whoever cannot leave just now only waits on until their request ends.
+func (s *Accounts) leaveAll(ctx context.Context, ended []store.Token) {
 	for _, t := range ended {
 		if t.Kind != store.APIToken {
 			continue
 		}
 		u, err := s.store.User(ctx, t.User)
-		if err != nil {
-			return err
+		if err == nil {
+			err = s.leave(ctx, &access.Principal{User: u, Token: t}, false)
 		}
-		if err := s.leave(ctx, &access.Principal{User: u, Token: t}, false); err != nil {
-			return err
+		if err != nil {
+			s.log.Warn("somebody whose token has ended may wait for a task yet", "person", t.User, "err", err)
 		}
 	}
-	return nil
 }
 
 // issue keeps a new token and returns its secret, which is shown this once.
