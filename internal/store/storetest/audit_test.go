@@ -210,13 +210,6 @@ func testDropAudit(t *testing.T, w *world) {
 	same(t, "it goes on", must(w.CheckAudit(w.ctx))(t).Last, int64(11))
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // testActs: the first transaction under an act that succeeds keeps its entry, once. Group
 // commits keep those of several.
 func testActs(t *testing.T, w *world) {
