@@ -42,7 +42,7 @@ var notRun = map[string]string{
 // prepared are the pages whose commands begin where others end: with a server
 // that has a tenant, an admin who is signed in, and people who answer.
 var prepared = []string{
-	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/people-data.md", "docs/quotas.md", "docs/service-steps.md", "docs/templates.md", "docs/using.md",
+	"docs/api.md", "docs/forecast.md", "docs/inviting.md", "docs/people-data.md", "docs/quotas.md", "docs/results.md", "docs/service-steps.md", "docs/templates.md", "docs/using.md",
 	"docs/workflows.md",
 	"workflows/entity-matching/README.md", "workflows/insurance-claims/README.md", "workflows/moderation/README.md",
 }
@@ -50,6 +50,7 @@ var prepared = []string{
 // first is what a page takes for granted beside that.
 var first = map[string]string{
 	"docs/api.md":           "throng pool create night",
+	"docs/results.md":       `printf 'text\nlovely\nawful\n' > tones.csv`,
 	"docs/service-steps.md": "throng tenant add acme && throng tenant add globex",
 	"docs/forecast.md": `throng batch create --tenant north --name later --file examples/pets.csv --question 'Is ${name} a cat?' --option yes --option no \
   --reward 0.05 --qualification 'expertise>=99' --allow-small-crowd --launch`,
