@@ -1,13 +1,13 @@
 package orchestrator_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -408,11 +408,12 @@ func TestTheCallerOfParseHasGone(t *testing.T) {
 	must(t, w.o.Start(w.ctx, id))
 }
 
-// watched is a context that is asked by each query that is checked whether it is done.
+// watched is a context that is asked by each query that is checked whether it is done. One
+// goroutine checks queries; others ask, too, as those that wait for rows.
 type watched struct {
 	context.Context
 	query func() error
-	done  error
+	done  atomic.Pointer[error]
 }
 
 func (w *watched) Err() error {
@@ -420,13 +421,19 @@ func (w *watched) Err() error {
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
 	for {
 		frame, more := frames.Next()
-		if strings.HasSuffix(frame.Function, "sqlstep.Check") && w.done == nil {
-			w.done = w.query()
+		if strings.HasSuffix(frame.Function, "sqlstep.Check") && w.done.Load() == nil {
+			if err := w.query(); err != nil {
+				w.done.Store(&err)
+			}
 		}
 		if !more {
-			return cmp.Or(w.done, w.Context.Err())
+			break
 		}
 	}
+	if done := w.done.Load(); done != nil {
+		return *done
+	}
+	return w.Context.Err()
 }
 
 // TestAStartReadsItsFileUnlocked: while the queries of a run that starts are checked, the
