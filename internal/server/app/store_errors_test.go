@@ -340,9 +340,8 @@ func (x *trial) useCase(name string) func() error {
 	return func() error { return calls[name](x.scene, by) }
 }
 
-// excuse is what else may be when a call of the store fails in a use case
-// than the error, the success of the same call afterwards, and what one call
-// leaves.
+// excuse is what else may be when a call of the store fails in a use case than the error, the
+// success of the same call afterwards, and what one call leaves.
 type excuse struct {
 	why     string
 	race    bool       // it is not always needed: it is a matter of what the background does first
@@ -389,8 +388,8 @@ var excused = map[string]excuse{
 	"Control.Step/AddSamples": {why: "the next step takes the sample, of what came of this one", differs: []string{"pool_samples", "pool_states"}},
 }
 
-// inBackground are the use cases after which a run goes on by itself, with
-// commits of its own that may fall within the call.
+// inBackground are the use cases after which a run goes on by itself, with commits of its own
+// that may fall within the call.
 var inBackground = map[string]bool{"Runs.Start": true, "Runs.SealInputs": true, "Runs.EndStep": true, "Runs.Resume": true, "Runs.Cancel": true, "Runs.Retry": true, "Runs.Skip": true}
 
 // TestEveryErrorOfTheStoreIsHeard lets each call of the store fail that a use
