@@ -15,6 +15,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/store/postgres"
 	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
@@ -48,7 +49,7 @@ func serve(t *testing.T, st store.Store) *served {
 	log := slog.New(slog.DiscardHandler)
 	begin := time.Now()
 	var err error
-	s.App, err = app.Open(t.Context(), app.Config{Store: counted{st, &s.probes}, Log: log, Now: func() time.Time { return begin.Add(time.Duration(s.seconds.Load()) * time.Second) }})
+	s.App, err = app.Open(t.Context(), app.Config{Passwords: auth.LeastCost, Store: counted{st, &s.probes}, Log: log, Now: func() time.Time { return begin.Add(time.Duration(s.seconds.Load()) * time.Second) }})
 	check(t, err)
 	t.Cleanup(func() {
 		s.Close()

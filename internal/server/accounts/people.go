@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,13 +76,14 @@ type Config struct {
 	Required  FactorRule       // who has to have a second factor
 	PublicURL string           // where people reach the server; "": that is not known
 	Names     *pseudonym.Names // how workers are called
+	Passwords auth.Cost        // of hashing them; zero: auth.DefaultCost
 	Outbox    *recruit.Outbox  // by which people are asked whether an address is theirs
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
 	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names,
-		passwords: auth.NewPasswords(runtime.NumCPU())}
+		passwords: auth.NewPasswords(runtime.NumCPU(), cmp.Or(cfg.Passwords, auth.DefaultCost))}
 	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{s}, &passkeyCases{s}
 	s.addressCases = &addressCases{accounts: s, outbox: cfg.Outbox}
 	for _, p := range cfg.Providers {

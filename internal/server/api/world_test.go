@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/api"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -67,7 +68,7 @@ func newWorld(t testing.TB, changes ...func(*setup)) *world {
 		used = with.wrap(used)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
-	w.app = must(app.Open(w.ctx, app.Config{Store: used, Log: log, Senders: with.senders, Providers: []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: "https://corp.example"}}}))(t)
+	w.app = must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: used, Log: log, Senders: with.senders, Providers: []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: "https://corp.example"}}}))(t)
 	mux := http.NewServeMux()
 	api.Mount(mux, api.Config{App: w.app, Log: log, Version: "test"})
 	w.server = &with.server

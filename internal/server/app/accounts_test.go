@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
@@ -107,7 +108,7 @@ func TestOpeningHearsEveryError(t *testing.T) {
 		ok(t, os.WriteFile(path, st.file, 0o600))
 		f := &failingStore{Store: must(sqlite.Open(t.Context(), path, sqlite.Options{Scratch: true}))(t)}
 		f.begin(storeCall{method, 1})
-		a, err := app.Open(marked(t.Context()), app.Config{Store: f, Log: slog.New(slog.DiscardHandler), Now: now})
+		a, err := app.Open(marked(t.Context()), app.Config{Passwords: auth.LeastCost, Store: f, Log: slog.New(slog.DiscardHandler), Now: now})
 		if _, happened := f.end(); !happened || !errors.Is(err, errLost) {
 			t.Errorf("when %s fails (%t), the server opens with %v", method, happened, err)
 		}

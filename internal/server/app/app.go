@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/audit"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -49,6 +50,7 @@ type Config struct {
 
 	Providers []oidc.Settings     // where people may sign in, too
 	Factor    accounts.FactorRule // who has to have a second factor
+	Passwords auth.Cost           // of hashing passwords; zero: auth.DefaultCost
 
 	Senders   recruit.Senders // send messages to people who are off duty
 	PublicURL string          // where people reach the server: links for them begin with it
@@ -177,7 +179,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.readiness = &readiness{live: a.live, write: cfg.Store.Probe, clock: cfg.Now, log: cfg.Log, probes: make(map[string]*probe)}
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Outbox: a.Outbox})
+	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Passwords: cfg.Passwords, Outbox: a.Outbox})
 	a.Tenants = accounts.NewTenants(accounts.TenantsConfig{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Funds: funds, Quotas: quotas})
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox, quotas)
 	a.Tests = accounts.OpenTests(a.Accounts, quotas, uploads)

@@ -18,7 +18,7 @@ import (
 // enrolled are n people with a password and an app as second factor, and the secret of the last.
 func (w *world) enrolled(n int) (names []string, secret string) {
 	w.t.Helper()
-	hash := must(auth.NewPasswords(1).Hash(w.ctx, goodPassword))(w.t)
+	hash := must(auth.NewPasswords(1, auth.LeastCost).Hash(w.ctx, goodPassword))(w.t)
 	secret = auth.NewTOTP()
 	for i := range n {
 		name := fmt.Sprint("holder", i+1)

@@ -20,6 +20,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/notify"
 	"github.com/throng-dev/throng/internal/server/notify/notifytest"
 	"github.com/throng-dev/throng/internal/server/recruit"
@@ -40,7 +41,7 @@ func (w *world) withPost(senders recruit.Senders) {
 		used = w.wrap(used)
 	}
 	w.App = must(app.Open(w.ctx, app.Config{
-		Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now,
+		Passwords: auth.LeastCost, Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now,
 		Senders: senders, PublicURL: publicURL + "/", Providers: w.providers,
 	}))(w.t)
 }

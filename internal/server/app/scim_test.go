@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/scim"
 	"github.com/throng-dev/throng/internal/store"
@@ -28,7 +29,7 @@ func TestADeactivationBySCIM(t *testing.T) {
 	w.close()
 	w.store = must(sqlite.Open(w.ctx, w.path, w.options))(t)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w.App = must(app.Open(w.ctx, app.Config{Store: w.store, Log: log, Now: w.clock.now, Providers: []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: "https://corp.example", ClientID: "x"}}}))(t)
+	w.App = must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: w.store, Log: log, Now: w.clock.now, Providers: []oidc.Settings{{Name: "corp", Button: "Corp", Issuer: "https://corp.example", ClientID: "x"}}}))(t)
 	w.clock.halt()
 	mux := http.NewServeMux()
 	scim.Mount(mux, scim.Config{App: w.App, Log: log})

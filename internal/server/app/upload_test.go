@@ -12,6 +12,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
@@ -169,7 +170,7 @@ func TestADraftWaitsForItsTasks(t *testing.T) {
 		refused(t, err, crowd.NotFound)
 
 		// The server dies now: another one begins on what is kept.
-		again := must(app.Open(w.ctx, app.Config{Store: w.store, Now: w.clock.now}))(t)
+		again := must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: w.store, Now: w.clock.now}))(t)
 		defer again.Close()
 		if b := must(again.Batches.Get(w.ctx, w.ann, id))(t); b.Spec.Tasks == 0 {
 			t.Error("nothing was kept in the middle: the test looks at nothing")

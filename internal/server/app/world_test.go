@@ -16,6 +16,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/work"
@@ -104,7 +105,7 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.App = must(app.Open(w.ctx, app.Config{Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Providers: w.providers, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+	w.App = must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Providers: w.providers, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
 }
 
 // log is a log in which nothing may be worth a warning while the store does what it

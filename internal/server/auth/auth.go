@@ -18,15 +18,25 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// The cost of argon2id, OWASP's second choice for it: 19 MiB, two passes, one
-// lane; about 25 ms of one core. The hash's text carries the figures, so they
-// can be raised without breaking old passwords.
+// Cost is what hashing a password takes, by argon2id on one lane. A hash's text carries
+// the figures, so they can be raised without breaking old passwords.
+type Cost struct {
+	Memory uint32 // KiB
+	Passes uint32
+}
+
+var (
+	// DefaultCost is OWASP's second choice for argon2id: 19 MiB, two passes; about 25 ms of
+	// one core.
+	DefaultCost = Cost{Memory: 19 * 1024, Passes: 2}
+	// LeastCost is the least that argon2id takes. It is for tests in which people sign in.
+	LeastCost = Cost{Memory: 8, Passes: 1}
+)
+
 const (
-	argonMemory = 19 * 1024 // KiB
-	argonPasses = 2
-	argonLanes  = 1
-	argonKey    = 32
-	argonSalt   = 16
+	argonLanes = 1
+	argonKey   = 32
+	argonSalt  = 16
 )
 
 // The shortest and the longest password.
@@ -38,13 +48,23 @@ const (
 // Passwords hashes and checks passwords, a few at a time, so that sign-ins can
 // take neither all memory nor all cores. Make it with NewPasswords.
 type Passwords struct {
-	line line
-	left leftover
+	cost   Cost
+	nobody string // the hash of no password, with the same cost as real ones
+	line   line
+	left   leftover
 }
 
-// NewPasswords lets at most n computations run at once. While many wait, others are
-// refused with TooMany.
-func NewPasswords(n int) *Passwords { return &Passwords{line: line{most: n}} }
+// NewPasswords lets at most n computations run at once, of the cost that is given. While
+// many wait, others are refused with TooMany.
+func NewPasswords(n int, cost Cost) *Passwords {
+	return &Passwords{cost: cost, nobody: cost.text(make([]byte, argonSalt), make([]byte, argonKey)), line: line{most: n}}
+}
+
+// text is what is kept of a password.
+func (c Cost) text(salt, key []byte) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.Memory, c.Passes, argonLanes,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
+}
 
 // ValidPassword says what is wrong with a new password, or returns nil.
 func ValidPassword(password string) error {
@@ -68,9 +88,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	defer p.line.leave()
-	key := p.derive(password, salt, argonPasses, argonMemory, argonLanes, argonKey)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
-		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+	return p.cost.text(salt, p.derive(password, salt, p.cost.Passes, p.cost.Memory, argonLanes, argonKey)), nil
 }
 
 // Check reports whether the password is the one that hash was made from. An empty
@@ -78,7 +96,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 // where their owner has signed in before is known, and goes first.
 func (p *Passwords) Check(ctx context.Context, hash, password string, known bool) (bool, error) {
 	if hash == "" {
-		hash = nobody
+		hash = p.nobody
 	}
 	var version, memory, passes, lanes int
 	parts := strings.Split(hash, "$")
@@ -98,7 +116,7 @@ func (p *Passwords) Check(ctx context.Context, hash, password string, known bool
 	}
 	defer p.line.leave()
 	got := p.derive(password, salt, uint32(passes), uint32(memory), uint8(lanes), uint32(len(want)))
-	return subtle.ConstantTimeCompare(got, want) == 1 && hash != nobody, nil
+	return subtle.ConstantTimeCompare(got, want) == 1 && hash != p.nobody, nil
 }
 
 // derive computes a key, for who has a turn.
@@ -107,10 +125,6 @@ func (p *Passwords) derive(password string, salt []byte, passes, memory uint32, 
 	p.left.add(int64(memory)<<10, p.line.alone())
 	return key
 }
-
-// nobody is the hash of no password, with the same cost as real ones.
-var nobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonPasses, argonLanes,
-	base64.RawStdEncoding.EncodeToString(make([]byte, argonSalt)), base64.RawStdEncoding.EncodeToString(make([]byte, argonKey)))
 
 // NewSecret returns a fresh secret of 256 bits, 43 characters that need no
 // escaping anywhere, after prefix and "_".

@@ -11,7 +11,7 @@ import (
 )
 
 func TestPasswordIsRightOnlyForItsHash(t *testing.T) {
-	p, ctx := auth.NewPasswords(2), context.Background()
+	p, ctx := auth.NewPasswords(2, auth.DefaultCost), context.Background()
 	hash, err := p.Hash(ctx, "correct horse battery")
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestPasswordIsRightOnlyForItsHash(t *testing.T) {
 }
 
 func TestNobodyWithoutPasswordSignsIn(t *testing.T) {
-	p := auth.NewPasswords(1)
+	p := auth.NewPasswords(1, auth.DefaultCost)
 	for _, password := range []string{"", "anything"} {
 		if ok, err := p.Check(context.Background(), "", password, false); ok || err != nil {
 			t.Errorf("Check with no hash = %t, %v", ok, err)
@@ -37,7 +37,7 @@ func TestNobodyWithoutPasswordSignsIn(t *testing.T) {
 }
 
 func TestBrokenHashIsAnError(t *testing.T) {
-	p := auth.NewPasswords(1)
+	p := auth.NewPasswords(1, auth.DefaultCost)
 	for _, hash := range []string{"x", "$argon2i$v=19$m=19456,t=2,p=1$AAAA$AAAA", "$argon2id$v=18$m=19456,t=2,p=1$AAAA$AAAA",
 		"$argon2id$v=19$m=7,t=1,p=1$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=0$AAAA$AAAA", "$argon2id$v=19$m=8,t=1,p=256$AAAA$AAAA",
 		"$argon2id$v=19$m=8,t=1,p=1$AAAA$", "$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA$", "$argon2id$v=19$m=8,t=1,p=1$AAAA",
@@ -54,7 +54,7 @@ func TestBrokenHashIsAnError(t *testing.T) {
 }
 
 func TestWaitingForASlotEndsWithTheContext(t *testing.T) {
-	p := auth.NewPasswords(0)
+	p := auth.NewPasswords(0, auth.DefaultCost)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := p.Hash(ctx, "whatever it is"); err == nil {

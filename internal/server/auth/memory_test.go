@@ -40,7 +40,7 @@ func TestGuessesTakeBoundedMemory(t *testing.T) {
 	for i := range heap {
 		heap[i] = byte(i)
 	}
-	p := auth.NewPasswords(most)
+	p := auth.NewPasswords(most, auth.DefaultCost)
 	for _, senders := range []int{8, 1} {
 		debug.FreeOSMemory()
 		before, peak := resident(t), int64(0)

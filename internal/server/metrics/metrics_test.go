@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/metrics"
 	"github.com/throng-dev/throng/internal/server/runs"
@@ -47,7 +48,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, ctx: context.Background(), secret: map[string]string{}, people: map[string]*access.Principal{}}
 	w.store = must(sqlite.Open(w.ctx, sqlitetest.New(t), sqlite.Options{}))(t)
 	log := slog.New(slog.DiscardHandler)
-	w.App = must(app.Open(w.ctx, app.Config{Store: w.store, Log: log}))(t)
+	w.App = must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: w.store, Log: log}))(t)
 	t.Cleanup(func() {
 		w.Close()
 		ok(t, w.store.Close())

@@ -17,6 +17,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/groups"
 	"github.com/throng-dev/throng/internal/server/oidc"
 	"github.com/throng-dev/throng/internal/server/scim"
@@ -73,7 +74,7 @@ func newWorld(t testing.TB) *world {
 	w.store = must(sqlite.Open(ctx, sqlitetest.New(t), sqlite.Options{}))(t)
 	var failed failures
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &failed), nil))
-	w.app = must(app.Open(ctx, app.Config{Store: w.store, Log: log, Providers: providers(), PublicURL: "https://throng.example"}))(t)
+	w.app = must(app.Open(ctx, app.Config{Passwords: auth.LeastCost, Store: w.store, Log: log, Providers: providers(), PublicURL: "https://throng.example"}))(t)
 	mux := http.NewServeMux()
 	scim.Mount(mux, scim.Config{App: w.app, Log: log})
 	server := httptest.NewServer(mux)

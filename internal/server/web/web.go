@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/throng-dev/throng/internal/server/app"
@@ -50,6 +51,12 @@ type server struct {
 	assets assets
 }
 
+// What is part of the program is read once, for all servers of a process.
+var (
+	theAssets = sync.OnceValue(func() assets { return must(loadAssets()) })
+	thePages  = sync.OnceValue(func() pages { return must(loadPages(theAssets())) })
+)
+
 // New returns the handler of all pages. It serves everything under "/"; mount
 // it next to the API.
 func New(cfg Config) (http.Handler, error) {
@@ -66,9 +73,7 @@ func New(cfg Config) (http.Handler, error) {
 		cfg.MaxUpload = DefaultMaxUpload
 	}
 	cfg.Scratch = cmp.Or(cfg.Scratch, &httpkit.Scratch{})
-	s := &server{Config: cfg}
-	s.assets = must(loadAssets())
-	s.pages = must(loadPages(s.assets))
+	s := &server{Config: cfg, assets: theAssets(), pages: thePages()}
 	mux := http.NewServeMux()
 	for _, rt := range routes() {
 		mux.Handle(rt.pattern, s.guard(rt))

@@ -22,6 +22,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 	"github.com/throng-dev/throng/internal/store/sqlite"
 	"github.com/throng-dev/throng/internal/store/sqlite/sqlitetest"
@@ -63,7 +64,7 @@ func newSite(t testing.TB, change ...func(*app.Config)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := app.Config{Store: db, Log: log, Now: s.now}
+	cfg := app.Config{Passwords: auth.LeastCost, Store: db, Log: log, Now: s.now}
 	for _, f := range change {
 		f(&cfg)
 	}
