@@ -8,9 +8,11 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/verify/bench"
+	"github.com/throng-dev/throng/internal/verify/bench/labelbench"
 	"github.com/throng-dev/throng/internal/verify/bench/schedbench"
 	"github.com/throng-dev/throng/internal/verify/bench/simbench"
 	"github.com/throng-dev/throng/internal/verify/killtest"
+	"github.com/throng-dev/throng/label"
 	"github.com/throng-dev/throng/sched"
 )
 
@@ -20,6 +22,7 @@ const mib = 1 << 20
 type Bench struct {
 	Sched   BenchSched   `cmd:"" help:"Time a scheduling policy takes for one decision and one event."`
 	Sim     BenchSim     `cmd:"" help:"Cycles a second of the simulator, and the paper's world against its authors' program."`
+	Label   BenchLabel   `cmd:"" help:"How long labels take to make and to follow, and how many answers are saved by asking until a label is sure."`
 	Live    BenchLive    `cmd:"" help:"Full cycles a second of a real server, against a bare one in the same run."`
 	Scale   BenchScale   `cmd:"" help:"What a million open tasks cost: import, memory, restart."`
 	SignIn  BenchSignIn  `cmd:"" name:"signin" help:"What strangers who have not signed in cost a server in memory, and how long others wait to sign in meanwhile."`
@@ -86,6 +89,66 @@ func (b *BenchSim) Run(c *Context) error {
 			say(w, "\nat the end %.3f times as much as after warming up\n", *r.Growth)
 		}
 	})
+}
+
+// BenchLabel is "throng bench label".
+type BenchLabel struct {
+	Answers  int     `help:"Answers of the made set, five to a task." default:"1000000"`
+	Classes  int     `help:"Different answers that its questions have." default:"4"`
+	Until    float64 `help:"How sure a label is to be." default:"0.99"`
+	Recorded string  `placeholder:"FILE" help:"Answers of real people to ask for again until labels are sure (columns task, worker, label); default: a made set."`
+	Truth    string  `placeholder:"FILE" help:"Known labels of the recorded answers (columns task, label)."`
+	Output
+}
+
+// Run measures.
+func (b *BenchLabel) Run(c *Context) error {
+	o := labelbench.Options{Answers: b.Answers, Classes: b.Classes, Confidence: b.Until, Log: c.Stderr}
+	switch {
+	case b.Recorded == "" && b.Truth != "":
+		return crowd.Fieldf("truth", "is of recorded answers: give them as --recorded")
+	case b.Recorded != "":
+		files := Label{File: b.Recorded, Truth: b.Truth}
+		method := label.DefaultDawidSkene()
+		known, err := files.known(c, files.Truth, method)
+		if err != nil {
+			return err
+		}
+		if o.Recorded, err = files.answers(c, method, &labelReport{}, known); err != nil {
+			return err
+		}
+		if o.Truth, err = o.Recorded.Truth(known); err != nil {
+			return err
+		}
+	}
+	r, err := labelbench.Run(o)
+	if err != nil {
+		return err
+	}
+	return b.print(c, r, func(w io.Writer) {
+		say(w, "%d answers of %d workers to %d tasks with %d classes, on one core\n\n", r.Answers, r.Workers, r.Tasks, r.Classes)
+		writeTable(w, []struct {
+			what string
+			labelbench.Row
+		}{{"fit, ds-map", r.Fit}, {"incremental, an answer", r.Incremental}, {"alpha, an answer more", r.Alpha}}, "what|s|reference s|times faster", func(x struct {
+			what string
+			labelbench.Row
+		}) []any {
+			return []any{x.what, fmt.Sprintf("%.3g", x.S), fmt.Sprintf("%.3g", x.Reference), fmt.Sprintf("%.3g", x.Ratio)}
+		})
+		say(w, "\nright: fit %.4f, incremental %.4f, majority %.4f; the fit is at most %.1g from its reference\n\n", r.Accuracy.Fit, r.Accuracy.Incremental, r.Accuracy.Majority, r.Accuracy.Apart)
+		s := r.Stopping
+		writeTable(w, s.Fixed, "answers a task|bought|right", func(f labelbench.Fixed) []any { return []any{f.Answers, fixed(2, f.Bought), fixed(4, f.Accuracy)} })
+		say(w, "\nuntil %g sure, %d to %d answers: %.2f a task, right %.4f; %s\n", s.Confidence, s.Fewest, s.Most, s.Answers, s.Accuracy, savedText(s))
+	})
+}
+
+// savedText says what is saved.
+func savedText(s labelbench.Stopping) string {
+	if s.Saved == nil {
+		return "no fixed number of answers is as often right"
+	}
+	return fmt.Sprintf("%.0f %% of the answers are saved at that accuracy", 100**s.Saved)
 }
 
 // BenchLive is "throng bench live".
