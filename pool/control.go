@@ -165,13 +165,16 @@ func (p *poolStep) gives(r *Reading, lent, forGood bool) bool {
 	return r.Workers-p.staff.borrowed-p.d.Release-p.lends-1 >= p.settings.Min
 }
 
-// takes reports whether one more may move in.
-func (p *poolStep) takes(r *Reading, forGood bool) bool { return p.refuses(r, forGood) == "" }
+// takes reports whether one more may move in. Who belongs to the pool comes home to one with
+// fewer than its Min even where it has too many people: then others of them are let go.
+func (p *poolStep) takes(r *Reading, forGood, comesHome bool) bool {
+	return p.refuses(r, forGood, comesHome) == ""
+}
 
 // refuses says why nobody more may move in; "": one may. With one of those who move in
 // for good one fewer is called.
-func (p *poolStep) refuses(r *Reading, forGood bool) string {
-	if p.d.Release > 0 || p.d.Withdraw > 0 {
+func (p *poolStep) refuses(r *Reading, forGood, comesHome bool) string {
+	if short := r.Workers-p.out+p.in < p.settings.Min; (p.d.Release > 0 || p.d.Withdraw > 0) && !(comesHome && short) {
 		return "has too many people"
 	}
 	more, paid := p.d.Recruit+p.in+1, p.d.Recruit+p.in+1
@@ -204,7 +207,7 @@ func (s *step) move(x located, to int) bool {
 		s.pools[home].d.Release--
 		t.d.Recruit--
 	}
-	ok := !s.moved[person.ID] && !person.Stays && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], lent, forGood) && t.takes(&s.readings[to], forGood)
+	ok := !s.moved[person.ID] && !person.Stays && from != to && f.settings.Advise == t.settings.Advise && f.gives(&s.readings[from], lent, forGood) && t.takes(&s.readings[to], forGood, lent && home == to)
 	if exchange {
 		s.pools[home].d.Release++
 		t.d.Recruit++

@@ -24,7 +24,8 @@ import (
 //   - belong to another pool only where theirs would let one go and that pool
 //     would call one in the same step (exchange);
 //   - are let go only when the pool that they belong to has too many people
-//     (letGo), and not before they have been there for Settings.stay.
+//     (letGo), and not before they have been there for Settings.stay. Those at home are
+//     let go only as far as Min of them stay there: others would be called home for them.
 //
 // With constant targets, calls and releases come to an end: docs/adr/0022 has
 // the argument.
@@ -334,9 +335,26 @@ func (s *step) letGo(home, n int) {
 		}
 		return cmp.Compare(a.PrefersAt(home), b.PrefersAt(home))
 	})
-	people = people[:min(n, len(people))]
-	p.d.Release += min(n-len(people), max(0, s.readings[home].Workers-s.readings[home].listed()))
+	r := &s.readings[home]
+	chosen, spare, kept := people[:0], max(0, r.Workers-p.staff.borrowed-p.lends-p.settings.Min), false
 	for _, x := range people {
+		switch {
+		case len(chosen) == n:
+		case x.host != home:
+			chosen = append(chosen, x)
+		case spare > 0: // of those at home
+			spare--
+			chosen = append(chosen, x)
+		default:
+			kept = true
+		}
+	}
+	unlisted := min(n-len(chosen), max(0, r.Workers-r.listed()), spare)
+	p.d.Release += unlisted
+	if fewer := n - len(chosen) - unlisted; fewer > 0 && kept {
+		p.d.Why = append(p.d.Why, fmt.Sprintf("%d fewer are let go: at least %d stay here, and others are lent", fewer, p.settings.Min))
+	}
+	for _, x := range chosen {
 		if !p.settings.Advise {
 			delete(s.loans, x.ID) // they do not leave by themselves
 		}

@@ -260,6 +260,67 @@ func TestWhyTheyGoHome(t *testing.T) {
 	}
 }
 
+// TestNobodyIsLetGoForWhomOthersAreCalledHome: of a pool with people lent, those are let go
+// who are elsewhere, as far as it takes for Min to stay at home; and then nobody comes home
+// for them.
+func TestNobodyIsLetGoForWhomOthersAreCalledHome(t *testing.T) {
+	t.Parallel()
+	const stay = "1 fewer are let go: at least 2 stay here, and others are lent"
+	for name, x := range map[string]struct {
+		atHome  []Person // idle
+		lent    Reading  // in pool 2
+		unnamed int      // at home, whom no list has
+		go1     []crowd.WorkerID
+		go2     []crowd.WorkerID
+		count1  int
+		why     string
+	}{
+		"who is lent and idle":     {atHome: []Person{{ID: 1}, {ID: 2}}, lent: Reading{Workers: 1, Idle: []Person{{ID: 7, Home: 1}}}, go2: []crowd.WorkerID{7}},
+		"who is lent and works":    {atHome: []Person{{ID: 1}, {ID: 2}}, lent: Reading{Workers: 1, Working: []Person{{ID: 7, Home: 1}}}, go2: []crowd.WorkerID{7}},
+		"who came lately stays":    {atHome: []Person{{ID: 1}, {ID: 2}, {ID: 3, Moved: epoch}}, lent: Reading{Workers: 1, Working: []Person{{ID: 7, Home: 1, Moved: epoch}}}, go1: []crowd.WorkerID{1}, count1: 1, why: stay},
+		"nobody may go":            {atHome: []Person{{ID: 1}, {ID: 2}}, lent: Reading{Workers: 1, Working: []Person{{ID: 7, Home: 1, Moved: epoch}}}, why: stay},
+		"there are enough at home": {atHome: []Person{{ID: 1}, {ID: 2}, {ID: 3}}, lent: Reading{Workers: 1, Idle: []Person{{ID: 7, Home: 1}}}, go1: []crowd.WorkerID{1}, go2: []crowd.WorkerID{7}, count1: 1},
+		"of whom no list tells":    {unnamed: 3, lent: Reading{Workers: 1, Working: []Person{{ID: 7, Home: 1, Moved: epoch}}}, count1: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			control := NewControl(nil)
+			at, lent := Reading{Pool: 1, Workers: len(x.atHome) + x.unnamed, Idle: x.atHome, Affordable: -1}, x.lent
+			lent.Pool, lent.Affordable = 2, -1
+			if err := control.Set(1, "", Settings{Elasticity: "static(n=2)", Min: 2}); err != nil {
+				t.Fatal(err)
+			}
+			d := control.Step(epoch, []Reading{at, lent}, fixed(0.5))
+			if !slices.Equal(d[0].Go, x.go1) || !slices.Equal(d[1].Go, x.go2) || d[0].Release != x.count1 || d[1].Release != len(x.go2) {
+				t.Errorf("of pool 1 %v are let go (%d), of pool 2 %v (%d); want %v (%d) and %v", d[0].Go, d[0].Release, d[1].Go, d[1].Release, x.go1, x.count1, x.go2)
+			}
+			if got := slices.Contains(d[0].Why, x.why); got != (x.why != "") {
+				t.Errorf("it says %q, want %q", d[0].Why, x.why)
+			}
+			if len(d[0].Moves)+len(d[1].Moves) > 0 {
+				t.Errorf("moves %v and %v", d[0].Moves, d[1].Moves)
+			}
+		})
+	}
+}
+
+// TestOneComesHomeAndAnotherIsLetGo: a pool with too many people, but too few at home, calls
+// home whom it needs there, and lets go of those who are lent.
+func TestOneComesHomeAndAnotherIsLetGo(t *testing.T) {
+	t.Parallel()
+	control := NewControl(nil)
+	if err := control.Set(1, "", Settings{Elasticity: "static(n=2)", Min: 2}); err != nil {
+		t.Fatal(err)
+	}
+	d := control.Step(epoch, []Reading{
+		{Pool: 1, Workers: 1, Idle: []Person{{ID: 1}}, Affordable: -1},
+		{Pool: 2, Workers: 2, Idle: []Person{{ID: 7, Home: 1}, {ID: 8, Home: 1}}, Affordable: -1},
+	}, fixed(0.5))
+	if m := d[1].Moves; len(m) != 1 || m[0] != (Move{Worker: 7, From: 2, To: 1, Home: 1}) || !slices.Equal(d[1].Go, []crowd.WorkerID{8}) || len(d[0].Go) > 0 || d[0].Release > 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestWhoMayBeLetGoIsOfTheirOwnPool: somebody who is lent counts among those who may be let go
 // in the pool that they belong to, by how long that pool lets nobody go who has moved.
 func TestWhoMayBeLetGoIsOfTheirOwnPool(t *testing.T) {

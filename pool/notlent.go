@@ -60,7 +60,7 @@ func (s *step) leftIdle(i int) int {
 
 // hinders says why nobody more goes from one pool to another.
 func (s *step) hinders(from, to int) string {
-	if why := s.pools[to].refuses(&s.readings[to], false); why != "" {
+	if why := s.pools[to].refuses(&s.readings[to], false, false); why != "" {
 		return s.nameOf(to) + " " + why
 	}
 	views := []BalanceView{s.view(from), s.view(to)}

@@ -86,8 +86,9 @@ func (w *world) belong() []int {
 }
 
 // letGo checks that x may be let go: neither did they come from another pool
-// within the cool-down, nor are they in training, nor does anybody stay who likes
-// the pool less, holds as little, and might be let go as well.
+// within the cool-down, nor are they in training, nor do fewer than Min stay at home for
+// whom others were to be called there, nor does anybody stay who likes the pool less, holds
+// as little, and might be let go as well.
 func (a *audit) letGo(w *world, x *person, going map[crowd.WorkerID]bool) error {
 	a.looked.releases++
 	if x.moved != never {
@@ -96,8 +97,25 @@ func (a *audit) letGo(w *world, x *person, going map[crowd.WorkerID]bool) error 
 	if err := w.mayGo(x); err != nil {
 		return err
 	}
+	atHome, lent := 0, 0 // of those who stay
+	for _, who := range w.people.at {
+		switch y := &w.people.list[who]; {
+		case y.home != x.home || going[y.id] || y.leaving:
+		case y.pool == y.home:
+			atHome++
+		default:
+			lent++
+		}
+	}
+	least := w.run.Pools[x.home].Settings.Min
+	if x.pool == x.home && lent > 0 && atHome < least {
+		return fmt.Errorf("%d stay of at least %d, and %d are lent", atHome, least, lent)
+	}
 	for _, who := range w.people.at {
 		y := &w.people.list[who]
+		if y.pool == y.home && x.pool != x.home && atHome <= least {
+			continue
+		}
 		if y.home != x.home || going[y.id] || y.leaving || w.mayGo(y) != nil ||
 			w.run.Pools[y.pool].Settings.Advise != w.run.Pools[x.home].Settings.Advise {
 			continue
@@ -200,7 +218,7 @@ func (a *audit) whoLeft(w *world, i int, d *pool.Decision) error {
 func (a *audit) minimum(w *world, i int, decisions []pool.Decision, going map[crowd.WorkerID]bool) error {
 	r, s, d := &w.control.readings[i], &w.pools[i].Settings, &decisions[i]
 	short := s.Min - r.Workers
-	if short <= 0 || d.Advice || s.Max > 0 || d.Release > 0 || d.Withdraw > 0 {
+	if short <= 0 || d.Advice || s.Max > 0 {
 		return nil
 	}
 	for _, from := range decisions {
