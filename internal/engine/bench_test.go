@@ -375,3 +375,40 @@ func BenchmarkOrder(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkRemove takes 10,000 tasks out of a batch in which 100,000 were answered after
+// one that somebody still holds.
+func BenchmarkRemove(b *testing.B) {
+	const answered, out = 100_000, 10_000
+	for range b.N {
+		b.StopTimer()
+		e, now := newPool(b, "fs", 2), start
+		s := benchSpec(1, answered+out+1)
+		s.Rule = label.Count(1)
+		must(b, e.Launch(now, s))
+		_, _, err := e.Ready(now, 1)
+		must(b, err)
+		var ch engine.Changes
+		for range answered {
+			h, _, err := e.Ready(now, 2)
+			must(b, err)
+			_, err = e.Submit(now, 2, h.Assignment, `{"label":"cat"}`, "cat")
+			must(b, err)
+			e.Take(&ch)
+		}
+		var numbers []uint32
+		for n := range uint32(out) {
+			numbers = append(numbers, answered+2+n)
+		}
+		b.StartTimer()
+		if e.Ends(1, nil, numbers...) {
+			b.Fatal("it ends, and 1 holds a task")
+		}
+		must(b, e.Remove(now, 1, numbers...))
+		b.StopTimer()
+		e.Take(&ch)
+		if len(ch.Removals) != out {
+			b.Fatalf("%d are taken out", len(ch.Removals))
+		}
+	}
+}

@@ -391,20 +391,21 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, numbers ...uint32) erro
 	case b.backlog.except != nil:
 		return crowd.Errorf(crowd.Conflict, "%s asks others than in the steps before it: no task is taken out of such a batch", id)
 	}
+	open := b.openAmong(numbers)
 	for _, n := range numbers {
 		switch {
 		case n < 1 || n > b.spec.Tasks:
 			return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
 		case b.backlog.isKnown(n):
 			return crowd.Errorf(crowd.Conflict, "%s is there to check people: its answer is known", id.Task(n))
-		case !b.backlog.isRemoved(n) && b.openTask(n) == nil && !b.backlog.untouchedOne(n):
+		case !b.backlog.isRemoved(n) && open[n] == nil && !b.backlog.untouchedOne(n):
 			return crowd.Errorf(crowd.Conflict, "%s has its label already", id.Task(n))
 		}
 	}
 	had := len(b.backlog.removed)
 	for _, n := range numbers {
 		if !b.backlog.isRemoved(n) {
-			e.removeOne(now, b, n)
+			e.removeOne(now, b, n, open[n])
 		}
 	}
 	if len(b.backlog.removed) > had {
@@ -414,14 +415,14 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, numbers ...uint32) erro
 	return nil
 }
 
-// removeOne takes out task n, of which it is known that it can be.
-func (e *Engine) removeOne(now time.Time, b *batch, n uint32) {
+// removeOne takes out task n, of which it is known that it can be; t is nil if it was not
+// handed out.
+func (e *Engine) removeOne(now time.Time, b *batch, n uint32, t *task) {
 	if b.backlog.removed == nil {
 		b.backlog.removed = make(map[uint32]struct{})
 	}
 	b.backlog.removed[n] = struct{}{}
 	e.changes.Removals = append(e.changes.Removals, Removal{Task: b.spec.ID.Task(n), At: now})
-	t := b.openTask(n)
 	if t == nil {
 		want := b.firstWant(n)
 		b.planned -= want
@@ -438,14 +439,22 @@ func (e *Engine) removeOne(now time.Time, b *batch, n uint32) {
 	e.touch(now, b, t)
 }
 
-// openTask returns task n if it was handed out and has no label, or nil.
-func (b *batch) openTask(n uint32) *task {
+// openAmong returns those of the tasks that were handed out and have no label, in one walk
+// through what was handed out.
+func (b *batch) openAmong(numbers []uint32) map[uint32]*task {
+	open := make(map[uint32]*task, len(numbers))
+	for _, n := range numbers {
+		open[n] = nil
+	}
 	for _, a := range b.log.list {
-		if a != nil && a.task.n == n {
-			return a.task
+		if a == nil {
+			continue
+		}
+		if _, asked := open[a.task.n]; asked {
+			open[a.task.n] = a.task
 		}
 	}
-	return nil
+	return open
 }
 
 // restoreRemoved takes out the tasks that were taken out. Of those in open, which have

@@ -25,9 +25,9 @@ func (e *Engine) Ends(id crowd.BatchID, edit *Edit, removed ...uint32) bool {
 		b.spec = next
 		b.posterior = b.follower()
 	}
-	out := make(map[uint32]bool, len(removed))
+	out, open := make(map[uint32]bool, len(removed)), b.openAmong(removed)
 	for _, n := range removed {
-		if n >= 1 && n <= b.spec.Tasks && !b.backlog.isRemoved(n) && (b.openTask(n) != nil || b.backlog.untouchedOne(n)) {
+		if n >= 1 && n <= b.spec.Tasks && !b.backlog.isRemoved(n) && (open[n] != nil || b.backlog.untouchedOne(n)) {
 			out[n] = true
 		}
 	}
