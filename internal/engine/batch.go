@@ -44,6 +44,7 @@ type batch struct {
 	posterior *posterior             // nil, unless the rule follows it
 
 	reviewedIn crowd.BatchID          // where its labels are reviewed; 0: nowhere
+	reviewed   *quality               // what rules know of those whose labels it reviews; nil: there are none
 	experience map[crowd.WorkerID]int // counted answers, by who gave them; nil without Review.NewWorkers
 	past       []PastReward           // in order of Last
 	waitsFrom  time.Time              // something of it has waited since then, as far as is known

@@ -155,7 +155,7 @@ func (e *Engine) become(now time.Time, b *batch, next *Spec) {
 		e.replanAll(now, b, was.Rule)
 	}
 	b.enough = b.enough && next.Enough != nil
-	if was.Reward != next.Reward || was.Rule != next.Rule || was.Production != next.Production || was.Enough != next.Enough {
+	if was.Reward != next.Reward || was.Rule != next.Rule || was.Production != next.Production || !was.Enough.same(next.Enough) {
 		e.revised(b, revision)
 	}
 }

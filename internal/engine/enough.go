@@ -30,6 +30,9 @@ type Enough struct {
 	Spent crowd.Money `json:"spent_micros,omitempty"`
 }
 
+// same reports whether two batches have enough of the same; nil: neither ends by itself.
+func (x *Enough) same(y *Enough) bool { return x == y || x != nil && y != nil && *x == *y }
+
 // TakenOver is the labels that belong to a batch and not to one of its tasks: people were paid
 // for them before, as in a run that the batch's goes on from.
 type TakenOver struct {

@@ -147,7 +147,7 @@ func (e *Engine) mayEver(w *worker, b *batch) crowd.Reason {
 	if r := w.forWhom.bars(b.spec.Tenant); r != crowd.Eligible {
 		return r
 	}
-	if b.quality.paused(w.id) {
+	if b.pauses(w.id) {
 		return crowd.PausedByRule
 	}
 	if !b.backlog.shared {

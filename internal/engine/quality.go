@@ -104,6 +104,10 @@ func (q *quality) paused(w crowd.WorkerID) bool {
 	return s != nil && s.paused > 0
 }
 
+// pauses reports whether a rule keeps somebody from a batch: one of its own, or of the batch
+// whose labels it reviews. Who is not trusted with answers is not asked whether others' are right.
+func (b *batch) pauses(w crowd.WorkerID) bool { return b.quality.paused(w) || b.reviewed.paused(w) }
+
 // person returns what is known of somebody.
 func (q *quality) person(w crowd.WorkerID) *standing {
 	s := q.of[w]
@@ -249,6 +253,9 @@ func (e *Engine) UndoAction(now time.Time, id crowd.BatchID, n uint32, by crowd.
 	q.person(done.worker).startAnew(n, &u)
 	e.changes.Undoings = append(e.changes.Undoings, ActionUndone{Batch: id, N: n, Undoing: u})
 	e.mayServe(b)
+	if r := e.batches[b.reviewedIn]; r != nil {
+		e.mayServe(r)
+	}
 	e.run(now)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
 )
 
 // Status is what there is to see of a running batch.
@@ -20,6 +21,12 @@ type Status struct {
 	Here    int // people on duty who may do it, those at work among them
 	// Provisional counts, of Running, the answers that do not count yet.
 	Provisional int
+
+	// As they are set now: see Edit.
+	Reward     crowd.Money
+	Rule       label.Rule
+	Production bool
+	Enough     *Enough // nil: only its last task ends it
 }
 
 // Stops are the emergency stops under which a batch is. Each is lifted by itself.
@@ -53,7 +60,8 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 		return Status{}, false
 	}
 	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest),
-		Stops: e.stopsOf(b), Here: e.here(b), Provisional: b.grace.len()}
+		Stops: e.stopsOf(b), Here: e.here(b), Provisional: b.grace.len(),
+		Reward: b.spec.Reward, Rule: b.spec.Rule, Production: b.spec.Production, Enough: b.spec.Enough}
 	b.progress(&s.Progress)
 	return s, true
 }

@@ -56,6 +56,9 @@ type BatchSnapshot struct {
 	// answered have shown; needed only with Spec.Quality.
 	Actions   []Action
 	Standings []Standing
+	// Paused lists whom rules have paused in the batch whose labels this one reviews; needed only
+	// with Spec.ReviewOf, of a batch that has ended.
+	Paused []crowd.WorkerID
 	// Answers lists counted answers to tasks with labels, the latest MaxEvidence of them, in
 	// the order of their ids; needed only with a rule that follows answers
 	// (label.Rule.FollowsAnswers).
@@ -197,7 +200,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		return err
 	}
 	e.add(b)
-	e.restoreReviewed(b)
+	e.restoreReviewed(b, s.Paused)
 	b.restoreRemoved(s.Removed, open)
 	b.restoreExclusions(s, open)
 	if b.posterior != nil {

@@ -164,7 +164,7 @@ func (e *Engine) LaunchReviewed(now time.Time, s, reviews Spec) error {
 	case s.Review == nil || s.Open || reviews.ReviewOf != s.ID || reviews.Tenant != s.Tenant || !reviews.Open || len(reviews.NotBy) == 0 || reviews.Budget == 0:
 		return crowd.Fieldf("review", "%s is no batch of reviews of %s", reviews.ID, s.ID)
 	}
-	b.reviewedIn = reviews.ID
+	b.reviewedIn, r.reviewed = reviews.ID, b.quality
 	if err := e.begin(now, r); err != nil {
 		return err
 	}
@@ -175,11 +175,12 @@ func (e *Engine) LaunchReviewed(now time.Time, s, reviews Spec) error {
 	return nil
 }
 
-// review has a label reviewed by somebody else, if it is picked and reviews are taken.
+// review has a label reviewed by somebody else, if it is picked and reviews are taken. A task
+// that names the people who may do it is shown to nobody else.
 func (e *Engine) review(now time.Time, t *task, l *Label) {
 	b := t.batch
 	r := e.batches[b.reviewedIn]
-	if r == nil || !r.spec.Open || tooMany(int64(r.spec.Tasks)+1, &r.spec) != nil {
+	if r == nil || !r.spec.Open || b.backlog.invitedTo(t.n) > 0 || tooMany(int64(r.spec.Tasks)+1, &r.spec) != nil {
 		return
 	}
 	why := e.picks(t, l)
@@ -242,9 +243,17 @@ func (e *Engine) sealReviews(now time.Time, b *batch) {
 	e.endIfDone(now, r)
 }
 
-// restoreReviewed links a batch of reviews with its own: both have the ids of their launch.
-func (e *Engine) restoreReviewed(r *batch) {
+// restoreReviewed links a batch of reviews with its own: both have the ids of their launch. Of
+// one that has ended there is who was paused in it then.
+func (e *Engine) restoreReviewed(r *batch, paused []crowd.WorkerID) {
 	if b := e.batches[r.spec.ReviewOf]; b != nil && r.spec.ReviewOf != 0 {
-		b.reviewedIn = r.spec.ID
+		b.reviewedIn, r.reviewed = r.spec.ID, b.quality
+		return
+	}
+	if len(paused) > 0 {
+		r.reviewed = &quality{of: make(map[crowd.WorkerID]*standing)}
+	}
+	for _, w := range paused {
+		r.reviewed.person(w).paused = 1
 	}
 }

@@ -58,6 +58,12 @@ type reviewWorld struct {
 
 func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewWorld {
 	t.Helper()
+	return newReviewWorldOf(t, which, rule, func(*engine.Spec) {})
+}
+
+// newReviewWorldOf is newReviewWorld with a change of the batch.
+func newReviewWorldOf(t *testing.T, which engine.Review, rule label.Rule, change func(*engine.Spec)) *reviewWorld {
+	t.Helper()
 	w := &reviewWorld{
 		kept: newStore(), now: start, asked: make(map[crowd.TaskID]engine.ReviewAsked), of: make(map[crowd.TaskID]crowd.TaskID), gone: make(map[crowd.BatchID]crowd.Money),
 		e: engine.New(engine.Config{Pool: poolID, Policy: sched.MustParse("fs"), Seed: 7}),
@@ -70,6 +76,7 @@ func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewW
 	}
 	w.mine, w.reviews = benchSpec1(1), benchSpec1(2)
 	w.mine.Tasks, w.mine.Rule, w.mine.Review, w.mine.Lease, w.mine.Budget = 12, rule, &which, time.Hour, 10*crowd.Unit
+	change(&w.mine)
 	w.reviews.Reward, w.reviews.Budget, w.reviews.Priority, w.reviews.Lease = 2*w.mine.Reward, 10*crowd.Unit, 100, time.Hour
 	w.reviews.ReviewsOf(&w.mine)
 	must(t, w.e.LaunchReviewed(start, w.mine, w.reviews))
@@ -152,13 +159,23 @@ func (w *reviewWorld) step(r *rand.Rand) error {
 		w.now = w.now.Add(2 * time.Hour)
 		w.e.Tick(w.now)
 	case n < 94:
-		e, err := engine.Restore(w.now, engine.Config{Pool: poolID, Policy: sched.MustParse("fs"), Seed: r.Uint64()}, w.kept.snapshot(false))
-		if err != nil {
+		if err := w.reopen(r.Uint64()); err != nil {
 			return err
 		}
-		w.e = e
 	}
 	return w.take()
+}
+
+// reopen goes on from what is kept.
+func (w *reviewWorld) reopen(seed uint64) (err error) {
+	w.e, err = engine.Restore(w.now, engine.Config{Pool: poolID, Policy: sched.MustParse("fs"), Seed: seed}, w.kept.snapshot(false))
+	return err
+}
+
+func (w *reviewWorld) restart(t *testing.T) {
+	t.Helper()
+	must(t, w.reopen(7))
+	must(t, w.take())
 }
 
 // TestNobodyReviewsWhatTheyAnswered in random walks of hand-outs, answers, also late ones, leases
@@ -251,6 +268,108 @@ func TestABatchOfReviewsEndsAfterItsOwn(t *testing.T) {
 	}
 	if p := w.kept.progress[2]; p.State != crowd.BatchDone || p.Spent != crowd.Money(w.mine.Tasks)*w.reviews.Reward || w.gone[2] != 0 {
 		t.Errorf("b2 is %s, spent %s, %s left", p.State, p.Spent, w.gone[2])
+	}
+}
+
+// TestWhoIsPausedReviewsNothing of the batch whose rules paused them, also when it has ended and
+// after a restart; somebody else does.
+func TestWhoIsPausedReviewsNothing(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{false, true} {
+		w := newReviewWorldOf(t, engine.Review{Share: 1}, label.Count(1), func(s *engine.Spec) {
+			s.Tasks, s.Quality = 2, []engine.QualityRule{{When: "answers >= 1", Do: string(engine.PausePerson)}}
+		})
+		answer := func(who crowd.WorkerID, in crowd.BatchID) {
+			t.Helper()
+			h, ok, err := w.e.Ready(w.now, who)
+			if err != nil || !ok || h.Task.Batch() != in {
+				why, _ := w.e.WhyWorker(who)
+				t.Fatalf("%s got %+v, %t, %v; want a task of %s; why %v", who, h, ok, err, in, why)
+			}
+			_, err = w.e.Submit(w.now, who, h.Assignment, "yes", "yes")
+			must(t, err)
+			must(t, w.take())
+		}
+		answer(1, 1)
+		if ended {
+			answer(2, 2)
+			answer(2, 1)
+		}
+		nothing := func(when string, who crowd.WorkerID) {
+			t.Helper()
+			h, ok, err := w.e.Ready(w.now, who)
+			if ok || err != nil {
+				t.Fatalf("%s, %s, whom a rule has paused, got %+v, %v", when, who, h, err)
+			}
+			if why, err := w.e.WhyWorker(who); err != nil || why[crowd.PausedByRule] == 0 || len(why) > 1 {
+				t.Errorf("%s, %s gets nothing for %v, %v", when, who, why, err)
+			}
+		}
+		nothing("at once", 1)
+		w.restart(t)
+		nothing("after a restart", 1)
+		if ended {
+			answer(3, 2)
+			continue
+		}
+		w.restart(t) // they wait no more
+		must(t, w.e.UndoAction(w.now, 1, 1, 9))
+		must(t, w.take())
+		answer(2, 1)
+		w.restart(t)
+		answer(1, 2) // what 2 has answered; their pause is undone
+	}
+}
+
+// TestWhoIsPausedNoMoreIsServed: whoever waits gets a review as soon as their pause is undone.
+func TestWhoIsPausedNoMoreIsServed(t *testing.T) {
+	t.Parallel()
+	w := newReviewWorldOf(t, engine.Review{Share: 1}, label.Count(1), func(s *engine.Spec) {
+		s.Tasks, s.Quality = 3, []engine.QualityRule{{When: "answers >= 1", Do: string(engine.PausePerson)}}
+	})
+	var held [5]engine.Handout
+	for who := crowd.WorkerID(1); who <= 3; who++ {
+		h, ok, err := w.e.Ready(w.now, who)
+		if err != nil || !ok || h.Task.Batch() != 1 {
+			t.Fatalf("%s got %+v, %t, %v", who, h, ok, err)
+		}
+		held[who] = h
+	}
+	for _, who := range []crowd.WorkerID{1, 2} {
+		_, err := w.e.Submit(w.now, who, held[who].Assignment, "yes", "yes")
+		must(t, err)
+		must(t, w.take())
+	}
+	if h, ok, err := w.e.Ready(w.now, 1); ok || err != nil {
+		t.Fatalf("who is paused got %+v, %v", h, err)
+	}
+	must(t, w.e.UndoAction(w.now, 1, 1, 9))
+	must(t, w.take())
+	for _, r := range w.kept.rows {
+		if r.Worker == 1 && r.Task.Batch() == 2 && w.asked[held[2].Task].Review == r.Task {
+			return
+		}
+	}
+	t.Error("who is paused no more got no review")
+}
+
+// TestTasksThatNamePeopleAreNotReviewed: they are shown to nobody else.
+func TestTasksThatNamePeopleAreNotReviewed(t *testing.T) {
+	t.Parallel()
+	w := newReviewWorldOf(t, engine.Review{Share: 1}, label.Count(1), func(s *engine.Spec) {
+		s.Tasks, s.Invited = 2, map[crowd.WorkerID][]uint32{1: {2}}
+	})
+	for range w.mine.Tasks {
+		h, ok, err := w.e.Ready(w.now, 1)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		_, err = w.e.Submit(w.now, 1, h.Assignment, "yes", "yes")
+		must(t, err)
+		must(t, w.take())
+	}
+	if _, is := w.asked[crowd.BatchID(1).Task(1)]; len(w.asked) != 1 || !is || w.kept.progress[1].State != crowd.BatchDone {
+		t.Errorf("reviewed are %v, of a batch that is %s", w.asked, w.kept.progress[1].State)
 	}
 }
 

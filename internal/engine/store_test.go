@@ -170,6 +170,11 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 	if b.Spec.Quality != nil {
 		b.Actions, b.Standings = slices.Clone(s.actions[id]), s.standings(id)
 	}
+	for _, a := range s.actions[b.Spec.ReviewOf] {
+		if a.Kind == engine.PausePerson && a.UndoneAt.IsZero() {
+			b.Paused = append(b.Paused, a.Worker)
+		}
+	}
 	if b.Spec.Rule.FollowsAnswers() {
 		b.Answers = s.evidence(id)
 	}

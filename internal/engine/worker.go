@@ -110,7 +110,7 @@ func (w *worker) barred(b *batch) crowd.Reason {
 	if b.gave != nil && b.gave[w.id] >= b.spec.PerWorker {
 		return crowd.AnsweredEnough
 	}
-	if b.quality.paused(w.id) {
+	if b.pauses(w.id) {
 		return crowd.PausedByRule
 	}
 	return crowd.Eligible

@@ -331,6 +331,7 @@ func (v *BatchView) read(e *engine.Engine) bool {
 	if ok {
 		v.Progress, v.Running, v.Waiting, v.Undo, v.Reason, v.Stops, v.Gate, v.Crowd, v.Here = st.Progress, st.Running, st.Waiting, st.Provisional, st.Reason, st.Stops, e.Gate(), st.Crowd, st.Here
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
+		v.Spec.Reward, v.Spec.Rule, v.Spec.Production, v.Spec.Enough = st.Reward, st.Rule, st.Production, st.Enough
 		v.Waiting += v.untold() * v.Spec.Rule.Fewest()
 	}
 	return ok

@@ -39,6 +39,12 @@ func (w *writer) undoings(c *engine.Changes) error {
 	})
 }
 
+// paused lists whom rules of a batch have paused, by worker.
+func paused(ctx context.Context, q querier, of crowd.BatchID) ([]crowd.WorkerID, error) {
+	return list(ctx, q, func(r row, w *crowd.WorkerID) error { return r.Scan(w) },
+		`select distinct worker from quality_actions where batch = $1 and kind = $2 and undone_at = 0 order by worker`, of, engine.PausePerson)
+}
+
 // standings tell what those who answered a batch have shown, of its assignments with ids from
 // first to last. Answers to its checks, if it has some, are compared with no label.
 func standings(ctx context.Context, q querier, s *engine.Spec, first, last int64) ([]engine.Standing, error) {

@@ -183,6 +183,11 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 			return err
 		}
 	}
+	if b.Spec.ReviewOf != 0 {
+		if into.Paused, err = paused(ctx, q, b.Spec.ReviewOf); err != nil {
+			return err
+		}
+	}
 	if b.Spec.Rule.FollowsAnswers() {
 		if into.Answers, err = evidence(ctx, q, first, last); err != nil {
 			return err

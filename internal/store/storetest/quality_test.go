@@ -68,4 +68,14 @@ func testQualityActions(t *testing.T, w *world) {
 	same(t, "undone", lists(w.mine, w.batch, 0, 9), want)
 	same(t, "undone, and not told any more", unseen(who, 9), nil)
 	same(t, "another's", unseen(other, 9), want[1:2])
+
+	main, reviews := must(w.Batch(w.ctx, w.mine, w.batch))(t), w.kept(0, w.mine, 0)
+	reviews.Spec.ReviewsOf(&main.Spec)
+	in := must(w.CreateBatch(w.ctx, reviews))(t)
+	ok(t, w.Commit(w.ctx, w.launch(in, crowd.Unit)))
+	paused := make(map[crowd.BatchID][]crowd.WorkerID)
+	for _, b := range must(w.Snapshot(w.ctx, w.pool))(t).Batches {
+		paused[b.Spec.ID] = b.Paused
+	}
+	same(t, "who reviews nothing, as they are paused", paused[in], []crowd.WorkerID{other})
 }
