@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -31,14 +31,26 @@ func BadRow(err error) *crowd.Error {
 	return nil
 }
 
-var noun = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
-
 // ValidName checks the name of a batch, a pool or a tenant.
 func ValidName(field, name string) error {
-	if !noun.MatchString(name) || strings.TrimSpace(name) != name || !format.Visible(name) {
+	if !isName(name) || strings.TrimSpace(name) != name || !format.Visible(name) {
 		return crowd.Fieldf(field, "%q is not a name (letters, digits, spaces and . _ -, at most 100)", name)
 	}
 	return nil
+}
+
+// isName reports whether a text begins with a letter or a digit, of any script, and goes on with
+// such or with spaces and . _ -, 100 characters at most.
+func isName(text string) bool {
+	n := 0
+	for _, r := range text {
+		switch letter := unicode.IsLetter(r) || unicode.IsNumber(r); {
+		case n == 100, !letter && (n == 0 || !strings.ContainsRune(" ._-", r)):
+			return false
+		}
+		n++
+	}
+	return n > 0
 }
 
 // DistinctName refuses a new name that differs from another of its kind by capital letters

@@ -34,7 +34,9 @@ func TestTextsThatOthersAreShown(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	for name, good := range map[string]bool{"Acme": true, "Müller & Co": false, "Müller Co": true, "李": true, "\u3164": false, "\u115f\u1160": false, "": false, " a": false} {
+	for name, good := range map[string]bool{"Acme": true, "Müller & Co": false, "Müller Co": true, "李": true, "\u3164": false, "\u115f\u1160": false, "": false, " a": false, "a ": false,
+		"7": true, "²½": true, "a. _-b": true, ".a": false, "-a": false, "a\xff": false, "a\u0301": false, "a\nb": false, "a/b": false,
+		strings.Repeat("李", 100): true, strings.Repeat("x", 101): false} {
 		if err := input.ValidName("name", name); (err == nil) != good {
 			t.Errorf("the name %q: %v", name, err)
 		}
