@@ -252,6 +252,34 @@ func TestJInTheKeyIsEquation1(t *testing.T) {
 	}
 }
 
+// TestNearZeroTheIndexIsThatOfEquation1: β → 0 is a limit that is taken for no β from which J_β can be
+// told. At β = 2^-12, on either side, J differs from its limit in the fourth digit, and the choice
+// may differ, too.
+func TestNearZeroTheIndexIsThatOfEquation1(t *testing.T) {
+	t.Parallel()
+	batches := []sched.Batch{batch(1, 1_000_000, 1), batch(2, 10, 7), batch(3, 1000, 1), batch(4, 9, 3)}
+	for _, beta := range []float64{0x1p-12, -0x1p-12, 1e-4, -1e-4, 1e-6, -1e-6} {
+		p := parse(t, fmt.Sprintf("beta-fair(beta=%v,x=wfs-ratio)", beta))
+		for _, b := range batches {
+			p.Set(&b)
+		}
+		for _, b := range batches {
+			k, _ := p.Key(b.ID)
+			at := slices.IndexFunc(k.Figures, func(f sched.Figure) bool { return f.Name == "J" })
+			after := raised(batches, b.ID, xWFSRatio)
+			want, limit := equation1(after, beta), equation1(after, 0)
+			// The power of 1/β makes of the rounding of a sum 1/|β| times as much.
+			allowed := 0x1p-50 / math.Abs(beta)
+			if math.Abs(limit/want-1) < 10*allowed {
+				t.Fatalf("β %v, batch %v: J = %v is not told from its limit %v", beta, b.ID, want, limit)
+			}
+			if got := float64(k.Figures[at].Value); math.Abs(got/want-1) > allowed {
+				t.Errorf("β %v, batch %v: J = %v, want %v; for β → 0 it is %v", beta, b.ID, got, want, limit)
+			}
+		}
+	}
+}
+
 // logRat is ln of a number that may be far beyond float64.
 func logRat(r *big.Rat) float64 {
 	mantissa := new(big.Float)
