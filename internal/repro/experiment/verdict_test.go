@@ -55,6 +55,32 @@ func TestClaim(t *testing.T) {
 	}
 }
 
+// Of an interval that ends where the words begin, a figure at its end is as they say: the claim is not
+// decided. One that ends short of it differs.
+func TestClaimAtTheEndOfAnInterval(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what string
+		ours Estimate
+		must Side
+		want Verdict
+		why  string
+	}{
+		{"its upper end is the least", Estimate{9, 8, 10}, Above(10), Imprecise, "undecided"},
+		{"its upper end is short of the least", Estimate{9, 8, 9.99}, Above(10), Differs, "a reason"},
+		{"its lower end is the least", Estimate{11, 10, 12}, Above(10), Reproduced, ""},
+		{"its lower end is the most", Estimate{11, 10, 12}, Below(10), Imprecise, "undecided"},
+		{"its lower end is beyond the most", Estimate{11, 10.01, 12}, Below(10), Differs, "a reason"},
+		{"its upper end is the most", Estimate{9, 8, 10}, Below(10), Reproduced, ""},
+		{"both ends of what is claimed lie in it", Estimate{10, 8, 12}, Within(9, 11), Imprecise, "undecided"},
+	} {
+		r := NewRow("P", "figure", "s", c.ours).Repeated(Mean, 20).Claims("words", c.must, "§", "a reason")
+		if r.Verdict != c.want || r.Why != c.why {
+			t.Errorf("%s: %s (%q), want %s (%q)", c.what, r.Verdict, r.Why, c.want, c.why)
+		}
+	}
+}
+
 // An interval wider than the published figure says nothing, wherever it lies.
 func TestImprecise(t *testing.T) {
 	t.Parallel()
