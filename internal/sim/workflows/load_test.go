@@ -370,6 +370,32 @@ func TestExamplesUnderLoad(t *testing.T) {
 	}
 }
 
+// TestWhenRunsArrive: what arrives is a run where the SLA is per run, where no step streams an input, and
+// where items would wait on a batch edge for the end of the load; else a row.
+func TestWhenRunsArrive(t *testing.T) {
+	const head = "workflow: W\ninputs: {things: {columns: [id]}}\n"
+	const ask = ", crowd: {template: {kind: choose_one, options: [a, b]}, reward: 0.05}}\n"
+	const first = "steps:\n  first: {from: {things: stream}" + ask
+	for text, want := range map[string]bool{
+		head + first + "  second: {from: {first: stream}" + ask:                                                    false,
+		head + "sla: {penalty: constant, after: 90s, cost: 1}\n" + first:                                           false,
+		head + "sla: {per: run, penalty: constant, after: 90s, cost: 1}\n" + first:                                 true,
+		head + "steps:\n  first: {from: {things: batch}" + ask:                                                     true,
+		head + first + "  second: {from: {first: batch}" + ask:                                                     true,
+		head + first + "  second: {from: {first: batch}, sql: select count(*) as n from first}\n":                  false, // which makes items of its own
+		head + "sla: {penalty: constant, after: 90s, cost: 1}\n" + first + "  second: {from: {first: batch}" + ask: true,
+		strings.Replace(head, "}}", "}, others: {columns: [id]}}", 1) + first + "  second: {from: {first: stream, others: batch}, sql: select first.id from first join others on others.id = first.id}\n": false, // the others are there from the start
+	} {
+		flow, problems, err := orchestrator.Parse(t.Context(), text, nil, time.Time{})
+		if err != nil || len(problems) > 0 {
+			t.Fatalf("%s: %v, %v", text, problems, err)
+		}
+		if got := ArriveAsRuns(flow); got != want {
+			t.Errorf("%s: runs arrive: %t, waiting %v", text, got, WaitForAll(flow))
+		}
+	}
+}
+
 // TestRowsOfATable: rows are drawn from the file, the bad ones left out, and cells that
 // have a model are drawn from it.
 func TestRowsOfATable(t *testing.T) {
