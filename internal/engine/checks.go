@@ -383,8 +383,9 @@ func (b *batch) restoreChecks(list []CheckSnapshot) error {
 	return nil
 }
 
-// checkChecks verifies that checks in hand are those counted, and that nobody was given more of
-// them than the batch pays.
+// checkChecks verifies that checks in hand are those counted, and that those in hand were given to
+// who holds them. There may be more than checkRoom, as an edit can lower the redundancy: then no
+// more are handed out.
 func (b *batch) checkChecks(open []*task) error {
 	held := 0
 	for _, t := range open {

@@ -138,31 +138,49 @@ func TestChecksFollowTheSeed(t *testing.T) {
 	}
 }
 
-// TestNoMoreChecksThanPaidFor keeps the checks of a crowd of people who answer little
-// within what the budget has for them.
+// TestNoMoreChecksThanPaidFor: of one task with a known answer and one without, as many answers to
+// checks are paid as there are tasks, where half of what people are given are checks. Who comes
+// after so many checks gets the other task, and the budget suffices for all.
 func TestNoMoreChecksThanPaidFor(t *testing.T) {
 	t.Parallel()
-	s := checkSpec(1_000, 500)
-	s.Checks.First, s.Checks.Least = 0.5, 0.5
-	s.Rule = label.Count(1)
-	s.Budget = s.Reward * crowd.Money(s.MostAnswers())
-	e := checkedPool(t, 3, 1500, s)
-	asked := 0
-	for w := crowd.WorkerID(1); e.Counts().Batches > 0 && w <= 1500; w++ {
-		h, ok, err := e.Ready(start, w)
-		must(t, err)
-		if !ok {
-			break
+	const room = 2
+	full := 0
+	for seed := range uint64(100) {
+		s := checkSpec(2, 1)
+		s.Checks.First, s.Checks.Least = 0.5, 0.5
+		s.Budget = s.Reward * crowd.Money(s.MostAnswers())
+		if s.MostAnswers() != 2+room {
+			t.Fatalf("%d answers are paid, want %d", s.MostAnswers(), 2+room)
 		}
-		_, err = e.Submit(start, w, h.Assignment, "{}", "A")
-		must(t, err)
-		asked++
+		e := checkedPool(t, seed, 9, s)
+		given := 0
+		for w := crowd.WorkerID(1); e.Counts().Batches > 0; w++ {
+			h, ok, err := e.Ready(start, w)
+			must(t, err)
+			if !ok {
+				t.Fatalf("seed %d: %s gets nothing, and the batch has not ended", seed, w)
+			}
+			if s.Known[h.Task.N()] != "" {
+				given++
+			}
+			_, err = e.Submit(start, w, h.Assignment, "{}", "A")
+			must(t, err)
+			must(t, e.Check())
+		}
+		if given > room {
+			t.Errorf("seed %d: %d checks are given, and %d are paid", seed, given, room)
+		}
+		if given == room {
+			full++
+		}
+		var ch engine.Changes
+		e.Take(&ch)
+		if p := ch.Progress[len(ch.Progress)-1]; p.State != crowd.BatchDone || p.Labelled != 2 || p.Spent != s.Reward*crowd.Money(given+1) {
+			t.Errorf("seed %d: after %d checks it is %+v", seed, given, p)
+		}
 	}
-	var ch engine.Changes
-	e.Take(&ch)
-	p := ch.Progress[len(ch.Progress)-1]
-	if p.State != crowd.BatchDone || p.Labelled != 1000 || p.Known != 500 {
-		t.Errorf("after %d answers it is %+v: its budget did not suffice", asked, p)
+	if full < 10 || full > 40 { // one in four, as chance has it
+		t.Errorf("%d of 100 batches gave all of their checks", full)
 	}
 }
 
@@ -181,6 +199,11 @@ func TestChecksRefused(t *testing.T) {
 	}
 	s := checkSpec(10, 10)
 	wantField(t, s.Validate(start), "checks")
+	s = checkSpec(10, 2)
+	must(t, s.Validate(start))
+	s.NotBy = []string{"B2"}
+	wantField(t, s.Validate(start), "checks")
+	s = checkSpec(10, 2)
 	s.Checks = nil
 	wantField(t, s.Validate(start), "known")
 	for _, text := range []string{"first=0.6", "first=0.1,first=0.1", "most=1", "first=x", "first=0.1,least=0.2", ""} {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"testing"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 )
 
@@ -23,6 +24,39 @@ func TestAnEditToTheSameIsNone(t *testing.T) {
 		}
 		if st, _ := e.Status(1); st.Enough == nil || st.Enough.Labels != x.labels || st.Reward != s.Reward || st.Rule != s.Rule {
 			t.Errorf("to %d labels: %+v", x.labels, st)
+		}
+	}
+}
+
+// TestAnEditKeepsTheHighestPriority of the tenant: a batch is not raised beyond it, and one that was
+// beyond it when it was set may be lowered to less, even if that is still beyond it.
+func TestAnEditKeepsTheHighestPriority(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "fs", 3)
+	low, high := benchSpec(1, 5), benchSpec(2, 5)
+	high.Priority = 8
+	must(t, e.Launch(start, low))
+	must(t, e.Launch(start, high))
+	must(t, e.SetTenant(start, engine.Tenant{ID: 1, Weight: 1, MaxPriority: 4}))
+	for _, x := range []struct {
+		batch crowd.BatchID
+		to    float64
+		fine  bool
+	}{
+		{1, 4.5, false}, {1, 4, true}, {1, 4.001, false},
+		{2, 9, false}, {2, 8, true}, {2, 6, true}, {2, 7, false}, {2, 2, true}, {2, 6, false},
+	} {
+		before, _ := e.Status(x.batch)
+		err := e.Edit(start, x.batch, engine.Edit{Priority: &x.to})
+		after, _ := e.Status(x.batch)
+		switch {
+		case x.fine && (err != nil || after.Priority != x.to):
+			t.Errorf("%s to %v: %v, and it is %v", x.batch, x.to, err, after.Priority)
+		case !x.fine:
+			wantField(t, err, "priority")
+			if after.Priority != before.Priority {
+				t.Errorf("%s to %v is refused, and it is %v", x.batch, x.to, after.Priority)
+			}
 		}
 	}
 }

@@ -50,6 +50,36 @@ func TestNothingIsAheadAtAClosedGate(t *testing.T) {
 	}
 }
 
+// TestNoPlaceAtAClosedGate: while the gate is closed no batch has a place in the queue, and the reason is
+// the gate; when it has opened, each has one.
+func TestNoPlaceAtAClosedGate(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "fifo", 2)
+	must(t, e.SetGate(start, engine.Gate{On: true, Min: 2}))
+	must(t, e.Launch(start, benchSpec1(1)))
+	must(t, e.Launch(start.Add(time.Second), benchSpec1(2)))
+	want := func(at time.Time, why crowd.Reason, places ...int) {
+		t.Helper()
+		list, placed, all := e.Queue(at, 9)
+		if all != 2 || len(list) != 2 || placed != max(places[0], places[1]) {
+			t.Fatalf("%d of %d have a place: %+v", placed, all, list)
+		}
+		for i, n := range places {
+			q, place := list[i], e.Place(at, crowd.BatchID(i+1))
+			if q.Batch != crowd.BatchID(i+1) || q.Place != n || q.Reason != why || place != (engine.Place{N: n, Of: placed}) {
+				t.Errorf("%s has place %d (%s) in the queue, and is told %+v; want %d (%s)", q.Batch, q.Place, q.Reason, place, n, why)
+			}
+		}
+	}
+	want(start.Add(time.Second), crowd.GateClosed, 0, 0)
+	at := start.Add(5 * time.Second)
+	for w := range crowd.WorkerID(2) {
+		_, _, err := e.Ready(at, w+1)
+		must(t, err)
+	}
+	want(at, crowd.Eligible, 1, 2)
+}
+
 // TestPlacesAreAtMostASecondOld, also when there are more batches or fewer.
 func TestPlacesAreAtMostASecondOld(t *testing.T) {
 	t.Parallel()

@@ -427,3 +427,33 @@ func TestReviewsAreLaunchedWithTheirBatch(t *testing.T) {
 		}
 	}
 }
+
+// TestReviewsHaveABound: a batch of reviews takes as many as its answers have numbers, and no more.
+func TestReviewsHaveABound(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "fs", 3)
+	mine, reviews := benchSpec1(1), benchSpec1(2)
+	mine.Review, mine.Priority = &engine.Review{Share: 1}, 1000
+	reviews.ReviewsOf(&mine)
+	reviews.Tasks, reviews.Budget = engine.MaxBatchAnswers-1, crowd.MaxMoney
+	must(t, e.LaunchReviewed(start, mine, reviews))
+	var list []engine.ReviewAsked
+	var ch engine.Changes
+	for labels := 0; labels < 3; {
+		h, ok, err := e.Ready(start, 1)
+		if must(t, err); !ok {
+			t.Fatalf("after %d labels nothing is handed out", labels)
+		}
+		_, err = e.Submit(start, 1, h.Assignment, "{}", "A")
+		must(t, err)
+		if h.Task.Batch() == 1 {
+			labels++
+		}
+		e.Take(&ch)
+		list = append(list, ch.Reviews...)
+	}
+	if x, _ := e.Status(2); len(list) != 1 || list[0].Review.N() != engine.MaxBatchAnswers || x.Tasks != engine.MaxBatchAnswers {
+		t.Errorf("of 3 labels these are reviewed: %+v; the batch of reviews has %d tasks", list, x.Tasks)
+	}
+	must(t, e.Check())
+}
