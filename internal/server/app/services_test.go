@@ -89,13 +89,14 @@ type counting struct {
 	hold             chan struct{} // nil: it answers at once
 	want             int64         // the first calls are answered when so many are there
 	full             chan struct{} // closed then
+	over             chan struct{} // closed when the test has ended: what is held is answered, as Close waits for it
 	mu               sync.Mutex
 	paths            []string
 	at               []time.Time
 }
 
 func newCounting(t *testing.T, w *world) *counting {
-	c := &counting{full: make(chan struct{})}
+	c := &counting{full: make(chan struct{}), over: make(chan struct{})}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		at, now := time.Now(), c.now.Add(1)
 		defer c.now.Add(-1)
@@ -114,11 +115,17 @@ func newCounting(t *testing.T, w *world) *counting {
 		}
 		c.mu.Unlock()
 		if hold != nil {
-			<-hold // it does not notice that its caller has gone
+			select { // it does not notice that its caller has gone
+			case <-hold:
+			case <-c.over:
+			}
 		}
 		fmt.Fprint(rw, `{"risk": 1}`)
 	}))
-	t.Cleanup(c.Close)
+	t.Cleanup(func() {
+		close(c.over)
+		c.Close()
+	})
 	w.services = append(w.services, strings.TrimPrefix(c.URL, "http://"))
 	w.reopen()
 	return c
