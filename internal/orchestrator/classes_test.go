@@ -159,6 +159,28 @@ func TestServicesServeByClass(t *testing.T) {
 	}
 }
 
+// TestFailedItemsOfAnEarlierVersion: of a run that was kept before failed items were counted, those whose rows
+// could not be read are counted in time no more than they are now.
+func TestFailedItemsOfAnEarlierVersion(t *testing.T) {
+	w := newWorld(t)
+	id := w.load(orchestrator.NewRun{Text: tiered}, map[string]string{"items": "id,tier,price\na,regular,5\nc,gold,much\nb,regular,2\n"})
+	must(t, w.o.Start(w.ctx, id))
+	w.play()
+	w.wantState(id, store.RunDone)
+	for _, failed := range []int64{1, 0} {
+		c := w.view(id).Classes[2]
+		if c.Failed != failed || c.Unread != 1 || c.Ended != 5 || c.Judged() != 4 || c.Kept() != 4 {
+			t.Errorf("%+v: in time are %d of %d, want 4 of 4", c, c.Kept(), c.Judged())
+		}
+		w.store.change = func(r *store.Run) {
+			for i := range r.Classes {
+				r.Classes[i].Failed = 0
+			}
+		}
+		w.restart()
+	}
+}
+
 // TestALateRowThatCannotBeRead: it is late, and no item counts as one in time less for it.
 func TestALateRowThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -378,6 +379,33 @@ steps:
 			t.Errorf("%q: shown are %v, sent %v, want %s first", reveal, shown, sent, want)
 		}
 		w.want(id, "again", "1,one,yes,yes,1,1,false,false,ok,yes,1,1,false,false")
+	}
+}
+
+// TestHiddenColumnsOfAnEarlierVersion: a batch that was made when known answers of other steps were put into
+// it shows none of them, under whatever name a query gave them.
+func TestHiddenColumnsOfAnEarlierVersion(t *testing.T) {
+	for reveal, want := range map[string][]string{"": {"KNOWN", "known:1", "known", "Known:2"}, "reveal: true, ": nil} {
+		w := newWorld(t)
+		id := w.start(strings.Replace(`workflow: w
+inputs: {items: {columns: [id, known]}}
+steps:
+  asked: {from: items, crowd: {template: {kind: choose_one, question: "?", options: ["yes", "no"]}, reward: 0.10, truth: known}}
+  again: {from: asked, crowd: {REVEALtemplate: {kind: choose_one, question: "?", options: ["yes", "no"]}, reward: 0.10}}
+`, "REVEAL", reveal, 1), "id,known\n1,yes\n")
+		w.play()
+		w.wantState(id, store.RunDone)
+		b, err := w.store.Batch(w.ctx, w.tenant, w.node(id, "again").Batch.Spec.ID)
+		must(t, err)
+		if slices.Contains(b.Columns, "known") != (reveal != "") {
+			t.Errorf("%q: a batch that is made now has the columns %q", reveal, b.Columns)
+		}
+		b.Columns = []string{"id", "KNOWN", "known:1", "unknown", "known", "Known:2", "known answer"}
+		got, err := orchestrator.HiddenColumns(w.ctx, w.store, &b)
+		must(t, err)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: hidden are %q, want %q", reveal, got, want)
+		}
 	}
 }
 
