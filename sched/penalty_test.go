@@ -435,6 +435,20 @@ func TestPenaltyShares(t *testing.T) {
 	}
 }
 
+// TestIgnoresReward: by-reward around what looks at no priority, wherever it stands.
+func TestIgnoresReward(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"by-reward(fs)": true, "by-reward(fifo)": true, "tenant-fair(by-reward(penalty))": true, "by-reward(wcfs(tenant-fair(edf),k=2))": true,
+		"by-reward(penalty(sjf))": true, "by-reward(by-reward(rr))": true, "by-reward(penalty(wfs))": false, "by-reward(strict-priority(fs))": false,
+		"by-reward(wfs)": false, "by-reward(beta-fair(beta=2))": false, "fs": false, "by-reward(": false,
+	} {
+		if sched.IgnoresReward(text) != want {
+			t.Errorf("%q: %t", text, !want)
+		}
+	}
+}
+
 // TestKeepsPromises.
 func TestKeepsPromises(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,8 @@ package sched
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -74,6 +76,27 @@ var _ Policy = (*promises)(nil)
 func KeepsPromises(text string) bool {
 	form, err := textform.Parse(text, maxText)
 	return err == nil && hasPenalty(form)
+}
+
+// IgnoresReward reports whether a policy's text form has by-reward around a policy that looks
+// at no priority, so that the reward decides nothing.
+func IgnoresReward(text string) bool {
+	form, err := textform.Parse(text, maxText)
+	return err == nil && ignoresReward(form)
+}
+
+func ignoresReward(f *textform.Form) bool {
+	if f.Name == strings.TrimSuffix(byRewardPrefix, "(") {
+		return !slices.ContainsFunc(f.Inner, looksAtPriority)
+	}
+	return slices.ContainsFunc(f.Inner, ignoresReward)
+}
+
+// withoutPriority are the policies that look at no priority themselves.
+var withoutPriority = []string{"fifo", "sjf", "edf", "rr", "fs", "fs-ratio", "penalty", "wcfs", "tenant-fair", "by-reward"}
+
+func looksAtPriority(f *textform.Form) bool {
+	return !slices.Contains(withoutPriority, f.Name) || slices.ContainsFunc(f.Inner, looksAtPriority)
 }
 
 func hasPenalty(f *textform.Form) bool {

@@ -60,7 +60,7 @@ type BatchEdit struct {
 	Enough   *enough `placeholder:"WHAT" help:"End it by itself, as soon as one of these holds: labels=500,share=0.9,confidence=0.8,spent=20.00." xor:"enough"`
 	NoEnough bool    `help:"Let it go on to its last task." xor:"enough"`
 
-	AddBudget       bool `help:"Reserve what the budget lacks for the change from the tenant's account."`
+	AddBudget       bool `help:"Reserve what the budget lacks for the change from the tenant's account. The batch of a run's step without a budget of its own does so in any case."`
 	ReleaseBudget   bool `help:"Give back to the tenant's account what the batch can no longer need of its budget."`
 	AllowSmallCrowd bool `help:"Even if the pool has fewer people than a task then needs answers from."`
 

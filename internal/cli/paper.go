@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +59,7 @@ type PaperRun struct {
 	Seed  uint64   `help:"First seed; 1 gives the scenarios of the authors." default:"1"`
 	Trace string   `help:"A trace of a crowd of your own, for cioppino-fig4; throng pool trace --help says its form." type:"path" placeholder:"FILE"`
 	F0    *float64 `name:"f0" help:"For sla-e1 to sla-e6: processes a second outside the peak, at most 100; default 10. Times --t0 at most 1000." placeholder:"N"`
-	T0    *float64 `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin, at most 1000; default 20." placeholder:"N"`
+	T0    *float64 `name:"t0" help:"For sla-e1 to sla-e6: seconds in which processes begin, at most 1000, and at least the longest peak (5 for sla-e1 and sla-e3, 6 for sla-e5, 10 for sla-e2, sla-e4 and sla-e6); default 20." placeholder:"N"`
 	K     *float64 `name:"k" help:"For sla-e1 to sla-e6: inaccuracy of service times, 0 to 1; default 0.3, as in the paper." placeholder:"N"`
 	Gaps  string   `help:"For sla-e1 to sla-e6: gaps between processes, exponential or equal." enum:"exponential,equal" default:"exponential"`
 
@@ -70,14 +74,26 @@ type PaperRun struct {
 	Output
 }
 
-// readTrace reads the user's own trace.
-func readTrace(name string) (*pools.Trace, error) {
+// maxTrace is how many bytes of a trace are read: millions of its rows.
+const maxTrace = 64 << 20
+
+// readTrace reads the user's own trace, until ctx is done.
+func readTrace(ctx context.Context, name string) (*pools.Trace, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, wrong("trace", "%v; throng pool trace --out %s writes one of the form that it must have", err, filepath.Base(name))
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	t, err := pools.ReadTrace(f)
+	text, err := io.ReadAll(io.LimitReader(&endless{ctx: ctx, from: f, left: math.MaxInt64}, maxTrace+1))
+	switch {
+	case errors.Is(err, errInterrupted):
+		return nil, err
+	case err != nil:
+		return nil, wrong("trace", "%v", err)
+	case len(text) > maxTrace:
+		return nil, wrong("trace", "%s is more than %d MiB", name, maxTrace>>20)
+	}
+	t, err := pools.ReadTrace(bytes.NewReader(text))
 	if err != nil {
 		return nil, wrong("trace", "%s: %v", name, err)
 	}
@@ -85,7 +101,7 @@ func readTrace(name string) (*pools.Trace, error) {
 }
 
 // options are how it is made.
-func (p *PaperRun) options() (o experiment.Options, err error) {
+func (p *PaperRun) options(ctx context.Context) (o experiment.Options, err error) {
 	o = experiment.Options{Seed: p.Seed, Small: p.Small, Open: experiment.Open{
 		F0: p.F0, T0: p.T0, K: p.K, Even: p.Gaps == "equal",
 		Low: p.Low, High: p.High, Step: p.Step, Kp: p.Kp, Ki: p.Ki, Start: p.Start,
@@ -105,7 +121,7 @@ func (p *PaperRun) options() (o experiment.Options, err error) {
 	}
 	if p.Trace != "" {
 		o.File = p.Trace
-		o.Trace, err = readTrace(p.Trace)
+		o.Trace, err = readTrace(ctx, p.Trace)
 	}
 	return o, err
 }
@@ -114,7 +130,7 @@ func (p *PaperRun) options() (o experiment.Options, err error) {
 func (p *PaperRun) Run(c *Context) error {
 	ctx, stop := c.untilFirstSignal()
 	defer stop()
-	o, err := p.options()
+	o, err := p.options(ctx)
 	if err != nil {
 		return err
 	}

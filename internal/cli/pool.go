@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/sched"
 )
 
 // Pool is "throng pool".
@@ -73,7 +74,13 @@ type PoolPolicy struct {
 // Run changes the policy.
 func (p *PoolPolicy) Run(c *Context, r *remote, id crowd.PoolID) error {
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
-	return r.tell(out, err, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy)
+	return r.tell(out, err, "%s %s: %s\n%s", out.ID, clean(out.Name), out.Policy, policyNote(out.Policy))
+}
+
+// policyNote is a line for a policy that takes the reward for a priority at which nothing
+// looks; "": it is none.
+func policyNote(policy string) string {
+	return when(sched.IgnoresReward(policy), "note: the policy within by-reward looks at no priority, so the reward decides nothing; by-reward(wfs) shares people by it\n")
 }
 
 // PoolStop is "throng pool stop" and "start".

@@ -164,7 +164,7 @@ type PoolCreate struct {
 // Run adds the pool.
 func (x *PoolCreate) Run(c *Context, r *remote) error {
 	out, err := r.CreatePool(c.Ctx, x.Name, x.Policy)
-	return r.tell(out, err, "%s %s: %s\n", out.ID, clean(out.Name), out.Policy)
+	return r.tell(out, err, "%s %s: %s\n%s", out.ID, clean(out.Name), out.Policy, policyNote(out.Policy))
 }
 
 // PoolFund is "throng pool fund".

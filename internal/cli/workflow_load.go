@@ -146,6 +146,9 @@ func (x *WorkflowSimulate) plan(flow *workflow.Workflow, text string, m *scenari
 	if err := x.Budget.check(); err != nil {
 		return nil, err
 	}
+	if err := flow.CheckBudget(x.Budget.orNone()); err != nil {
+		return nil, err
+	}
 	p := &workflows.Plan{
 		Text: text, Models: m.Steps, Services: m.Services, Budget: x.Budget.orNone(), Seed: cmp.Or(m.Seed, 1), Reps: cmp.Or(m.Reps, defaultReps),
 		Policies: m.Policies, Workers: m.Workers,

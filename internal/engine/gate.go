@@ -226,7 +226,7 @@ func (g GateView) String() string {
 	case !g.On:
 		return ""
 	case !g.Open:
-		return fmt.Sprintf("closed: %d of %s are here", g.Inside, format.Count(max(g.Min, 1), "person"))
+		return fmt.Sprintf("closed: %d of %s here", g.Inside, are(g.Opens()))
 	case g.Outside > 0:
 		return fmt.Sprintf("open: %s, at most %d; %d outside", format.Count(g.Inside, "person"), g.Max, g.Outside)
 	case g.Max > 0:
@@ -237,8 +237,7 @@ func (g GateView) String() string {
 
 // Missing says how many people a closed gate waits for.
 func (g GateView) Missing() string {
-	least := max(g.Min, 1)
-	return fmt.Sprintf("the pool's gate is closed: work begins when %s on duty, and %d more must come", are(least), least-g.Inside)
+	return fmt.Sprintf("the pool's gate is closed: work begins when %s on duty, and %d more must come", are(g.Opens()), g.Lacks())
 }
 
 // Lacks is how many more people must come on duty for a closed gate to open; 0: it is open,
@@ -280,7 +279,7 @@ func (g GateView) Excludes(outside int) string {
 	case outside > 0:
 		return fmt.Sprintf("The pool is full: you are number %d of those who wait outside. Waiting there is not paid.", outside)
 	case g.On && !g.Open:
-		return fmt.Sprintf("Work begins when %s here; %s.", are(max(g.Min, 1)), isOrAre(g.Inside))
+		return fmt.Sprintf("Work begins when %s here; %s.", are(g.Opens()), isOrAre(g.Inside))
 	}
 	return ""
 }

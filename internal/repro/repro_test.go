@@ -268,6 +268,8 @@ func TestBadOptions(t *testing.T) {
 		{"t0", experiment.Open{T0: number(1e7)}},
 		{"t0", experiment.Open{T0: number(1e300)}},
 		{"t0", experiment.Open{T0: number(-1)}},
+		{"t0", experiment.Open{T0: number(4)}}, // the peak of 5 s does not lie in it
+		{"t0", experiment.Open{T0: number(1e-4), F0: number(1e-4)}},
 		{"k", experiment.Open{K: number(1.1)}},
 	} {
 		_, err := Run(context.Background(), "sla-e1", experiment.Options{Reps: 2, Open: tc.open})

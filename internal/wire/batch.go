@@ -169,7 +169,7 @@ type BatchEdit struct {
 	Production      *bool        `json:"production,omitempty"`
 	Enough          *Enough      `json:"enough,omitempty" doc:"ends the batch by itself; without any condition, it does not any more"`
 	Stopped         *bool        `json:"stopped,omitempty" doc:"emergency stop"`
-	AddBudget       bool         `json:"add_budget,omitempty" doc:"reserve what the budget lacks for the change from the tenant's account; without it such a change is refused"`
+	AddBudget       bool         `json:"add_budget,omitempty" doc:"reserve what the budget lacks for the change from the tenant's account; without it such a change is refused, but of the batch of a run's step without a budget of its own, for which that is reserved in any case"`
 	ReleaseBudget   bool         `json:"release_budget,omitempty" doc:"give back to the tenant's account what the batch can no longer need after the change"`
 	AllowSmallCrowd bool         `json:"allow_small_crowd,omitempty" doc:"even if the pool has fewer people than a task then needs answers from"`
 }

@@ -261,19 +261,41 @@ func (r *reader) redundancy(v *fields.Part) label.Rule {
 // money checks that the budgets can pay one task.
 func (r *reader) money(m *made, v *fields.Part) {
 	c := m.step.Crowd()
-	first, ok := c.Reward.Times(int64(c.Redundancy.Fewest()))
-	if !ok || c.Reward == 0 {
+	first, why, ok := c.oneTask()
+	if !ok {
 		return
-	}
-	why := fmt.Sprintf("%s for %d answers at %s", first, c.Redundancy.Fewest(), c.Reward)
-	if c.Redundancy.Fewest() == 1 {
-		why = first.String()
 	}
 	if b := v.Get("budget"); b != nil && c.Budget < first {
 		r.problem(b.At(), "%s cannot pay one task (%s)", c.Budget, why)
 	} else if r.w.Budget > 0 && r.w.Budget < first {
 		r.problem(v.Get("reward").At(), "the budget of the run, %s, cannot pay one task (%s)", r.w.Budget, why)
 	}
+}
+
+// oneTask is the least that a task of the step costs, also in words; false: nothing, or more
+// than there can be.
+func (c *Crowd) oneTask() (cost crowd.Money, why string, ok bool) {
+	cost, ok = c.Reward.Times(int64(c.Redundancy.Fewest()))
+	why = fmt.Sprintf("%s for %d answers at %s", cost, c.Redundancy.Fewest(), c.Reward)
+	if c.Redundancy.Fewest() == 1 {
+		why = cost.String()
+	}
+	return cost, why, ok && c.Reward > 0
+}
+
+// CheckBudget returns an error if a budget of a run, above 0, cannot pay one task of each step
+// that has no budget of its own, as a budget in the file must. 0 is no budget.
+func (w *Workflow) CheckBudget(budget crowd.Money) error {
+	for i := range w.Steps {
+		c := w.Steps[i].Crowd()
+		if c == nil || c.Budget > 0 || budget == 0 {
+			continue
+		}
+		if first, why, ok := c.oneTask(); ok && budget < first {
+			return crowd.Fieldf("budget", "%s cannot pay one task of the step %s (%s)", budget, w.Steps[i].Name, why)
+		}
+	}
+	return nil
 }
 
 // spec has the engine check what the shape could not.

@@ -186,6 +186,7 @@ type HistogramSpec struct {
 	Head
 	X, Y   Axis // if Y has no label, it is "density"
 	Values []float64
+	Least  float64  // the least width of a bar, > 0, on an axis that is not logarithmic; 0: any
 	Name   string   // of the values, in the legend: "observed"
 	Curves []Series // densities to compare with, such as a fit
 	Marks  []Mark

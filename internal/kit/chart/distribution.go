@@ -85,6 +85,10 @@ func Histogram(spec HistogramSpec) Chart {
 	var xs, ys, ignored span
 	if len(values) > 0 {
 		xs.add(values[0], values[len(values)-1])
+		if spec.Least > 0 && !spec.X.Kind.log() {
+			lo, wide, n := widened(values, spec.Least)
+			xs.add(lo, lo+float64(n)*wide)
+		}
 	}
 	st := styleOf(0, 0)
 	if spec.Name != "" {
@@ -100,7 +104,7 @@ func Histogram(spec HistogramSpec) Chart {
 		p.keys = append(p.keys, key{name: s.Name, style: k.style, line: true, dot: s.Markers, band: s.Lo != nil})
 	}
 	x := spec.X.resolve(xs, 0.03)
-	bins := binsOf(values, len(all), x)
+	bins := binsOf(values, len(all), x, spec.Least)
 	for _, b := range bins {
 		if b.density > 0 {
 			ys.add(b.density)
@@ -123,8 +127,8 @@ const histogramStrength = 0.45
 type bin struct{ from, to, density float64 } // from and to as axis.at returns
 
 // binsOf counts values in bins of equal width on the axis. Density is the share
-// of all values over the width.
-func binsOf(sorted []float64, all int, x axis) []bin {
+// of all values over the width, which is at least that on an axis that is not logarithmic.
+func binsOf(sorted []float64, all int, x axis, least float64) []bin {
 	if len(sorted) == 0 {
 		return nil
 	}
@@ -136,6 +140,9 @@ func binsOf(sorted []float64, all int, x axis) []bin {
 		lo, hi = lo-half, hi+half
 	}
 	wide := (hi - lo) / float64(n)
+	if least > 0 && !x.Kind.log() {
+		lo, wide, n = widened(at, least)
+	}
 	out := make([]bin, n)
 	for i := range out {
 		out[i].from, out[i].to = lo+float64(i)*wide, lo+float64(i+1)*wide
@@ -147,6 +154,14 @@ func binsOf(sorted []float64, all int, x axis) []bin {
 		out[i].density /= float64(all) * wide
 	}
 	return out
+}
+
+// widened are bins of sorted values no narrower than least: where the first begins, their
+// width and their number. The first begins at a multiple of least.
+func widened(sorted []float64, least float64) (lo, wide float64, n int) {
+	lo, hi := math.Floor(sorted[0]/least)*least, sorted[len(sorted)-1]
+	wide = max(least, (hi-lo)/float64(binCount(sorted)))
+	return lo, wide, max(1, int(math.Ceil((hi-lo)/wide)))
 }
 
 // binCount is the number of bins for sorted values: one if they are all the same,

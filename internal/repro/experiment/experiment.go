@@ -62,7 +62,7 @@ type Options struct {
 type Open struct {
 	// Of OpenSLA.
 	F0   *float64 // processes a second outside the peak, > 0
-	T0   *float64 // seconds in which processes begin, at least as long as the peak
+	T0   *float64 // seconds in which processes begin, at least as long as the longest peak
 	K    *float64 // inaccuracy of service times, from 0 to 1
 	Even bool     // equal gaps between processes; else exponential
 

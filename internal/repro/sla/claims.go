@@ -48,6 +48,9 @@ func (v curves) total(name string) []float64 {
 func (v curves) reduction(name string) reduction { return reductionOf(v.total(name), v.total(slaFIFO)) }
 
 func (c *claims) run(ctx context.Context, o *experiment.Options, r *experiment.Result) error {
+	if err := c.checkPeak(o); err != nil {
+		return err
+	}
 	all, err := c.curvesOf(ctx, o, slaNames...)
 	if err != nil {
 		return err

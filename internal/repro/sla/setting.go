@@ -172,6 +172,29 @@ const (
 	mostProcesses = 1000.0 // outside the peak
 )
 
+// longestPeak is the longest T' in seconds of the points of c, and of those that it is
+// compared with.
+func (c *claims) longestPeak() float64 {
+	longest := c.span
+	if !c.byPeak {
+		longest = slices.Max(c.xs)
+	}
+	for _, other := range []*claims{c.plain, c.mixed} {
+		if other != nil {
+			longest = max(longest, other.longestPeak())
+		}
+	}
+	return longest
+}
+
+// checkPeak returns an error if a peak of c does not lie in the seconds that the user sets.
+func (c *claims) checkPeak(o *experiment.Options) error {
+	if span, least := taken(o).span, c.longestPeak(); span > 0 && span < least {
+		return crowd.Fieldf("t0", "%g s in which processes begin are shorter than the longest peak (T') of the experiment: at least %g", span, least)
+	}
+	return nil
+}
+
 // checkOpen returns an error if what the user sets would take without end.
 func checkOpen(o *experiment.Options) error {
 	r := taken(o)

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,8 +71,12 @@ func TestUntouchedFieldsStay(t *testing.T) {
 	has(deadline.Truncate(time.Minute))
 	// A change of seconds is a change.
 	set(deadline)
-	f.set("deadline", "2040-01-01T00:00:07").send().want(http.StatusConflict, "This was changed elsewhere")
+	changed := f.set("deadline", "2040-01-01T00:00:07").send().want(http.StatusConflict, "This was changed elsewhere")
+	if strings.Contains(words(changed.Root), "To the field") { // of which none is at fault
+		t.Error("the page of the conflict leads to a field")
+	}
 	has(deadline)
+	c.req.get("/batches/b1").form("/batches/b1/edit").set("deadline", "soon").send().want(http.StatusUnprocessableEntity, "To the field")
 	f = c.req.get("/batches/b1").form("/batches/b1/edit")
 	f.set("deadline", "2040-01-01T00:00:07").send().want(200, "Saved")
 	has(time.Date(2040, 1, 1, 0, 0, 7, 0, time.UTC))

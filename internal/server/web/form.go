@@ -121,6 +121,12 @@ func (f *form) Place() string {
 	return f.ID + "-" + f.Errs[0].Field
 }
 
+// AtFault reports whether something in the form is wrong, and not only that what it changes
+// was changed elsewhere.
+func (f *form) AtFault() bool {
+	return slices.ContainsFunc(f.Errs, func(e *crowd.Error) bool { return e.Field != "" || e.Code != crowd.Conflict })
+}
+
 // sentence makes an error's text a sentence.
 func sentence(s string) string {
 	s = format.Capitalized(s)

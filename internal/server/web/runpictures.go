@@ -233,6 +233,9 @@ func (h *runPast) ages(size chart.Size) chart.Chart {
 	return chart.Histogram(chart.HistogramSpec{
 		Head: chart.Head{Size: size, Note: h.note(), Alt: fmt.Sprintf("How old items were at their end: at most %s; %d of %d cost a penalty.", format.Duration(oldest), late, len(ages))},
 		X:    chart.Axis{Label: "age", Kind: chart.Time, Zero: true}, Values: ages, Marks: marks,
+		// Ages that differ by milliseconds only would have bars too narrow to be seen, and
+		// densities beyond all reading.
+		Least: max(1, oldest.Seconds()/50),
 	})
 }
 
