@@ -177,7 +177,7 @@ func (s *Accounts) relabel(labels []store.NewLabel) {
 func (s *Accounts) eraseRows(ctx context.Context, id crowd.WorkerID) error {
 	s.people.Lock()
 	defer s.people.Unlock()
-	if err := s.store.Erase(ctx, id, s.clock.Time()); err != nil {
+	if err := s.whileErasing(func() error { return s.store.Erase(ctx, id, s.clock.Time()) }); err != nil {
 		return err
 	}
 	s.sessions.clear()

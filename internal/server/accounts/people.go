@@ -60,7 +60,8 @@ type Accounts struct {
 	// comes before the locks of OnCall and of the pools' loops.
 	people sync.Mutex
 	// writes is held by changes of what is provisioned. It comes before people.
-	writes sync.Mutex
+	writes       sync.Mutex
+	whileErasing func(func() error) error // see Config
 }
 
 // Config is what Accounts needs.
@@ -77,12 +78,14 @@ type Config struct {
 	PublicURL string           // where people reach the server; "": that is not known
 	Names     *pseudonym.Names // how workers are called
 	Passwords auth.Cost        // of hashing them; zero: auth.DefaultCost
-	Outbox    *recruit.Outbox  // by which people are asked whether an address is theirs
+	// WhileErasing runs what erases somebody, so that nothing of them is kept meanwhile.
+	WhileErasing func(func() error) error
+	Outbox       *recruit.Outbox // by which people are asked whether an address is theirs
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names, whileErasing: cfg.WhileErasing,
 		passwords: auth.NewPasswords(runtime.NumCPU(), cmp.Or(cfg.Passwords, auth.DefaultCost))}
 	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{s}, &passkeyCases{s}
 	s.addressCases = &addressCases{accounts: s, outbox: cfg.Outbox}

@@ -41,8 +41,8 @@ func (w *world) withPost(senders recruit.Senders) {
 		used = w.wrap(used)
 	}
 	w.App = must(app.Open(w.ctx, app.Config{
-		Passwords: auth.LeastCost, Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now,
-		Senders: senders, PublicURL: publicURL + "/", Providers: w.providers,
+		Passwords: auth.LeastCost, Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Senders: senders,
+		PublicURL: publicURL + "/", Providers: w.providers,
 	}))(w.t)
 }
 

@@ -45,7 +45,14 @@ type Repeats struct {
 
 	mu    sync.Mutex
 	going map[store.RequestKey]chan struct{} // closed at the request's end
+
+	// keeping is held while an answer is kept, and by whoever begins or ends an erasure.
+	keeping sync.RWMutex
+	erased  erasures
 }
+
+// erasures counts the erasures of people.
+type erasures struct{ begun, going int }
 
 // New returns what keeps its answers in a store.
 func New(st store.Requests, clock live.Clock, log *slog.Logger) *Repeats {
@@ -94,7 +101,7 @@ var (
 	errTold  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer has a secret, which is told once, and is not kept")
 	errLong  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer was too long to be kept")
 	errLess  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer is told to who may do all that its sender could do then, and you may not: see what became of it with what you may")
-	errGone  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer named somebody who has been erased since, and is not kept")
+	errGone  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer named somebody who has been erased since, or may have, and is not kept")
 )
 
 // inPages is what is said of a form in place of an error about its request.
@@ -143,14 +150,36 @@ func (s *Repeats) serve(w http.ResponseWriter, r *http.Request, q *Request, hand
 	if ok, _ := s.share.Take(now, one); !ok {
 		return errShare
 	}
+	before := s.erasures()
 	effect := &store.Effect{RequestKey: id, Rights: q.Who.Rights(), At: now, Forget: forget, Digest: asked.digest, Status: q.Known}
 	defer effect.End()
 	answer := &answer{ResponseWriter: w}
 	handle(answer, r.WithContext(store.WithEffects(r.Context(), effect)))
 	effect.End()
-	s.keep(context.WithoutCancel(r.Context()), effect, q, asked, answer)
+	s.keep(context.WithoutCancel(r.Context()), effect, q, asked, answer, before)
 	answer.send()
 	return nil
+}
+
+// Erase runs f, which erases somebody from what is kept. An answer to a request that goes on
+// meanwhile may be kept after that, and name them: of those none is kept.
+func (s *Repeats) Erase(f func() error) error {
+	s.keeping.Lock() // what is being kept is kept before f looks
+	s.erased.begun++
+	s.erased.going++
+	s.keeping.Unlock()
+	defer func() {
+		s.keeping.Lock()
+		defer s.keeping.Unlock()
+		s.erased.going--
+	}()
+	return f()
+}
+
+func (s *Repeats) erasures() erasures {
+	s.keeping.RLock()
+	defer s.keeping.RUnlock()
+	return s.erased
 }
 
 // begin waits until the request is the only one under its key, or refuses it.
@@ -218,7 +247,8 @@ func repeat(w http.ResponseWriter, kept *store.Request, asked *asked, to *access
 
 // keep keeps the answer to a request that has succeeded, or that had an effect before it
 // was refused. A request that was refused otherwise, or that failed, may be tried again.
-func (s *Repeats) keep(ctx context.Context, effect *store.Effect, q *Request, asked *asked, a *answer) {
+// before is what had been erased when the request began.
+func (s *Repeats) keep(ctx context.Context, effect *store.Effect, q *Request, asked *asked, a *answer, before erasures) {
 	refused := a.status >= http.StatusBadRequest
 	if a.status >= http.StatusInternalServerError || refused && !effect.Kept() {
 		return
@@ -234,11 +264,15 @@ func (s *Repeats) keep(ctx context.Context, effect *store.Effect, q *Request, as
 	if fits && extra > 0 {
 		fits, _ = s.share.Take(effect.At, limits.Portion[crowd.TenantID]{Key: q.Who.Share(), N: extra, Limit: share})
 	}
+	s.keeping.RLock()
+	defer s.keeping.RUnlock()
 	switch {
 	case q.Secret && !refused, q.Page && a.status != http.StatusSeeOther:
 		kept.Withheld = store.HasSecret
 	case !fits:
 		kept.Withheld = store.TooLong
+	case !q.Page && a.body.Len() > 0 && (before.going > 0 || before.begun != s.erased.begun):
+		kept.Withheld = store.Erased
 	case !q.Page:
 		kept.Body = a.body.String()
 	}
