@@ -2,12 +2,12 @@ package pool
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/similarity"
 	"github.com/throng-dev/throng/internal/kit/textform"
@@ -141,8 +141,6 @@ func (s *spec) has(name string) bool    { x, ok := s.options[name]; return ok &&
 func (s *spec) counts() bool            { return s.options["coming"] != 0 }
 func (s *spec) String() string          { return s.text }
 
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
-
 // parseForm reads a text form of one of laws; field names it in errors. Without a
 // text it is the first of them.
 func parseForm(field, text string, laws []law) (spec, error) {
@@ -175,7 +173,7 @@ func parseForm(field, text string, laws []law) (spec, error) {
 // take takes the option out of a text form.
 func (o *Option) take(f *textform.Form) float64 {
 	if o.Unit == "s" {
-		return f.Duration(o.Name, textform.Range[time.Duration]{Usual: seconds(o.Default), Least: seconds(o.Least), Most: seconds(o.Most)}).Seconds()
+		return f.Duration(o.Name, textform.Range[time.Duration]{Usual: instant.Seconds(o.Default), Least: instant.Seconds(o.Least), Most: instant.Seconds(o.Most)}).Seconds()
 	}
 	return f.Number(o.Name, textform.Range[float64]{Usual: o.Default, Least: o.Least, Most: o.Most, Whole: o.Whole})
 }

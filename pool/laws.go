@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/queueing"
 )
 
@@ -155,7 +156,7 @@ const (
 func (c *Controller) leaving(v *view) float64 {
 	span := v.s.get("window")
 	if c.gone == nil {
-		c.gone = queueing.NewWindow(seconds(span))
+		c.gone = queueing.NewWindow(instant.Seconds(span))
 	}
 	if v.ch.length > 0 {
 		c.gone.Add(v.now, v.ch.abandoned, v.ch.length.Seconds())
@@ -306,7 +307,7 @@ func (c *Controller) averageRate(v *view) (w wish) {
 		}
 	}
 	if n > 0 {
-		w.add(n, "%s: %.0f left in %s, %.0f people: +%d", v.s, left, seconds(v.s.get("window")), people, n)
+		w.add(n, "%s: %.0f left in %s, %.0f people: +%d", v.s, left, instant.Seconds(v.s.get("window")), people, n)
 	}
 	return w
 }
@@ -320,7 +321,7 @@ func (c *Controller) replace(v *view) (n int, left float64) {
 	ch, now := v.ch, v.now
 	span := v.s.get("window")
 	if c.left == nil {
-		c.left = queueing.NewWindow(seconds(span))
+		c.left = queueing.NewWindow(instant.Seconds(span))
 	}
 	if ch.length > 0 {
 		c.left.Add(now, ch.abandoned, ch.length.Seconds())

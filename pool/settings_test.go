@@ -16,6 +16,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/instant"
 )
 
 func TestSettingsAreRefused(t *testing.T) {
@@ -120,7 +121,7 @@ func TestFormsReadTheirOwnText(t *testing.T) {
 				}
 				text := strconv.FormatFloat(value, 'f', -1, 64)
 				if o.Unit == "s" {
-					text = seconds(value).String()
+					text = instant.Seconds(value).String()
 				}
 				text = f.Name + "(" + o.Name + "=" + text + ")"
 				changed, err := parseForm("x", text, list)

@@ -95,7 +95,9 @@ func (a *AlphaRule) apply(list []Batch) {
 	}
 }
 
-// seconds returns a duration of at least a nanosecond, and at most some 292 years.
+// seconds returns a duration of at least a nanosecond, so that time goes on, and at most some 146 years,
+// so that two can be added. It drops what is below a nanosecond, where instant.Seconds rounds: published
+// results were made so, and stay the same to the last digit.
 func seconds(s float64) time.Duration {
 	ns := s * float64(time.Second)
 	if !(ns < math.MaxInt64/2) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -29,7 +30,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		Tenant: tenant, Pool: b.Pool, Name: b.Name, Template: json.RawMessage(b.Template), Reward: b.RewardMicros, Budget: b.BudgetMicros,
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
-		TaskTime: ofSeconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training, PerWorker: b.PerWorker, Enough: (*engine.Enough)(b.Enough),
+		TaskTime: instant.Seconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training, PerWorker: b.PerWorker, Enough: (*engine.Enough)(b.Enough),
 		Grace: time.Duration(b.GraceSeconds) * time.Second, Requirements: requirements(b.Qualifications), Review: reviewTerms(b.Review),
 	}
 	if b.Redundancy != nil {

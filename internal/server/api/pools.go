@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -113,21 +113,13 @@ func editPool(s *wire.PoolEdit, p *store.Pool) {
 
 func putSeconds(to *time.Duration, from *float64) {
 	if from != nil {
-		*to = ofSeconds(*from)
+		*to = instant.Seconds(*from)
 	}
 }
 
 func inSeconds(d time.Duration) *float64 {
 	s := d.Seconds()
 	return &s
-}
-
-// ofSeconds is the duration to the nearest nanosecond, or one that is too long for
-// anything.
-func ofSeconds(s float64) time.Duration {
-	const longest = 100 * 365 * 24 * time.Hour
-	s = max(-longest.Seconds(), min(s, longest.Seconds()))
-	return time.Duration(math.Round(s * float64(time.Second)))
 }
 
 // poolFields are the places in JSON of what package control checks of a pool.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -107,6 +108,6 @@ func (a *api) fairPools() {
 			Since float64 `query:"since_seconds" minimum:"1" maximum:"86400" default:"3600" doc:"how far back"`
 			Limit int     `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"so many batches at most"`
 		}) (wire.PoolFairness, error) {
-			return as(toFairness)(a.app.Pools.Fairness(ctx, p, in.id, ofSeconds(in.Since), in.Limit))
+			return as(toFairness)(a.app.Pools.Fairness(ctx, p, in.id, instant.Seconds(in.Since), in.Limit))
 		})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -155,7 +156,7 @@ func (a *api) livePools() {
 			PoolPath
 			Since float64 `query:"since_seconds" minimum:"0" maximum:"86400" default:"3600" doc:"how far back"`
 		}) ([]wire.PoolSample, error) {
-			return each(toSample)(a.app.Pools.RecentSamples(ctx, p, in.id, ofSeconds(in.Since)))
+			return each(toSample)(a.app.Pools.RecentSamples(ctx, p, in.id, instant.Seconds(in.Since)))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/pools/{id}/actions", summary: "What was done to a pool, by whom and why, newest first", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, in *struct {

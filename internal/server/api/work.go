@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/httpkit"
@@ -59,7 +60,7 @@ func (w *Waiting) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (w Waiting) wait() time.Duration { return ofSeconds(w.WaitSeconds) }
+func (w Waiting) wait() time.Duration { return instant.Seconds(w.WaitSeconds) }
 
 // Why a worker's cycle takes no keys.
 const (

@@ -7,6 +7,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/server/batches"
 )
 
@@ -115,13 +116,13 @@ func newTimeBar(now time.Time, f batches.BatchForecast) *timeBar {
 		whole *= 1.06
 	}
 	place := func(t time.Time) float64 {
-		if t.IsZero() || t.After(now.Add(seconds(whole))) {
+		if t.IsZero() || t.After(now.Add(instant.Seconds(whole))) {
 			return -1
 		}
 		return math.Round(10_000*max(0, t.Sub(now).Seconds()/whole)) / 100
 	}
 	p := &timeBar{
-		From: format.Clock(now, now), To: format.Clock(now, now.Add(seconds(whole))), Open: open,
+		From: format.Clock(now, now), To: format.Clock(now, now.Add(instant.Seconds(whole))), Open: open,
 		Band: place(x.Low), Median: place(x.Median), Deadline: -1,
 	}
 	if f.Deadline.After(now) {
@@ -138,5 +139,3 @@ func newTimeBar(now time.Time, f batches.BatchForecast) *timeBar {
 	p.BandWidth = math.Round(100*p.BandWidth) / 100
 	return p
 }
-
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/control"
@@ -107,7 +108,7 @@ func (d *poolData) Rate(perSecond float64) string {
 }
 
 // Seconds shows a time that is kept as seconds.
-func (d *poolData) Seconds(s float64) string { return format.Duration(seconds(s)) }
+func (d *poolData) Seconds(s float64) string { return format.Duration(instant.Seconds(s)) }
 
 // Full says how much of the people's time the load takes.
 func (d *poolData) Full() string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/store"
@@ -71,7 +72,7 @@ func (*poolFormData) Default(o pool.Option) string {
 	case o.Default < 0:
 		return "–"
 	case o.Unit == "s":
-		return seconds(o.Default).String()
+		return instant.Seconds(o.Default).String()
 	}
 	return strconv.FormatFloat(o.Default, 'g', -1, 64)
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/throng-dev/throng/internal/kit/instant"
 )
 
 // Words is what a forecast of a batch rests on, for people.
@@ -17,8 +19,8 @@ func (r *Result) Words(b *Batch) string {
 	if counted := r.At.Sub(x.ArrivalsSince(r.At)); counted > 0 {
 		parts = append(parts, fmt.Sprintf("%s came in the last %s", people(x.Arrivals), span(counted)))
 	}
-	parts = append(parts, fmt.Sprintf("they stay %s on average", span(seconds(x.SessionSeconds))))
-	answer := fmt.Sprintf("an answer takes %s, ", span(seconds(b.Answer)))
+	parts = append(parts, fmt.Sprintf("they stay %s on average", span(instant.Seconds(x.SessionSeconds))))
+	answer := fmt.Sprintf("an answer takes %s, ", span(instant.Seconds(b.Answer)))
 	switch b.Answers {
 	case 0:
 		answer += "as its requester estimates"
@@ -29,8 +31,6 @@ func (r *Result) Words(b *Batch) string {
 	}
 	return strings.Join(append(parts, answer), "; ")
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // people says a number of people that may be a fraction.
 func people(n float64) string {
