@@ -173,7 +173,8 @@ func followable(name string, form table.Format) error {
 }
 
 // follow adds the rows of the file as they are written, until ctx is done or, if f watches,
-// the input takes no more. A server that cannot be reached is tried again.
+// the input takes no more. A server that cannot be reached is tried again. It is long as each look goes
+// on from what the one before has found: rows, the end of the file, another file, or a sealed input.
 func (f *feeder) follow(ctx context.Context, often span) error {
 	if err := followable(f.file, f.opts.Format); err != nil {
 		return err

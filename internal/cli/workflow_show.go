@@ -252,6 +252,11 @@ func showRun(w io.Writer, r *wire.Run) {
 		}
 		return []any{n.Name, n.Kind, state, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
 	})
+	showStepNotes(w, r)
+}
+
+// showStepNotes prints, below the table of a run's steps, what is to be known of each.
+func showStepNotes(w io.Writer, r *wire.Run) {
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Reused > 0 {
 			again := "--ask-again has people asked again"

@@ -146,6 +146,8 @@ func Restore(now time.Time, cfg Config, s *Snapshot) (*Engine, error) {
 	return e, nil
 }
 
+// restoreBatch takes in a running batch as it was kept. It is long as the parts of a batch build on each
+// other, in this order.
 func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	if e.tenants[s.Spec.Tenant] == nil {
 		return fmt.Errorf("its tenant %s is not there", s.Spec.Tenant)

@@ -100,7 +100,8 @@ const (
 	DefaultTaskTime = 30 * time.Second
 )
 
-// Validate checks everything that does not depend on the pool's state.
+// Validate checks everything that does not depend on the pool's state. It is long as it goes through the
+// fields one by one.
 func (s *Spec) Validate(now time.Time) error {
 	switch {
 	case s.ID < 1 || s.ID > crowd.MaxBatchID:

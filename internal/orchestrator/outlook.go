@@ -224,7 +224,8 @@ func (v *View) standstill(held bool) string {
 	return ""
 }
 
-// outlook returns when what is in the run is done.
+// outlook returns when what is in the run is done. It is long as one walk through the steps finds all
+// three ends, the horizon and what comes then.
 func (v *View) outlook(now time.Time) (o Outlook) {
 	switch v.State {
 	case store.RunRunning:

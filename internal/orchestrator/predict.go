@@ -11,7 +11,8 @@ import (
 )
 
 // predict fills in what the items on their way will cost by the forecasts; where there is
-// none, or there are too many items, what they cost if they leave now, which is the least.
+// none, or there are too many items, what they cost if they leave now, which is the least. It is long as
+// the items of one walk are charged by the item or by the run.
 func (r *run) predict(ctx context.Context, v *View) error {
 	now := r.o.now()
 	type going struct {

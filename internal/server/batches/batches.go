@@ -97,7 +97,8 @@ func (s *Batches) batch(ctx context.Context, p *access.Principal, o access.Opera
 }
 
 // Launch starts to hand a draft out. Its budget is reserved from the tenant's
-// account. smallCrowd launches it even if the pool has too few people for it.
+// account. smallCrowd launches it even if the pool has too few people for it. It is long as all that the
+// store has of the batch is checked and read before the engine is told to launch it.
 func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.BatchID, smallCrowd bool) (BatchView, error) {
 	defer s.drafts.lock(id)()
 	b, err := s.openDraft(ctx, p, access.BatchesLaunch, id)

@@ -170,7 +170,8 @@ func (s *Batches) forecast(b *BatchView) BatchForecast {
 	return f
 }
 
-// forecastOf fills in what is expected of a batch, if there is something.
+// forecastOf fills in what is expected of a batch, if there is something. It is long as the reasons for
+// none are a list whose order decides: the first that holds is told.
 func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 	switch {
 	case b.Progress.State == crowd.BatchDraft:

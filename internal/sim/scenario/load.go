@@ -134,6 +134,11 @@ func setBatch(b *sim.Batch, field, text string, moment func(string) (time.Durati
 		b.Reward = m
 		return err
 	}
+	return setBatchTime(b, field, text, moment)
+}
+
+// setBatchTime sets a field of a batch that is a duration.
+func setBatchTime(b *sim.Batch, field, text string, moment func(string) (time.Duration, error)) error {
 	d, err := moment(text)
 	if err != nil {
 		return err

@@ -131,6 +131,8 @@ func poolWorkers(ctx context.Context, q querier, pool crowd.PoolID) ([]engine.Wo
 	return workers, nil
 }
 
+// snapshotBatch reads what the engine needs of a running batch. It is long as each feature of a batch has
+// a query of its own, which is made only for batches with it.
 func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.BatchSnapshot) (err error) {
 	into.Spec, into.Progress = b.Spec, b.Progress
 	first, last := span(b.Spec.ID)
