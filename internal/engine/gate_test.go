@@ -225,10 +225,10 @@ func (w *gateWorld) outside() []crowd.WorkerID {
 // TestAGateInWords: of one person it is said that they are here in the singular.
 func TestAGateInWords(t *testing.T) {
 	for want, g := range map[string]engine.GateView{
-		"closed: 0 of 1 person is here":           {Gate: engine.Gate{On: true, Min: 1}},
+		"closed: 0 of 1 person is here":             {Gate: engine.Gate{On: true, Min: 1}},
 		"closed: 0 of 1 person is here, by default": {Gate: engine.Gate{On: true, Max: 3}},
-		"closed: 1 of 2 people are here":          {Gate: engine.Gate{On: true, Min: 2}, Inside: 1},
-		"open: 1 person":                          {Gate: engine.Gate{On: true, Min: 2}, Open: true, Inside: 1},
+		"closed: 1 of 2 people are here":            {Gate: engine.Gate{On: true, Min: 2}, Inside: 1},
+		"open: 1 person":                            {Gate: engine.Gate{On: true, Min: 2}, Open: true, Inside: 1},
 	} {
 		if got := g.String(); got != strings.TrimSuffix(want, ", by default") {
 			t.Errorf("%q, want %q", got, want)
