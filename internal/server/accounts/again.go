@@ -18,6 +18,22 @@ func (s *Accounts) Again(ctx context.Context, p *access.Principal) (*access.Prin
 	return s.authenticateHash(ctx, p.Token.Hash, access.SenderOf(ctx).Address)
 }
 
+// asNow returns p with the rights that they have now, who may have got or lost some since they
+// were authenticated. The caller holds people, so that nobody gets or loses any until what they
+// make with these is kept.
+func (s *Accounts) asNow(ctx context.Context, p *access.Principal) (*access.Principal, error) {
+	now := *p
+	var err error
+	if now.User, err = s.store.User(ctx, p.User.ID); err != nil {
+		return p, err
+	}
+	if now.Custom, err = s.custom(ctx, &now.User); err != nil {
+		return p, err
+	}
+	now.Outside = now.Outside || now.User.RunsInstallation() && !within(s.adminFrom, access.SenderOf(ctx).Address)
+	return &now, nil
+}
+
 var errLess = crowd.Errorf(crowd.Forbidden, "what you may do has become less while this was being sent, so it was not done")
 
 // Sent returns the body of a request of p that is carried out while it comes. Reading it fails

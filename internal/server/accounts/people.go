@@ -248,10 +248,17 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
-	if err := s.mayAct(ctx, p, &u); err != nil {
+	p, err := s.asNow(ctx, p)
+	if err == nil {
+		err = p.May(access.AccountsCreateUser)
+	}
+	if err == nil {
+		err = s.mayAct(ctx, p, &u)
+	}
+	if err != nil {
 		return store.User{}, "", err
 	}
-	err := s.validUser(ctx, store.User{}, &u)
+	err = s.validUser(ctx, store.User{}, &u)
 	if err != nil {
 		return store.User{}, "", err
 	}
@@ -434,6 +441,13 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
+	p, err := s.asNow(ctx, p)
+	if err == nil {
+		err = p.May(access.AccountsNewSetupLink)
+	}
+	if err != nil {
+		return "", err
+	}
 	u, err := s.store.User(ctx, id)
 	if err == nil && !u.ErasedAt.IsZero() {
 		err = errErased(&u)

@@ -105,6 +105,12 @@ type NewProviderToken struct {
 // else, and returns its secret, once. It stays good when who made it leaves, but not when the token
 // for programs with which it was made is taken away. Admins only.
 func (s *Provisioning) CreateToken(ctx context.Context, p *access.Principal, n NewProviderToken) (store.Token, string, error) {
+	s.accounts.people.Lock() // nobody is made an administrator, or is one no longer, until it is kept
+	defer s.accounts.people.Unlock()
+	p, err := s.accounts.asNow(ctx, p)
+	if err != nil {
+		return store.Token{}, "", err
+	}
 	if err := p.May(access.ProvisioningCreateToken); err != nil {
 		return store.Token{}, "", err
 	}

@@ -43,7 +43,14 @@ const maxNetworks = 50
 // unless it is a browser's session.
 func (s *Accounts) CreateToken(ctx context.Context, p *access.Principal, n NewToken) (store.Token, string, error) {
 	t := store.Token{Kind: store.APIToken, User: cmp.Or(n.For, p.User.ID), Name: strings.TrimSpace(n.Name), Tenant: n.Tenant, MadeBy: maker(p), MadeWith: madeWith(p), Basis: store.Basis{Token: p.Token.ID}}
+	var err error
 	if t.User != p.User.ID {
+		// Until it is kept, nobody gets or loses a right: it would outlive that.
+		s.people.Lock()
+		defer s.people.Unlock()
+		if p, err = s.asNow(ctx, p); err != nil {
+			return t, "", err
+		}
 		if err := p.May(access.AccountsCreateTokenForOthers); err != nil {
 			return t, "", err
 		}
