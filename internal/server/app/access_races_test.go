@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -170,4 +171,85 @@ func TestWhatOthersMadeEndsWithANewRole(t *testing.T) {
 	if !strings.Contains(string(last.After), "3 tokens and one-time links made by others") {
 		t.Errorf("the audit log says %s", last.After)
 	}
+}
+
+// TestNobodyRisesWhileATokenIsMade for them: an operator makes a token for a worker while an
+// administrator gives that worker more than the operator may do. Either the token is made first
+// and ends with the new right, or it is refused.
+func TestNobodyRisesWhileATokenIsMade(t *testing.T) {
+	for name, rise := range map[string]func(w *world, id crowd.WorkerID) error{
+		"an administrator": func(w *world, id crowd.WorkerID) error {
+			return second(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error { u.Admin = true; return nil }))
+		},
+		"a role": func(w *world, id crowd.WorkerID) error {
+			return second(w.Accounts.GiveRole(w.ctx, w.admin, id, store.HeldRole{Role: "finance"}))
+		},
+		"a role of a tenant": func(w *world, id crowd.WorkerID) error {
+			return second(w.Accounts.GiveRole(w.ctx, w.admin, id, store.HeldRole{Role: "requester", Tenant: w.a}))
+		},
+		"a role that permits more": func(w *world, _ crowd.WorkerID) error {
+			return second(w.Accounts.ChangeRole(w.ctx, w.admin, store.HeldRole{Role: "looker"}, func(r *store.Role) error {
+				r.Permissions = append(r.Permissions, "money.move")
+				return nil
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, o := overtakable(t)
+			must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Name: "looker", Permissions: []string{"tenants.read"}}))(t)
+			operator := w.person(accounts.NewUser{Name: "olga", Roles: []store.HeldRole{{Role: "operator"}}})
+			fresh := w.person(accounts.NewUser{Name: "fresh", Roles: []store.HeldRole{{Role: "looker"}}}).User.ID
+			risen := make(chan error, 1)
+			o.by = func() {
+				go func() { risen <- rise(w, fresh) }()
+				for limit := time.Now().Add(10 * time.Second); len(risen) == 0 && !waitsForPeople(); runtime.Gosched() {
+					if time.Now().After(limit) {
+						t.Error("the change of the right neither ends nor waits")
+						return
+					}
+				}
+			}
+			_, secret, err := w.Accounts.CreateToken(w.ctx, operator, accounts.NewToken{Name: "left behind", For: fresh})
+			ok(t, <-risen)
+			if o.by != nil {
+				t.Error("nobody came in between")
+			}
+			if err == nil {
+				refused(t, second(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{})), crowd.Unauthenticated)
+			}
+			for _, x := range must(w.store.ListTokens(w.ctx, fresh))(t) {
+				if x.Name == "left behind" {
+					t.Errorf("kept: %+v", x)
+				}
+			}
+		})
+	}
+}
+
+// waitsForPeople reports whether a change of a person or of a role waits until no other one goes on.
+func waitsForPeople() bool {
+	all := make([]byte, 1<<20)
+	for _, routine := range strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n") {
+		if strings.Contains(routine, "[sync.Mutex.Lock") && (strings.Contains(routine, "accounts.(*Accounts).change(") || strings.Contains(routine, "accounts.(*roleCases).ChangeRole(")) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWhoIsNoAdministratorByNow makes no credential for others, though they were one when
+// they were authenticated.
+func TestWhoIsNoAdministratorByNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	before := w.person(accounts.NewUser{Name: "olga", Admin: true})
+	fresh := w.person(accounts.NewUser{Name: "fresh", Pool: w.pool}).User.ID
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, before.User.ID, func(u *store.User) error { u.Admin = false; return nil }))(t)
+	_, _, err := w.Accounts.CreateToken(w.ctx, before, accounts.NewToken{Name: "late", For: fresh})
+	refused(t, err, crowd.Forbidden)
+	refused(t, second(w.Accounts.NewSetupLink(w.ctx, before, fresh)), crowd.Forbidden)
+	_, _, err = w.Accounts.CreateUser(w.ctx, before, accounts.NewUser{Name: "late", Admin: true})
+	refused(t, err, crowd.Forbidden)
+	_, _, err = w.Provisioning.CreateToken(w.ctx, before, accounts.NewProviderToken{Provider: "corp"})
+	refused(t, err, crowd.Forbidden)
 }
