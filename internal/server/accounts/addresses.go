@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/limits"
@@ -71,7 +72,7 @@ func vouched(p *access.Principal, before, u *store.User) error {
 // ownName checks the name of somebody for whom no administrator vouches: one that is an
 // address would keep its owner from it.
 func ownName(u *store.User) error {
-	if strings.Contains(u.Name, "@") && (!u.EmailVerified || !strings.EqualFold(u.Name, u.Email)) {
+	if strings.Contains(u.Name, "@") && (!u.EmailVerified || !format.SameAddress(u.Name, u.Email)) {
 		return crowd.Fieldf("name", "%q is an address, which can be the name only of somebody whose verified address it is: take another name", u.Name)
 	}
 	return nil
@@ -168,7 +169,7 @@ func (part *addressCases) ask(ctx context.Context, p *access.Principal, o access
 	switch {
 	case address == "":
 		return errNoAddress
-	case u.EmailVerified && u.EmailBy == "" && strings.EqualFold(u.Email, address):
+	case u.EmailVerified && u.EmailBy == "" && format.SameAddress(u.Email, address):
 		return errTheirs
 	case asked.Address == address && asked.Mail.State == store.MessageQueued && now.Before(asked.ExpiresAt):
 		return nil
@@ -278,7 +279,7 @@ func (part *addressCases) ConfirmAddress(ctx context.Context, p *access.Principa
 	u, now := before, s.clock.Time()
 	u.Email, u.EmailVerified, u.EmailBy = a.Address, true, ""
 	var letter *store.Message
-	if before.EmailVerified && !strings.EqualFold(before.Email, u.Email) && part.outbox.CanMail() {
+	if before.EmailVerified && !format.SameAddress(before.Email, u.Email) && part.outbox.CanMail() {
 		letter = &store.Message{Worker: u.ID, Channel: store.Mail, Target: before.Email, Subject: "Your account has another address", State: store.MessageQueued, CreatedAt: now, NextAt: now, UselessAt: now.Add(AddressLinkLife),
 			Body: fmt.Sprintf("The account %s has another e-mail address now; this one is no longer used for it. If it was not you who changed it, change your password and tell an administrator.", u.Name)}
 	}

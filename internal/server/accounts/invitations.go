@@ -128,7 +128,7 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 	seen := make(map[string]bool, len(n.Addresses))
 	for i, address := range n.Addresses {
 		why := "stands there twice"
-		if key := strings.ToLower(address); !seen[key] {
+		if key := format.AddressKey(address); !seen[key] {
 			seen[key] = true
 			if why, err = s.needless(ctx, p, now, &n, test, address); err != nil {
 				return report, err

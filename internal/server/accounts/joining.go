@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
@@ -229,7 +230,7 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 		return u, crowd.Errorf(crowd.Conflict, "you work in another pool, %s, and can be in one only; ask an administrator to move you first", at.Name)
 	}
 	u.Serves = serving(&u, &i)
-	if how == mailed && strings.EqualFold(u.Email, i.Address) {
+	if how == mailed && format.SameAddress(u.Email, i.Address) {
 		u.EmailVerified, u.EmailBy = true, ""
 	}
 	if len(prefers) > 0 {

@@ -333,7 +333,7 @@ func (s *Accounts) retire(ctx context.Context, p *oidc.Provider, by *access.Prin
 // nameOf returns the name that somebody has at a provider: an address only if it is
 // verified, since that would keep its owner from the name.
 func nameOf(who *oidc.Identity) string {
-	if name, _, address := strings.Cut(who.Name, "@"); address && !strings.EqualFold(who.Name, who.Email) {
+	if name, _, address := strings.Cut(who.Name, "@"); address && !format.SameAddress(who.Name, who.Email) {
 		return name
 	}
 	return cmp.Or(who.Name, who.Email)

@@ -343,7 +343,7 @@ func profile(u *store.User, r *store.Provisioned) {
 	if email == "" {
 		return
 	}
-	if !u.EmailVerified || !strings.EqualFold(u.Email, email) { // who keeps people here vouches for their addresses
+	if !u.EmailVerified || !format.SameAddress(u.Email, email) { // who keeps people here vouches for their addresses
 		u.EmailVerified, u.EmailBy = true, r.Provider
 	}
 	u.Email = email

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/auth"
 )
 
@@ -254,7 +255,7 @@ func (a *about) verified() bool { return a.Verified == true || a.Verified == "tr
 // over returns what is said of somebody of whom a document said this, and an earlier one what
 // is before. Whether an address is verified counts of the address of the same document only.
 func (a about) over(before about) about {
-	if a.Email == "" || a.Verified == nil && strings.EqualFold(a.Email, before.Email) {
+	if a.Email == "" || a.Verified == nil && format.SameAddress(a.Email, before.Email) {
 		a.Email, a.Verified = before.Email, before.Verified
 	}
 	a.Name, a.FullName = cmp.Or(a.Name, before.Name), cmp.Or(a.FullName, before.FullName)

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// addressKey is what addresses are compared by.
-func addressKey(address string) string { return strings.ToLower(address) }
+// addressKey is what addresses are looked for by. Earlier versions kept all letters of it in
+// lower case, not A to Z only: see InvitationsTo.
+func addressKey(address string) string { return format.AddressKey(address) }
 
 var (
 	// invited is the invitations, with how the last mail about each fared.
@@ -138,7 +140,8 @@ func (s *Store) ListInvitations(ctx context.Context, tenant crowd.TenantID, befo
 
 // InvitationsTo implements store.Invitations.
 func (s *Store) InvitationsTo(ctx context.Context, tenant crowd.TenantID, address string) ([]store.Invitation, error) {
-	return listed(ctx, s, invited, `where i.address_key = $1 and (i.tenant = $2 or $2 = 0) order by i.id desc`, addressKey(address), tenant)
+	all, err := listed(ctx, s, invited, `where i.address_key in ($1, $3) and (i.tenant = $2 or $2 = 0) order by i.id desc`, addressKey(address), tenant, strings.ToLower(address))
+	return slices.DeleteFunc(all, func(i store.Invitation) bool { return !format.SameAddress(i.Address, address) }), err
 }
 
 // AcceptedInvitations implements store.Invitations.
@@ -148,6 +151,7 @@ func (s *Store) AcceptedInvitations(ctx context.Context, worker crowd.WorkerID) 
 
 // UsersByEmail implements store.Invitations.
 func (s *Store) UsersByEmail(ctx context.Context, address string) ([]store.User, error) {
-	all, err := s.users(ctx, `where lower(u.email) = $1 and u.email <> '' and u.email_verified order by u.id`, addressKey(address))
-	return all, s.failed("list users", err)
+	// By its locale, PostgreSQL may take letters for the same that are not.
+	all, err := s.users(ctx, `where lower(u.email) = lower($1) and u.email <> '' and u.email_verified order by u.id`, address)
+	return slices.DeleteFunc(all, func(u store.User) bool { return !format.SameAddress(u.Email, address) }), s.failed("list users", err)
 }

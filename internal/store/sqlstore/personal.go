@@ -53,7 +53,9 @@ const (
 var personal = []personalTable{
 	{name: "provisioned_members", about: `member in (select id from provisioned_users where user_id = $1)`, columns: `group_id`,
 		erase: []string{`delete from provisioned_members where member in (select id from provisioned_users where user_id = $1)`}},
-	gone("provisioned_users", ofUser),
+	{name: "provisioned_users", about: ofUser, erase: []string{
+		onceProvisioned + `provisioned_users where user_id = $1 group by provider` + orLater,
+		`delete from provisioned_users where user_id = $1`}},
 	gone("tokens", ofUser+` and kind <> 'provider'`, "hash"), // a provider's is nobody's: their number says who made it
 	gone("identities", ofUser),
 	gone("factors", ofUser, "secret", "sealed_with", "counter"),
@@ -292,10 +294,10 @@ func tracesOf(ctx context.Context, tx querier, id crowd.WorkerID) (traces, error
 	return who, err
 }
 
-// addresses has what the person is and was called, in lower case, each between the ends of
-// lines, which no address has.
+// addresses has what the person is and was called, in lower case and as addresses are looked
+// for, each between the ends of lines, which no address has.
 func (t *traces) addresses() string {
-	return strings.Join(lists.Map(t.called, func(x string) string { return "\n" + strings.ToLower(x) + "\n" }), "")
+	return strings.Join(lists.Map(t.called, func(x string) string { return "\n" + strings.ToLower(x) + "\n" + addressKey(x) + "\n" }), "")
 }
 
 // leastTrace is how long a name must be to be looked for in texts: shorter ones are parts

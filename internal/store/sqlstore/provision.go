@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,20 +88,27 @@ func (s *Store) ListProvisioned(ctx context.Context, f store.ProvisionedFilter) 
 	return listed(ctx, s, provisioned, where, args...)
 }
 
+// onceProvisioned begins a statement that keeps, of rows which are deleted then, when a provider
+// has changed them last. Nobody comes in by a provider that has ever provisioned anybody, unless
+// it has provisioned them: see CountProvisioned. The end of the statement is orLater.
+const (
+	onceProvisioned = `insert into counters (name, last) select 'provisioned by ' || provider, max(changed_at) from `
+	orLater         = ` on conflict (name) do update set last = case when excluded.last > counters.last then excluded.last else counters.last end`
+)
+
 // CountProvisioned implements store.Provisioning.
 func (s *Store) CountProvisioned(ctx context.Context, provider string) (store.ProvisionedCount, error) {
 	c, _, err := one(ctx, s.read, func(r row, c *store.ProvisionedCount) error {
-		var people, groups time.Time
-		err := r.Scan(&c.People, &c.Suspended, &c.Groups, instant{&people}, instant{&groups})
-		if c.ChangedAt = people; groups.After(people) {
-			c.ChangedAt = groups
-		}
+		var people, groups, gone time.Time
+		err := r.Scan(&c.People, &c.Suspended, &c.Groups, instant{&people}, instant{&groups}, instant{&gone})
+		c.ChangedAt = slices.MaxFunc([]time.Time{people, groups, gone}, time.Time.Compare)
 		return err
 	}, `select (select count(*) from provisioned_users where provider = $1 and deleted_at = 0),
 			(select count(*) from provisioned_users p join users u on u.id = p.user_id where p.provider = $1 and p.deleted_at = 0 and u.suspended),
 			(select count(*) from provisioned_groups where provider = $1),
 			(select coalesce(max(changed_at), 0) from provisioned_users where provider = $1),
-			(select coalesce(max(changed_at), 0) from provisioned_groups where provider = $1)`, provider)
+			(select coalesce(max(changed_at), 0) from provisioned_groups where provider = $1),
+			(select coalesce(max(last), 0) from counters where name = 'provisioned by ' || $1)`, provider)
 	return c, s.failed("count provisioned users", err)
 }
 
@@ -151,6 +159,9 @@ func (s *Store) DeleteGroup(ctx context.Context, provider string, id int64) erro
 	return s.change(ctx, "delete group", func(ctx context.Context, tx transaction) error {
 		if _, err := tx.exec(ctx, `delete from provisioned_members where group_id in
 			(select id from provisioned_groups where id = $1 and provider = $2)`, id, provider); err != nil {
+			return err
+		}
+		if _, err := tx.exec(ctx, onceProvisioned+`provisioned_groups where id = $1 and provider = $2 group by provider`+orLater, id, provider); err != nil {
 			return err
 		}
 		return tx.must(ctx, noGroup(provider, id), `delete from provisioned_groups where id = $1 and provider = $2`, id, provider)
