@@ -188,6 +188,9 @@ func testUsersByEmail(t *testing.T, w *world) {
 	same(t, "two of one address", must(w.UsersByEmail(w.ctx, "ANN@example.org"))(t),
 		[]store.User{must(w.User(w.ctx, w.workers[0]))(t), must(w.User(w.ctx, w.workers[1]))(t)})
 	same(t, "nobody", must(w.UsersByEmail(w.ctx, "ann@example"))(t), nil)
+	kim := must(w.CreateUser(w.ctx, store.User{Name: "kim", Email: "kim@example.org", EmailVerified: true, CreatedAt: w.now}))(t)
+	same(t, "the Kelvin sign is no k", must(w.UsersByEmail(w.ctx, "\u212aim@example.org"))(t), nil)
+	same(t, "K is", must(w.UsersByEmail(w.ctx, "Kim@example.org"))(t)[0].ID, kim)
 	u := must(w.User(w.ctx, w.workers[2]))(t)
 	u.EmailVerified = false
 	ok(t, w.UpdateUser(w.ctx, u))
