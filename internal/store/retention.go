@@ -92,6 +92,7 @@ type Retention interface {
 	// and reports whether there are more.
 	DeleteSome(ctx context.Context, now time.Time, limit int) (more bool, err error)
 	// Unscrubbed returns when the first rows were deleted that are still in the files of the
-	// database, until Scrub; zero: there are none.
+	// database, until Scrub; zero: there are none. If secrets were sealed anew and what they
+	// were before is in the files, that is a moment of long ago.
 	Unscrubbed(ctx context.Context) (time.Time, error)
 }

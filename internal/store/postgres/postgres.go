@@ -128,14 +128,8 @@ func open(ctx context.Context, address string, o Options, hold func(context.Cont
 		return nil, err
 	}
 	if o.Keys != nil {
-		n, err := s.Reseal(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%w: give that key, too (throng serve --key-file), or delete what it sealed (throng key forget)", err)
-		}
-		if n > 0 { // what they were before is in the tables' files yet
-			if err := scrub(ctx, all); err != nil {
-				return nil, err
-			}
+		if err = s.Reseal(ctx); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil

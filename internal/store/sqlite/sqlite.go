@@ -131,31 +131,12 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if o.Keys != nil {
-		if err = s.reseal(ctx); err != nil {
+		if err = s.Reseal(ctx); err != nil {
 			return nil, err
 		}
 	}
 	s.log.start()
 	return s, nil
-}
-
-// reseal seals the secrets with the first key, and wipes what they were before from
-// the file and its log.
-func (s *Store) reseal(ctx context.Context) error {
-	if _, err := s.write.ExecContext(ctx, "pragma secure_delete = on"); err != nil {
-		return err
-	}
-	n, err := s.Reseal(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: give that key, too (throng serve --key-file), or delete what it sealed (throng key forget)", err)
-	}
-	if n > 0 {
-		if _, _, err := checkpoint(ctx, s.write, "truncate"); err != nil {
-			return err
-		}
-	}
-	_, err = s.write.ExecContext(ctx, "pragma secure_delete = off")
-	return err
 }
 
 // Close closes the database; what was committed is in the one file then.

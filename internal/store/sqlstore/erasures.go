@@ -125,6 +125,9 @@ func (s *Store) Scrub(ctx context.Context, now time.Time) error {
 		}
 	}
 	return s.change(ctx, "end erasures", func(ctx context.Context, tx transaction) error {
+		if _, err := tx.exec(ctx, noMoreResealed); err != nil {
+			return err
+		}
 		if _, err := tx.exec(ctx, `update deletions set state = 'done' where state = 'rows' and gone_at <= $1`, micros(now)); err != nil {
 			return err
 		}

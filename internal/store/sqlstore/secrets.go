@@ -126,12 +126,28 @@ func (s *Store) DeleteTenantSecret(ctx context.Context, tenant crowd.TenantID, n
 	})
 }
 
+// The row of counters that is there while the files of the database have what secrets were
+// before they were sealed anew. It comes in the transaction that seals them, so that a crash
+// before the files were written anew is known.
+const (
+	noteResealed   = `insert into counters (name, last) values ('resealed', 1) on conflict (name) do nothing`
+	resealedBefore = `select last from counters where name = 'resealed'`
+	noMoreResealed = `delete from counters where name = 'resealed'`
+)
+
 // Reseal seals with the first key of the ring what is sealed with another one or lies
-// in the clear, and returns how many secrets these were. It fails, and changes nothing,
-// if one of them cannot be opened.
-func (s *Store) Reseal(ctx context.Context) (n int, err error) {
-	err = s.change(ctx, "seal secrets", func(ctx context.Context, tx transaction) error {
-		return s.eachSecret(ctx, tx, func(k *keptSecret) error {
+// in the clear, and writes the files of the database anew if there was any, or if that was
+// not done before. It fails, and changes nothing, if one of the secrets cannot be opened.
+// Files that cannot be written anew now, since somebody reads them or there is no room, are
+// no error: Unscrubbed has them written anew later.
+func (s *Store) Reseal(ctx context.Context) error {
+	var pending bool
+	err := s.change(ctx, "seal secrets", func(ctx context.Context, tx transaction) (err error) {
+		if _, pending, err = one(ctx, tx, number[int64], resealedBefore); err != nil {
+			return err
+		}
+		n := 0
+		err = s.eachSecret(ctx, tx, func(k *keptSecret) error {
 			if k.sealed.Key == s.keys.Current() {
 				return nil
 			}
@@ -143,8 +159,23 @@ func (s *Store) Reseal(ctx context.Context) (n int, err error) {
 			again := s.keys.Seal(k.place(), plain)
 			return k.change(ctx, tx, `update secrets set secret = $2, sealed_with = $3`, again.Text, again.Key)
 		})
+		if err != nil || n == 0 {
+			return err
+		}
+		pending = true
+		_, err = tx.exec(ctx, noteResealed)
+		return err
 	})
-	return n, err
+	if err != nil {
+		return fmt.Errorf("%w: give that key, too (throng serve --key-file), or delete what it sealed (throng key forget)", err)
+	}
+	if !pending || s.dialect.Scrub(ctx) != nil {
+		return nil
+	}
+	return s.change(ctx, "end sealing secrets", func(ctx context.Context, tx transaction) error {
+		_, err := tx.exec(ctx, noMoreResealed)
+		return err
+	})
 }
 
 // SealedWith counts the secrets by the id of the key that they are sealed with; "": they
