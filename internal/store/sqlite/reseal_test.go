@@ -189,3 +189,48 @@ func TestAChangeOfTheKeyThatIsKilled(t *testing.T) {
 		t.Errorf("unscrubbed since %v, %v, when it is scrubbed", since, err)
 	}
 }
+
+// TestAStartThatIsRefusedLosesNothing: a database that was closed, or left by a server that was
+// killed, is not said to lack commits after a start without its key, and one that lacks its
+// log still is.
+func TestAStartThatIsRefusedLosesNothing(t *testing.T) {
+	key := keyring.New()
+	path := filepath.Join(t.TempDir(), "throng.db")
+	sealedBy(t, path, ringOf(t, key), 1)
+	refused := func(path string) {
+		t.Helper()
+		if s, err := Open(t.Context(), path, Options{Keys: ringOf(t, keyring.New())}); err == nil {
+			_ = s.Close()
+			t.Fatal("it opens with another key")
+		}
+	}
+	refused(path)
+	if err := LogMissing(path); err != nil {
+		t.Errorf("after a refused start: %v", err)
+	}
+	s := mustOpen(t, path, Options{Keys: ringOf(t, key)})
+	add(t, s, 0, 1)
+	left := filepath.Join(t.TempDir(), "throng.db")
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + end)
+		if err = errors.Join(err, os.WriteFile(left+end, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lost := filepath.Join(t.TempDir(), "throng.db")
+	data, err := os.ReadFile(left)
+	if err = errors.Join(err, os.WriteFile(lost, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	refused(left)
+	if err := LogMissing(left); err != nil {
+		t.Errorf("after a refused start on what a killed server left: %v", err)
+	}
+	refused(lost)
+	if LogMissing(lost) == nil {
+		t.Error("a log that is missing is not told after a refused start")
+	}
+}

@@ -92,6 +92,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err = checkFiles(path); err != nil {
 		return nil, err
 	}
+	lacks := LogMissing(path) // which is to be told again if the database does not open
 	if err = create(ctx, path); err != nil {
 		return nil, err
 	}
@@ -117,6 +118,11 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err = s.markOpen(ctx); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil && lacks == nil { // who opens it next is not told that commits are lost
+			_ = s.markClosed(context.WithoutCancel(ctx)) // the first error is the one to tell
+		}
+	}()
 	if err = sqlstore.Migrate(ctx, write, goose.DialectSQLite3, rewrite); err != nil {
 		return nil, err
 	}
