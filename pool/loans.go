@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -362,7 +363,7 @@ func (s *step) letGo(home, n int) {
 		host.Release++
 		host.Go = append(host.Go, x.ID)
 		if x.host != home {
-			host.Why = append(host.Why, fmt.Sprintf("1 is let go whom %s has lent", s.nameOf(home)))
+			host.Why = append(host.Why, fmt.Sprintf("1 is let go whom %s has lent: %s", s.nameOf(home), strings.Join(p.d.Why, "; ")))
 		}
 	}
 }

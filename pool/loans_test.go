@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -316,6 +317,9 @@ func TestOneComesHomeAndAnotherIsLetGo(t *testing.T) {
 		{Pool: 1, Workers: 1, Idle: []Person{{ID: 1}}, Affordable: -1},
 		{Pool: 2, Workers: 2, Idle: []Person{{ID: 7, Home: 1}, {ID: 8, Home: 1}}, Affordable: -1},
 	}, fixed(0.5))
+	if why := d[1].Why; !slices.ContainsFunc(why, func(s string) bool { return strings.HasPrefix(s, "1 is let go whom p1 has lent: static(n=2): ") }) {
+		t.Errorf("why somebody lent is let go: %q", why)
+	}
 	if m := d[1].Moves; len(m) != 1 || m[0] != (Move{Worker: 7, From: 2, To: 1, Home: 1}) || !slices.Equal(d[1].Go, []crowd.WorkerID{8}) || len(d[0].Go) > 0 || d[0].Release > 0 {
 		t.Errorf("%+v", d)
 	}

@@ -191,7 +191,7 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 		return nil, err
 	}
 	old, before := x.old, x.before
-	redone := redoneFrom(w, run.From)
+	redone := redoneFrom(w, run.From, nodes)
 	over := make(map[int]int)
 	for i := range nodes {
 		j := slices.IndexFunc(old, func(x store.Node) bool { return x.Name == nodes[i].Name })
@@ -215,6 +215,7 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if x.after, err = fitted(ctx, run, w, nodes); err != nil {
 		return nil, err
 	}
+	made.noteDoneAgain(run, w, redone)
 	if err := o.noteKeptLabels(ctx, x, redone, made); err != nil {
 		return nil, err
 	}
@@ -256,15 +257,39 @@ func namesOf(nodes []store.Node) string {
 	return strings.Join(names, ", ")
 }
 
-// redoneFrom returns the nodes of the steps that a run does again which goes on from another
-// one at the step from ("": all steps).
-func redoneFrom(w *workflow.Workflow, from string) map[int]bool {
-	redone := make(map[int]bool)
+// redoneFrom returns the nodes of the steps that a run with these nodes does again which goes
+// on from another one at the step from ("": all steps): that one, those that make their items
+// of all rows where more rows may come, as to an open input, and all after these.
+func redoneFrom(w *workflow.Workflow, from string, nodes []store.Node) map[int]bool {
+	redone, grows := make(map[int]bool), make(map[int]bool)
+	for i := range w.Inputs {
+		grows[i] = nodes[i].Open
+	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		redone[s.Node] = from == "" || s.Name == from || slices.ContainsFunc(s.From, func(x workflow.Source) bool { return redone[x.Node] })
+		grows[s.Node] = slices.ContainsFunc(s.From, func(x workflow.Source) bool { return grows[x.Node] })
+		redone[s.Node] = from == "" || s.Name == from || s.MakesItems() && grows[s.Node] ||
+			slices.ContainsFunc(s.From, func(x workflow.Source) bool { return redone[x.Node] })
 	}
 	return redone
+}
+
+// noteDoneAgain says which steps the run does again that are not after From, since more rows may come to them.
+func (made *Created) noteDoneAgain(run *store.Run, w *workflow.Workflow, redone map[int]bool) {
+	if run.From == "" {
+		return
+	}
+	after, again := map[int]bool{}, []string{}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		after[s.Node] = s.Name == run.From || slices.ContainsFunc(s.From, func(x workflow.Source) bool { return after[x.Node] })
+		if redone[s.Node] && !after[s.Node] {
+			again = append(again, s.Name)
+		}
+	}
+	if len(again) > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("done again, too, as rows may be added to what they are made of: %s", strings.Join(again, ", ")))
+	}
 }
 
 // checkAnswerers refuses to take over rows of which it is not known who answered, where a

@@ -73,7 +73,8 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 }
 
 // readPaidLabels reads the labels of the step of the same name, with the same task
-// for people, in a run and those that it goes on from: of one task, the latest.
+// for people, in a run and those that it goes on from: of one task, the latest. Of a batch that
+// was ended early, each undecided label tells for itself whether enough people gave it.
 func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error {
 	st, tenant := s.run.o.cfg.Store, s.run.kept.Tenant
 	paid, err := s.run.o.paidBatches(ctx, tenant, id, s.node.Name)
@@ -95,7 +96,9 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 			if err != nil {
 				return err
 			}
-			if l := t.Label; l != nil && (!p.edited || s.spec.Redundancy.Satisfied(l.Answers, l.Confidence)) {
+			l := t.Label
+			check := p.Spec.Checks != nil && t.Gold != "" // whose label nobody gave
+			if l != nil && !check && (!p.edited && !l.Undecided || s.spec.Redundancy.Satisfied(l.Answers, l.Confidence)) {
 				s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Item]}
 			}
 		}
@@ -158,7 +161,7 @@ func (o *Orchestrator) askedAgain(ctx context.Context, run *store.Run, nodes []s
 		return false, err
 	}
 	i := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == step })
-	return i >= 0 && redoneFrom(w, run.From)[w.Steps[i].Node], nil
+	return i >= 0 && redoneFrom(w, run.From, nodes)[w.Steps[i].Node], nil
 }
 
 // mayTakeOverMore reports whether more has come that may have its label from an earlier run,

@@ -40,7 +40,7 @@ type refit struct {
 // settled returns the nodes of the run to which no item comes that the parent's had not dealt
 // with: they have all their rows from it.
 func (x *refit) settled() map[int]bool {
-	redone, settled := redoneFrom(x.after, x.run.From), make(map[int]bool)
+	redone, settled := redoneFrom(x.after, x.run.From, x.nodes), make(map[int]bool)
 	for i := range x.nodes {
 		j := slices.IndexFunc(x.old, func(n store.Node) bool { return n.Name == x.nodes[i].Name })
 		if j < 0 || redone[i] || x.old[j].State != store.NodeDone {

@@ -208,13 +208,14 @@ func (r *run) viewCrowds(ctx context.Context, v *View) error {
 // settled returns the steps that have all their rows from the run's parent and have not passed
 // them on yet; nil: there are none.
 func (r *run) settled(ctx context.Context) (map[int]bool, error) {
-	redone := redoneFrom(r.flow, r.kept.From)
+	nodes := lists.Map(r.nodes, func(n *node) store.Node { return n.Node })
+	redone := redoneFrom(r.flow, r.kept.From, nodes)
 	if r.kept.Parent == 0 || !slices.ContainsFunc(r.nodes, func(n *node) bool {
 		return n.step != nil && n.step.Crowd() != nil && n.State != store.NodeDone && !redone[n.Node.Node]
 	}) {
 		return nil, nil
 	}
-	x, err := r.o.goOn(ctx, &r.kept, r.flow, lists.Map(r.nodes, func(n *node) store.Node { return n.Node }))
+	x, err := r.o.goOn(ctx, &r.kept, r.flow, nodes)
 	if crowd.CodeOf(err) == crowd.NotFound { // it is kept no more
 		return nil, nil
 	}

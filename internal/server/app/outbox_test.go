@@ -40,8 +40,7 @@ func (w *world) withPost(senders recruit.Senders) {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.App = must(app.Open(w.ctx, app.Config{
-		Passwords: auth.LeastCost, Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Senders: senders,
+	w.App = must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: used, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)), Now: w.clock.now, Senders: senders,
 		PublicURL: publicURL + "/", Providers: w.providers,
 	}))(w.t)
 }
