@@ -76,6 +76,14 @@ func testProvisioned(t *testing.T, w *world) {
 	f.Deleted = true
 	same(t, "deleted", must(w.ListProvisioned(w.ctx, f))(t), []store.Provisioned{gone})
 	must(w.CreateProvisioned(w.ctx, w.provisioned("corp", "bob"), store.User{ID: w.workers[0]}))(t) // again
+
+	// That a provider has provisioned anybody is known when those are erased.
+	for _, id := range []crowd.WorkerID{ada.User, bob.User} {
+		must(w.BeginErasure(w.ctx, store.Erasure{Person: id, AskedBy: id, AskedAt: w.now}))(t)
+		ok(t, w.Erase(w.ctx, id, w.now))
+	}
+	same(t, "count of the erased", must(w.CountProvisioned(w.ctx, "corp"))(t), store.ProvisionedCount{ChangedAt: ada.ChangedAt})
+	same(t, "of who erased none", must(w.CountProvisioned(w.ctx, "none"))(t), store.ProvisionedCount{})
 }
 
 func testGroups(t *testing.T, w *world) {
@@ -130,6 +138,9 @@ func testGroups(t *testing.T, w *world) {
 	ok(t, w.DeleteGroup(w.ctx, "corp", g.ID))
 	refused(t, w.DeleteGroup(w.ctx, "corp", g.ID), crowd.NotFound)
 	same(t, "members of none", must(w.GroupMembers(w.ctx, g.ID))(t), nil)
+	if c := must(w.CountProvisioned(w.ctx, "corp"))(t); c.Groups != 1 || c.ChangedAt.Before(g.ChangedAt) {
+		t.Errorf("after a group is gone: %+v", c)
+	}
 }
 
 func testProviderTokens(t *testing.T, w *world) {
