@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -24,7 +25,14 @@ func withPassword(t *testing.T) *world {
 
 // withPasswordAlone is withPassword of a test that runs while no other does.
 func withPasswordAlone(t *testing.T) *world {
+	return withPasswordOf(t, auth.LeastCost)
+}
+
+// withPasswordOf has a world with somebody whose password costs so much to hash.
+func withPasswordOf(t *testing.T, cost auth.Cost) *world {
 	w := newWorld(t, 0)
+	w.passwords = cost
+	w.reopen()
 	must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t), goodPassword))(t)
 	w.wrap = func(s store.Store) store.Store { return impatient{s} }
 	w.reopen()
@@ -233,7 +241,8 @@ func TestWhoIsSuspendedIsToldSo(t *testing.T) {
 
 // So many at once are refused, not kept waiting; those who were let in are answered.
 func TestSignInsThatWaitAreBounded(t *testing.T) {
-	w := withPassword(t)
+	t.Parallel()
+	w := withPasswordOf(t, auth.DefaultCost) // for who waits
 	errs := make(chan error)
 	const n = 500
 	for i := range n {

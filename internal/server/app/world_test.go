@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,6 +43,7 @@ type world struct {
 	moves   pool.Balancer // from the next open on
 
 	warns     atomic.Bool // the log may have warnings
+	passwords auth.Cost   // from the next open on; zero: the least
 	adminFrom []netip.Prefix
 	providers []oidc.Settings // from the next open on
 	services  []string        // private places that may be called, from the next open on
@@ -105,7 +107,7 @@ func (w *world) open() {
 	if w.wrap != nil {
 		used = w.wrap(used)
 	}
-	w.App = must(app.Open(w.ctx, app.Config{Passwords: auth.LeastCost, Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Providers: w.providers, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
+	w.App = must(app.Open(w.ctx, app.Config{Passwords: cmp.Or(w.passwords, auth.LeastCost), Store: used, Log: w.log(), Now: w.clock.now, Balance: w.moves, AdminFrom: w.adminFrom, Providers: w.providers, Services: must(httpstep.ParseAllow(w.services))(w.t)}))(w.t)
 }
 
 // log is a log in which nothing may be worth a warning while the store does what it
