@@ -302,3 +302,25 @@ func TestRowsWaitForMoney(t *testing.T) {
 	w.wantState(id, store.RunDone)
 	w.want(id, "count", "2,1")
 }
+
+// TestAFeedGoesOnPastRowsThatAreDropped: a part of a feed of which all rows are there already
+// moves it on, so that the part after it is taken.
+func TestAFeedGoesOnPastRowsThatAreDropped(t *testing.T) {
+	w := newWorld(t)
+	id := w.startOpen()
+	const rows = "id,price\na,2\nb,3\n"
+	w.add(id, "file", 0, rows)
+	drop := orchestrator.NewRows{Input: "items", File: csv(t, rows), Feed: "file", After: 2, Duplicates: table.Duplicates{Do: table.Drop}}
+	added, err := w.o.AddRows(w.ctx, id, drop)
+	must(t, err)
+	if want := (orchestrator.AddedRows{Feed: 4, Dropped: 2, Delimiter: table.Comma}); added != want {
+		t.Errorf("added: %+v, want %+v", added, want)
+	}
+	w.restart()
+	if n, err := w.o.FeedRows(w.ctx, id, "items", "file"); n != 4 || err != nil {
+		t.Errorf("the feed has %d rows, %v", n, err)
+	}
+	if more := w.add(id, "file", 4, "id,price\nc,4\n"); more.Added != 1 || more.Feed != 5 {
+		t.Errorf("the part after it: %+v", more)
+	}
+}

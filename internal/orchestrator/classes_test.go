@@ -195,7 +195,7 @@ func TestALateRowThatCannotBeRead(t *testing.T) {
 	w.play()
 	w.wantState(id, store.RunDone)
 	c := w.view(id).Classes[2]
-	if c.Ended != 1 || c.Late != 1 || c.Unread != 1 || c.Judged() != 1 || c.Kept() != 0 {
+	if c.Ended != 1 || c.Late != 1 || c.Failed != 0 || c.Unread != 1 || c.Judged() != 1 || c.Kept() != 0 {
 		t.Errorf("%+v: in time are %d of %d, want 0 of 1, which was late", c, c.Kept(), c.Judged())
 	}
 }
