@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
+	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -111,7 +111,7 @@ func (x *BatchCreate) Run(c *Context, r *remote) error {
 	draft := b.ID
 	if x.Launch {
 		b, err = r.Launch(c.Ctx, b.ID, x.AllowSmallCrowd)
-		err = smallCrowd(draft, err)
+		err = smallCrowd(err, fmt.Sprintf("launch it all the same: throng batch launch %s", draft))
 	} else {
 		b, err = r.Batch(c.Ctx, b.ID)
 	}
@@ -128,12 +128,11 @@ func (x *BatchCreate) Run(c *Context, r *remote) error {
 	})
 }
 
-// smallCrowd names the flag with which a batch is launched whose pool has too few
-// people.
-func smallCrowd(id crowd.BatchID, err error) error {
-	var refused *crowd.Error
-	if errors.As(err, &refused) && refused.Field == "redundancy" {
-		return &noted{err, fmt.Sprintf("to launch it all the same: throng batch launch %s --allow-small-crowd", id)}
+// smallCrowd says how to do with a batch, by a command, what was refused because its pool
+// has too few people.
+func smallCrowd(err error, how string) error {
+	if err != nil && strings.Contains(err.Error(), orchestrator.FieldSmallCrowd) {
+		return &noted{err, "to " + how + " --allow-small-crowd"}
 	}
 	return err
 }

@@ -34,7 +34,7 @@ type BatchLaunch struct {
 // Run launches the batch.
 func (x *BatchLaunch) Run(c *Context, r *remote) error {
 	b, err := r.Launch(c.Ctx, x.ID, x.AllowSmallCrowd)
-	return r.printBatch(b, smallCrowd(x.ID, err))
+	return r.printBatch(b, smallCrowd(err, fmt.Sprintf("launch it all the same: throng batch launch %s", x.ID)))
 }
 
 // BatchMove is "throng batch pause", "resume", "end" and "cancel".
@@ -98,6 +98,7 @@ func (x *BatchEdit) Run(c *Context, r *remote) error {
 	}
 	e.AddBudget, e.AllowSmallCrowd = x.AddBudget, x.AllowSmallCrowd
 	b, err := r.EditBatch(c.Ctx, x.ID, e)
+	err = smallCrowd(err, fmt.Sprintf("change it all the same: throng batch edit %s …", x.ID))
 	if err = lacking(err, fmt.Sprintf("throng batch edit %s … --add-budget", x.ID)); err != nil {
 		return err
 	}

@@ -143,7 +143,11 @@ func waits(r *wire.Run) (list []string) {
 			list = append(list, withRemedy(n.Name+": "+crowd.EmergencyStop.Text(), n.Lift))
 		}
 		if n := &r.Nodes[i]; n.Short != "" {
-			list = append(list, withRemedy(n.Name+": it cannot finish: "+n.Short, n.Remedy))
+			what := ": it cannot finish: "
+			if n.Waiting+n.Inside == 0 {
+				what = ": it cannot finish what may come to it: "
+			}
+			list = append(list, withRemedy(n.Name+what+n.Short, n.Remedy))
 		}
 		if n := &r.Nodes[i]; n.Blocked != "" && n.Error == "" && n.Lift == "" && n.Short == "" {
 			list = append(list, n.Name+": "+n.Blocked)
