@@ -47,7 +47,7 @@ func (rq *request) batch(id crowd.BatchID) error {
 
 // priorityHelp says what a priority does, and how high it may be, to who sees the tenant.
 func (rq *request) priorityHelp(id crowd.TenantID) string {
-	text := "help=A batch of twice the priority gets about twice the workers."
+	text := "help=Under most policies a batch of twice the priority gets about twice the workers, where there are more people than batches."
 	for _, t := range ask(rq, rq.App.Tenants.List) {
 		if t.ID == id {
 			text += " At most " + format.Number(t.MaxPriority) + ", the highest of " + t.Name + "."
