@@ -97,7 +97,7 @@ func showDuty(w io.Writer, d wire.Duty) {
 	case d.CallsOnly:
 		say(w, "off duty; %s calls you when there is work\n", where)
 	default:
-		say(w, "off duty; %s is open: throng worker run\n", where)
+		say(w, "off duty; anybody may come to %s: throng worker run\n", where)
 	}
 	if d.Gate != "" {
 		say(w, "%s\n", d.Gate)

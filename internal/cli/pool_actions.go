@@ -46,8 +46,11 @@ func actions(w io.Writer, id crowd.PoolID, list []wire.PoolAction) {
 	for _, a := range list {
 		who := cmp.Or(when(a.By != 0, a.By.String()), "controller")
 		kind := a.Kind
-		if kind == "release" && a.N == 0 { // the money for it is gone
+		switch {
+		case kind == "release" && a.N == 0: // the money for it is gone
 			kind = "pay for waiting ends"
+		case kind == "funded":
+			kind = "pay for waiting goes on"
 		}
 		what := kind + when(a.N > 0, fmt.Sprintf(" %d", a.N)) + when(a.Worker != 0, moved(id, &a)) + when(a.Advice, " (advice only)")
 		say(w, "%d  %s  %s: %s\n", a.ID, stamp(a.At), who, what)

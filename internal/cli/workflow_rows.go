@@ -30,7 +30,7 @@ type WorkflowRowsAdd struct {
 	Input  string `placeholder:"NAME" help:"The open input; not needed if there is one only."`
 	File   string `required:"" help:"The rows: CSV, TSV, JSON Lines or Parquet; - for standard input."`
 	Format string `enum:"csv,tsv,jsonl,parquet," default:"" help:"csv, tsv, jsonl or parquet; default: by the name of the file, or by its content."`
-	Follow bool   `help:"Go on with what is written to the end of the file, until the input is sealed or an interrupt."`
+	Follow bool   `help:"Go on with what is written to the end of the file, until the input is sealed or an interrupt. A server that cannot be reached once this has begun is tried again."`
 	Every  span   `default:"1s" help:"With --follow: how often to look."`
 	RowsOfFile
 	Feed string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`

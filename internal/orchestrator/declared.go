@@ -180,25 +180,29 @@ func (v *services) close() {
 // Known explains why somebody may not use the service or the pool of a name; "": they may.
 type Known func(name string) (wrong string)
 
-// KnownServices are those of a list.
-func KnownServices(list []store.Service) Known {
+// KnownServices are those of a list: those that a tenant may use, or, for anybody, all that
+// somebody may see.
+func KnownServices(list []store.Service, anybody bool) Known {
 	names := lists.Map(list, func(x store.Service) string { return x.Name })
 	return func(name string) string {
 		if slices.Contains(names, name) {
 			return ""
 		}
-		others := ", nor any other"
+		whose, others := " that this tenant may use", ", nor any other"
+		if anybody {
+			whose = ""
+		}
 		if len(names) > 0 {
 			others = ", only " + strings.Join(names, ", ")
 		}
-		return fmt.Sprintf("there is no service %q that this tenant may use%s: an administrator declares %[1]s, and says which tenants may use it, with throng service set %[1]s --url URL --concurrency N --tenants NAME,NAME", name, others)
+		return fmt.Sprintf("there is no service %q%s%s: an administrator declares %[1]s, and says which tenants may use it, with throng service set %[1]s --url URL --concurrency N --tenants NAME,NAME", name, whose, others)
 	}
 }
 
 // knownTo are the services that a tenant may call now.
 func (o *Orchestrator) knownTo(ctx context.Context, tenant crowd.TenantID) (Known, error) {
 	list, err := o.cfg.Store.ListServices(ctx)
-	return KnownServices(lists.Filter(list, func(x store.Service) bool { return x.Allows(tenant) })), err
+	return KnownServices(lists.Filter(list, func(x store.Service) bool { return x.Allows(tenant) }), false), err
 }
 
 // ServiceLoad is how a declared service stands.
@@ -267,7 +271,7 @@ func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
 		return err
 	}
 	list = lists.Filter(list, func(x store.Service) bool { return x.Allows(v.Tenant) })
-	known, loads := KnownServices(list), o.ServiceLoads()
+	known, loads := KnownServices(list, false), o.ServiceLoads()
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		name := n.calls()

@@ -163,9 +163,10 @@ type ActionKind string
 const (
 	ActionRecruit  ActionKind = "recruit"
 	ActionWithdraw ActionKind = "withdraw" // people asked for are no longer wanted
-	ActionRelease  ActionKind = "release"
+	ActionRelease  ActionKind = "release"  // of nobody (N = 0): no money for waiting is left
 	ActionTransfer ActionKind = "transfer"
-	ActionSet      ActionKind = "set" // the settings were changed
+	ActionSet      ActionKind = "set"    // the settings were changed
+	ActionFunded   ActionKind = "funded" // there is money for waiting again
 )
 
 // Action is an entry of a pool's log: what a controller or an admin saw, decided

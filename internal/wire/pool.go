@@ -199,7 +199,7 @@ type PoolAction struct {
 	ID     int64          `json:"id"`
 	At     time.Time      `json:"at"`
 	By     crowd.WorkerID `json:"by,omitempty" doc:"the admin; left out: a controller"`
-	Kind   string         `json:"kind" enum:"recruit,withdraw,release,transfer,set"`
+	Kind   string         `json:"kind" enum:"recruit,withdraw,release,transfer,set,funded"`
 	N      int            `json:"n" doc:"people"`
 	Worker crowd.WorkerID `json:"worker,omitempty" doc:"of a transfer"`
 	From   crowd.PoolID   `json:"from,omitempty" doc:"of a transfer, which stands in the logs of both pools"`

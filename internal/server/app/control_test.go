@@ -189,12 +189,13 @@ func TestSamplesTellWhatWaitingCost(t *testing.T) {
 	}
 }
 
-// TestThatTheMoneyHasRunOutIsLoggedOnce, and once more when it runs out again.
+// TestThatTheMoneyHasRunOutIsLoggedOnce, and once more when it runs out again;
+// between them that there is money again.
 func TestThatTheMoneyHasRunOutIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	w.onCall(pool.Settings{Min: 1})
-	logged := func() (n int) {
+	logged := func() (n, again int) {
 		t.Helper()
 		for range 3 {
 			w.step(time.Second)
@@ -203,18 +204,21 @@ func TestThatTheMoneyHasRunOutIsLoggedOnce(t *testing.T) {
 			if a.Kind == store.ActionRelease && len(a.Why) == 1 && a.N == 0 {
 				n++
 			}
+			if a.Kind == store.ActionFunded {
+				again++
+			}
 		}
-		return n
+		return n, again
 	}
 	for i, x := range []struct {
-		add  crowd.Money
-		want int
-	}{{0, 0}, {-100 * crowd.Unit, 1}, {0, 1}, {crowd.Unit, 1}, {-crowd.Unit, 2}} {
+		add         crowd.Money
+		want, again int
+	}{{0, 0, 0}, {-100 * crowd.Unit, 1, 0}, {0, 1, 0}, {crowd.Unit, 1, 1}, {0, 1, 1}, {-crowd.Unit, 2, 1}} {
 		if x.add != 0 {
 			must(w.Pools.Fund(w.ctx, w.admin, w.pool, x.add))(t)
 		}
-		if n := logged(); n != x.want {
-			t.Errorf("%d: it is logged %d times, want %d", i, n, x.want)
+		if n, again := logged(); n != x.want || again != x.again {
+			t.Errorf("%d: it is logged %d times, and %d times that there is money again, want %d and %d", i, n, again, x.want, x.again)
 		}
 	}
 }

@@ -166,9 +166,13 @@ func (c *Control) Step(ctx context.Context) error {
 		c.statusMu.Unlock()
 		if empty := funds[i].Empty; empty != c.empty[x.Pool] {
 			c.empty[x.Pool] = empty
-			if empty {
+			switch {
+			case empty:
 				log = append(log, store.Action{Pool: x.Pool, At: now, Kind: store.ActionRelease, Saw: x.Saw,
 					Why: []string{"there is no money left for waiting: nobody is called or paid for waiting, and where people are called, who waits is let go"}})
+			case funds[i].Funds > 0: // else waiting pays nothing any more
+				log = append(log, store.Action{Pool: x.Pool, At: now, Kind: store.ActionFunded, Saw: x.Saw,
+					Why: []string{"there is money for waiting again"}})
 			}
 		}
 		if x.Idle() || x.Advice && !c.newAdvice(now, x) {

@@ -398,6 +398,6 @@ func (s *Runs) allowed(ctx context.Context, p *access.Principal, tenant crowd.Te
 			return true
 		}
 		return slices.ContainsFunc(p.Tenants(), x.Allows)
-	}))
+	}), tenant == 0)
 	return may, nil
 }

@@ -180,7 +180,7 @@ type poolAction struct {
 
 // actionSigns mark actions in lists and, as shapes, in pictures.
 var actionSigns = map[store.ActionKind]string{
-	store.ActionRecruit: "▲", store.ActionRelease: "▼", store.ActionTransfer: "◆", store.ActionWithdraw: "■", store.ActionSet: "⚙",
+	store.ActionRecruit: "▲", store.ActionRelease: "▼", store.ActionTransfer: "◆", store.ActionWithdraw: "■", store.ActionSet: "⚙", store.ActionFunded: "△",
 }
 
 // receivedSign marks a transfer in the log of the pool that receives.
@@ -208,6 +208,8 @@ func (b *nameBook) action(of crowd.PoolID, a store.Action) poolAction {
 		if a.Pool != of {
 			x.Sign, x.What = receivedSign, "take in "+b.Person(a.Worker)+", who comes from "+b.Pool(a.Pool)
 		}
+	case store.ActionFunded:
+		x.What = "pay for waiting goes on"
 	case store.ActionSet:
 		x.What = "settings changed"
 	default:

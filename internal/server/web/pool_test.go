@@ -305,4 +305,7 @@ func TestTheLogOfNobodyReleased(t *testing.T) {
 			t.Errorf("of %d: %q, not %q", n, got, want)
 		}
 	}
+	if got := new(nameBook).action(1, store.Action{Pool: 1, Kind: store.ActionFunded}); got.What != "pay for waiting goes on" || got.Sign == "" {
+		t.Errorf("of money that came: %+v", got)
+	}
 }

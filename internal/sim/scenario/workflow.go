@@ -256,6 +256,8 @@ func ParseArrivals(text string, horizon time.Duration) (sim.Arrivals, error) {
 	text = strings.TrimSpace(text)
 	if part := textDist.FindStringSubmatch(text); part != nil {
 		switch within := strings.TrimSpace(part[2]); {
+		case part[1] == "exponential" && strings.HasPrefix(within, "mean="): // which is all that it has
+			text = "{exponential: " + strings.TrimPrefix(within, "mean=") + "}"
 		case strings.Contains(within, "="):
 			text = "{" + part[1] + ": {" + strings.ReplaceAll(within, "=", ": ") + "}}"
 		case part[1] == "poisson":

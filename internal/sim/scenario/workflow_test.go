@@ -155,6 +155,7 @@ func TestParseArrivals(t *testing.T) {
 		"poisson(30/h)":                    {Rate: 30},
 		"2m":                               {Gap: sim.Constant(120)},
 		"exponential(2m)":                  {Gap: sim.Exponential(120)},
+		"exponential(mean=2m)":             {Gap: sim.Exponential(120)},
 		"exponential: 2m":                  {Gap: sim.Exponential(120)},
 		"{exponential: 2m}":                {Gap: sim.Exponential(120)},
 		"lognormal(mean=2m,sd=1m)":         lognormal,
