@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/disk"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/keyring"
 	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/live"
@@ -35,6 +37,7 @@ type Doctor struct {
 	configFlag
 	Data string `type:"path" placeholder:"DIR" env:"THRONG_DATA" help:"The data folder of a server that is stopped; default throng-data."`
 	databaseFlag
+	keyFlag
 	Server string `placeholder:"URL" help:"Check a running server instead."`
 	MailTo string `placeholder:"ADDRESS" help:"Send a test mail instead."`
 	Mail   string `placeholder:"URL" help:"The mail server, as for throng serve." env:"THRONG_MAIL" secret:""`
@@ -125,14 +128,18 @@ func (x *Doctor) offline(c *Context, d *diagnosis) error {
 		}
 		d.check("disk", err, "%s free", humanize.IBytes(free))
 	}
-	if place.Database != "" {
-		return d.lookAt(c.Ctx, place)
+	keys, err := x.with(place.Data)
+	if err != nil {
+		d.check("keys", err, "")
 	}
-	return d.tryFile(c.Ctx, place)
+	if place.Database != "" {
+		return d.lookAt(c.Ctx, place, keys)
+	}
+	return d.tryFile(c.Ctx, place, keys)
 }
 
 // lookAt checks a database without taking it from a server that has it.
-func (d *diagnosis) lookAt(ctx context.Context, place server.Place) error {
+func (d *diagnosis) lookAt(ctx context.Context, place server.Place, keys *keyring.Ring) error {
 	st, err := place.OpenReadOnly(ctx)
 	if err != nil {
 		d.check("database", err, "")
@@ -140,6 +147,7 @@ func (d *diagnosis) lookAt(ctx context.Context, place server.Place) error {
 	}
 	d.check("database", nil, "opens, and its schema is of this version")
 	inspect(ctx, st, d)
+	inspectKeys(ctx, st, keys, d)
 	inspectNodes(ctx, place, d)
 	d.check("closing", st.Close(), "closed in order")
 	return nil
@@ -167,7 +175,7 @@ func inspectNodes(ctx context.Context, place server.Place, d *diagnosis) {
 }
 
 // tryFile opens the file of a database as a server does, and checks it.
-func (d *diagnosis) tryFile(ctx context.Context, place server.Place) error {
+func (d *diagnosis) tryFile(ctx context.Context, place server.Place, keys *keyring.Ring) error {
 	path := place.File()
 	info, err := os.Stat(path)
 	if err != nil {
@@ -193,6 +201,7 @@ func (d *diagnosis) tryFile(ctx context.Context, place server.Place) error {
 	d.check("database", nil, "opens, and its schema is of this version")
 	if d.check("integrity", sqlite.Intact(ctx, path), "every page and index is whole, and what rows refer to is there") {
 		inspect(ctx, st, d)
+		inspectKeys(ctx, st, keys, d)
 	}
 	d.check("closing", st.Close(), "closed in order")
 	return nil
@@ -229,6 +238,24 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 		}
 		d.check("pool "+p.Name, err, "%s under %s, %s: everything that must hold does", format.Count(counts.Belong, "person"), p.Policy, format.Count(counts.Batches, "batch")+" open")
 	}
+}
+
+// inspectKeys checks that a server would have the keys that open what is sealed in a store.
+func inspectKeys(ctx context.Context, st store.Store, keys *keyring.Ring, d *diagnosis) {
+	counts, err := st.(interface {
+		SealedWith(context.Context) (map[string]int, error)
+	}).SealedWith(ctx)
+	sealed := 0
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		switch n := counts[id]; {
+		case id == "": // it lies in the clear
+		case !slices.Contains(keys.IDs(), id):
+			err = errors.Join(err, fmt.Errorf("%s sealed with the key %s, which is not in %s of the data folder: give it with --key-file, as to throng serve", format.Count(n, "secret"), id, server.KeyFile))
+		default:
+			sealed += n
+		}
+	}
+	d.check("keys", err, "%s sealed, by keys that are there", format.Count(sealed, "secret"))
 }
 
 // checkBooks checks what a store counts and chains.

@@ -100,6 +100,24 @@ func (x *KeyNew) Run(c *Context) error {
 	})
 }
 
+// with returns the keys given and those of a data folder, or nil.
+func (k *keyFlag) with(data string) (*keyring.Ring, error) {
+	given, err := k.keys()
+	if err != nil {
+		return nil, err
+	}
+	own, err := server.ReadKeys(filepath.Join(data, server.KeyFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return given, nil
+	case err != nil:
+		return nil, err
+	case given == nil:
+		return own, nil
+	}
+	return given.And(own), nil
+}
+
 // keyData is a stopped server's data folder and the keys for it.
 type keyData struct {
 	configFlag
@@ -116,17 +134,8 @@ func (x *keyData) open(c *Context) (*keyring.Ring, server.SealedStore, error) {
 	if err := place.Check(true); err != nil {
 		return nil, nil, err
 	}
-	keys, err := x.keys()
+	keys, err := x.with(x.Data)
 	if err != nil {
-		return nil, nil, err
-	}
-	own, err := server.ReadKeys(filepath.Join(x.Data, server.KeyFile))
-	switch {
-	case err == nil && keys != nil:
-		keys = keys.And(own)
-	case err == nil:
-		keys = own
-	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, err
 	}
 	st, err := place.OpenSealed(c.Ctx)

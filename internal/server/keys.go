@@ -14,26 +14,38 @@ import (
 // that was given none.
 const KeyFile = "throng.keys"
 
-// keysOf returns the keys of a server. Those of the data folder open what they sealed
-// before others were given, too.
-func keysOf(cfg Config) (*keyring.Ring, error) {
+// keysOf returns the keys of a server, and whether it has made them now. Those of the data
+// folder open what they sealed before others were given, too.
+func keysOf(cfg Config) (_ *keyring.Ring, made bool, _ error) {
 	path := filepath.Join(cfg.Data, KeyFile)
 	own, err := ReadKeys(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && cfg.Keys != nil:
-		return cfg.Keys, nil
+		return cfg.Keys, false, nil
 	case errors.Is(err, fs.ErrNotExist):
-		if err := makeKeys(path); err != nil && !errors.Is(err, fs.ErrExist) { // another node with the folder was faster
-			return nil, fmt.Errorf("keep a key for secrets: %w", err)
+		err := makeKeys(path)
+		if err != nil && !errors.Is(err, fs.ErrExist) { // another node with the folder was faster
+			return nil, false, fmt.Errorf("keep a key for secrets: %w", err)
 		}
-		return ReadKeys(path)
+		made = err == nil
+		own, err = ReadKeys(path)
+		return own, made, err
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case cfg.Keys != nil:
 		cfg.Log.Info("secrets are sealed with the keys given: when the server listens, the file is needed no more", "file", path)
-		return cfg.Keys.And(own), nil
+		return cfg.Keys.And(own), false, nil
 	}
-	return own, nil
+	return own, false, nil
+}
+
+// unmakeKeys removes keys that a start has made for a database whose secrets need others, so
+// that no file stands where theirs belong. Nothing can be sealed with them.
+func unmakeKeys(data string, refused error) error {
+	if !errors.Is(refused, keyring.ErrNoKey) {
+		return nil
+	}
+	return os.Remove(filepath.Join(data, KeyFile))
 }
 
 // makeKeys writes a file with a key, which is on the disk before anything is sealed

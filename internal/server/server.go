@@ -102,10 +102,15 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	s := &Server{served: make(chan error, 1)}
-	keys, err := keysOf(cfg)
+	keys, made, err := keysOf(cfg)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil && made {
+			err = errors.Join(err, unmakeKeys(cfg.Data, err))
+		}
+	}()
 	beside := &side{}
 	defer func() {
 		if err != nil {

@@ -296,10 +296,28 @@ func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
 	return ErrTenant
 }
 
+var errOutside = crowd.Errorf(crowd.Forbidden, "nobody acts as an administrator from your address")
+
+// WhyNothing says why p has no permission at all; "": they have some.
+func (p *Principal) WhyNothing() string {
+	some := false
+	p.each(func(_ crowd.TenantID, _ Role, s Permissions) bool {
+		some = s != 0
+		return !some
+	})
+	switch {
+	case some:
+		return ""
+	case p.Outside:
+		return errOutside.Message
+	}
+	return "you have no role: an administrator gives roles, or for a tenant one of its requesters"
+}
+
 // lacks is the error about a permission that p does not have.
 func (p *Principal) lacks(o Operation) error {
-	if p != nil && p.Outside && o.Who == Installation {
-		return crowd.Errorf(crowd.Forbidden, "nobody acts as an administrator from your address")
+	if p != nil && p.Outside && o.Needs != CanWork { // who runs the installation lacks it for that alone
+		return errOutside
 	}
 	if o.Needs == CanWork {
 		return crowd.Errorf(crowd.Forbidden, "this needs the role %s", Worker)

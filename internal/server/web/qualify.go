@@ -79,7 +79,7 @@ func (rq *request) retireTest(id int64) error {
 
 // qualify lists the tests that somebody may take.
 func (rq *request) qualify() error {
-	return rq.render("qualify", page{Title: "Your tests", Section: "qualify", Data: map[string]any{"List": ask(rq, rq.App.Tests.Mine)}})
+	return rq.render("qualify", page{Title: "Your tests", Section: "qualify", Data: map[string]any{"List": ask(rq, rq.App.Tests.Mine), "Nothing": rq.p.WhyNothing()}})
 }
 
 // question is a question of a running try as it is shown.

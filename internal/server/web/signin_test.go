@@ -1,13 +1,18 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/throng-dev/throng/internal/server/app"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // Guesses of others at a name do not keep its owner out of the browser in which they
@@ -109,4 +114,20 @@ func TestAPageForWhoIsSuspended(t *testing.T) {
 	c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {"1"}}).want(200)
 	w.get("/signin").want(200, "Sign in").form("/signin").set("name", "w1").set("password", password).send().want(http.StatusForbidden, "Your account is suspended")
 	w.get("/signin").form("/signin").set("name", "w2").set("password", password).send().want(200).at("/work")
+}
+
+// Whoever may do nothing reads why, where they come to after they have signed in.
+func TestAPageForWhoMayDoNothing(t *testing.T) {
+	t.Parallel()
+	const outside, none = "Nobody acts as an administrator from your address.", "You have no role: an administrator gives roles, or for a tenant one of its requesters."
+	s := newSite(t, func(cfg *app.Config) { cfg.AdminFrom = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
+	b := s.browser(t, "admin")
+	b.get("/setup?token="+s.boot).want(200, "Welcome, admin").form("/setup").set("password", password).set("again", password).send().
+		at("/qualify").want(200, "There is no test for you now", outside).without(none)
+	c := newCompany(t, 0)
+	c.req.get("/qualify").want(200, "There is no test for you now").without(none, outside)
+	if _, err := c.app.Accounts.TakeRole(context.Background(), c.boss.principal(), c.req.principal().User.ID, store.HeldRole{Role: "requester", Tenant: 1}); err != nil {
+		t.Fatal(err)
+	}
+	c.req.get("/").at("/qualify").want(200, none).without(outside)
 }

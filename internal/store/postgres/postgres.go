@@ -185,11 +185,20 @@ func usable(ctx context.Context, db *sql.DB, keys *keyring.Ring) error {
 	}
 	for id := range sealed {
 		if id != "" && !slices.Contains(keys.IDs(), id) {
-			return fmt.Errorf("secrets in it are sealed with the key %s: give that key, too (throng serve --key-file, or the data folder with its throng.keys), or delete what it sealed (throng key forget)", id)
+			return missingKey(id)
 		}
 	}
 	return nil
 }
+
+// missingKey is the id of a key that is not among those given. It is a keyring.ErrNoKey.
+type missingKey string
+
+func (id missingKey) Error() string {
+	return "secrets in it are sealed with the key " + string(id) + ": give that key, too (throng serve --key-file, or the data folder with its throng.keys), or delete what it sealed (throng key forget)"
+}
+
+func (missingKey) Is(target error) bool { return target == keyring.ErrNoKey }
 
 // notEmpty refuses a database without the table that tells its schema's version, which
 // would be made otherwise.
