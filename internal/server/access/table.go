@@ -230,6 +230,7 @@ var (
 	ProvisioningRemoveGroup = changes("Provisioning.RemoveGroup", Provider, CanNothing)
 	ProvisioningRegroup     = changes("Provisioning.ChangeGroup: what it makes each of its people", Provider, CanNothing)
 	_                       = internal("Provisioning.Run")
+	_                       = internal("Provisioning.Settle")
 
 	_                     = internal("Tenants.Names")
 	_                     = internal("Tenants.Fullest")

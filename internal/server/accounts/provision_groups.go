@@ -84,6 +84,9 @@ func (s *Provisioning) AddGroup(ctx context.Context, p *access.Principal, x Prov
 	if err != nil {
 		return x, err
 	}
+	if count.Groups == 0 { // from now on no sign-in's claim counts, also of those who are in no group
+		s.settleSoon(of)
+	}
 	members := idsOf(x.Members)
 	ctx, act := p.Acting(ctx, access.ProvisioningAddGroup, store.AuditEntry{At: now, Kind: "provisioned"})
 	act.After = groupTold{Provider: x.Provider, ExternalID: x.ExternalID, Name: x.Name, Added: members}
@@ -278,18 +281,25 @@ func (s *Provisioning) regroup(ctx context.Context, p *access.Principal, of *oid
 
 // later has Run make people of a provider what their groups make them.
 func (s *Provisioning) later(of *oidc.Provider, err error) {
+	s.settleSoon(of)
+	s.accounts.log.Warn("people are not yet what their groups make them; it is tried again", "provider", of.Name, "err", err)
+}
+
+// settleSoon has Run look at all people of a provider. It is not at once, since a provider
+// sends people before the groups that they are in: whoever is to be in one keeps what they
+// hold meanwhile.
+func (s *Provisioning) settleSoon(of *oidc.Provider) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unsettle[of.Name] = true
-	s.accounts.log.Warn("people are not yet what their groups make them; it is tried again", "provider", of.Name, "err", err)
 }
 
 // settleEvery is how often Run looks whether there is something to do.
 const settleEvery = time.Minute
 
 // Run makes people what their groups make them, of providers where that is not known:
-// after a start, whose settings may be new, and when something has failed. It returns when
-// ctx is done.
+// after a start, whose settings may be new; when something has failed; and when the groups
+// of a provider begin to decide for somebody. It returns when ctx is done.
 func (s *Provisioning) Run(ctx context.Context) {
 	if len(s.accounts.providers) == 0 {
 		return
@@ -297,18 +307,23 @@ func (s *Provisioning) Run(ctx context.Context) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	for {
-		s.mu.Lock()
-		names := slices.Sorted(maps.Keys(s.unsettle))
-		clear(s.unsettle)
-		s.mu.Unlock()
-		for _, name := range names {
-			s.settle(ctx, name)
-		}
+		s.Settle(ctx)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// Settle is one look of Run.
+func (s *Provisioning) Settle(ctx context.Context) {
+	s.mu.Lock()
+	names := slices.Sorted(maps.Keys(s.unsettle))
+	clear(s.unsettle)
+	s.mu.Unlock()
+	for _, name := range names {
+		s.settle(ctx, name)
 	}
 }
 

@@ -140,7 +140,9 @@ func (s *Provisioning) Add(ctx context.Context, p *access.Principal, x Provision
 	}
 	x.Active = !x.Suspended
 	act.After = tell(&x) // what became: whom somebody else suspended stays so
-	x.Provisioned, err = s.store.CreateProvisioned(ctx, x.Provisioned, u)
+	if x.Provisioned, err = s.store.CreateProvisioned(ctx, x.Provisioned, u); err == nil {
+		s.settleSoon(of) // the groups decide for them now, and not what was claimed at their sign-in
+	}
 	return x, err
 }
 

@@ -267,7 +267,7 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 }
 
 // traces are what names a person: what they are called, and were called before, as far as the
-// audit log tells.
+// audit log tells; where they were invited and written to; and what a provider calls them.
 type traces struct {
 	id     crowd.WorkerID
 	called []string // names and addresses, each once
@@ -288,8 +288,26 @@ func tracesOf(ctx context.Context, tx querier, id crowd.WorkerID) (traces, error
 	}
 	add(now[:]...)
 	entries, err := audit.list(ctx, tx, `where a.object = $1 and a.kind = 'user' order by a.number`, id.String())
+	if err != nil {
+		return who, err
+	}
 	for i := range entries {
 		add(entries[i].Called()...)
+	}
+	// Addresses of theirs that need never have been that of their account.
+	others, err := list(ctx, tx, func(r row, x *string) error { return r.Scan(x) }, `select address from invitations where worker = $1
+		union select address from asked_addresses where user_id = $1
+		union select target from messages where worker = $1 and invitation = 0 and channel = 'mail'`, id)
+	if err != nil {
+		return who, err
+	}
+	add(others...)
+	records, err := provisioned.list(ctx, tx, `where p.user_id = $1`, id)
+	for i := range records {
+		add(records[i].UserName)
+		for _, e := range records[i].Profile.Emails {
+			add(e.Value)
+		}
 	}
 	return who, err
 }

@@ -143,6 +143,12 @@ func testEraseAudit(t *testing.T, w *world) {
 		{"their name in a text", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b2"}, note{"by\nANN \"A\" Ñ"}, nil, change},
 		{"no such word", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b2"}, note{"channel annual given@example.organic"}, nil, ""},
 		{"a pattern", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b3"}, note{"axb"}, nil, ""},
+		{"an address at which they were invited", store.AuditEntry{Actor: bob, Kind: "invitations"}, nil, note{"invited@example.org x@example.org"}, change},
+		{"an address that they were asked about", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b4"}, nil, note{"asked@example.org"}, change},
+		{"an address at which they were written to", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b5"}, nil, note{"written@example.org"}, change},
+		{"an address at a provider", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b6"}, nil, note{"corp@example.org"}, change},
+		{"a name at a provider", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b7"}, nil, note{"ann.at.corp"}, change},
+		{"whom they invited", store.AuditEntry{Actor: bob, Kind: "batch", Object: "b8"}, nil, note{"friend@example.org"}, ""},
 		{"a server's", store.AuditEntry{Kind: "batch", Object: "b3"}, nil, note{"x"}, ""},
 	}
 	numbers := make([]int64, len(cases))
@@ -154,6 +160,21 @@ func testEraseAudit(t *testing.T, w *world) {
 	u := must(w.User(w.ctx, ann))(t)
 	u.Name, u.FullName, u.Email = "a_b", "", "given@example.org"
 	ok(t, w.UpdateUser(w.ctx, u))
+	asked := store.Asking{AskedAddress: store.AskedAddress{Address: "asked@example.org", AskedAt: w.now, ExpiresAt: w.now.Add(time.Hour)}, Letter: w.message(0, 0, 1)}
+	must(w.AcceptInvitation(w.ctx, w.invite(t, w.invitation("invited@example.org"))[0], u, &asked))(t)
+	written := w.message(0, 0, 1)
+	written.Target = "written@example.org"
+	invites := w.invitation("friend@example.org")
+	invites.InvitedBy = ann
+	must(w.CreateInvitations(w.ctx, []store.Invitation{invites}, func(i store.Invitation) store.Message {
+		m := w.mailOf(i)
+		m.Worker = ann
+		return m
+	}))(t)
+	w.send(t, written)
+	corp := w.provisioned("corp", "ann.at.corp")
+	corp.Profile.Emails = []store.ProfileEmail{{Value: "corp@example.org"}}
+	must(w.CreateProvisioned(w.ctx, corp, store.User{ID: ann}))(t)
 	must(w.BeginErasure(w.ctx, store.Erasure{Person: ann, AskedBy: bob}))(t)
 	for range 2 { // the second time nothing is left
 		ok(t, w.Erase(w.ctx, ann, w.now))
@@ -170,7 +191,7 @@ func testEraseAudit(t *testing.T, w *world) {
 				t.Errorf("%s: %+v has no salt", c.name, e)
 			}
 		}
-		same(t, "how many are erased", must(w.CheckAudit(w.ctx))(t).Erased, int64(12))
+		same(t, "how many are erased", must(w.CheckAudit(w.ctx))(t).Erased, int64(17))
 	}
 	if e := must(w.AuditEntries(w.ctx, store.AuditFilter{Before: without + 1, Limit: 1}))(t)[0]; e.Erased() {
 		t.Errorf("an entry without address: %+v", e)
