@@ -192,3 +192,47 @@ func TestATenantHearsOfItsPeople(t *testing.T) {
 	}
 	must(w.app.Audit.Check(t.Context(), w.admin))(t)
 }
+
+// TestGroupsDecideInPlaceOfClaims: whoever has a role by the claim of a sign-in loses it once
+// their provider keeps groups here without them, and not before it could send theirs.
+func TestGroupsDecideInPlaceOfClaims(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	signedIn := func(name string) crowd.WorkerID {
+		u := store.User{Name: name, Tenants: []crowd.TenantID{w.north}}
+		return must(w.store.PutIdentity(t.Context(), store.Identity{Issuer: "https://corp.example", Subject: "x-" + name, CreatedAt: time.Now()}, u))(t)
+	}
+	has := func(when string, want ...string) {
+		t.Helper()
+		var names []string
+		for _, u := range must(w.store.ListUsers(t.Context(), 0, 0, 100))(t) {
+			if len(u.Tenants) > 0 {
+				names = append(names, u.Name)
+			}
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s, %v are requesters, want %v", when, names, want)
+		}
+	}
+	ann, bob, eve := signedIn("ann"), signedIn("bob"), signedIn("eve")
+	if u := w.person(w.user("ann")); u.ID != ann {
+		t.Fatalf("ann is %+v, not %s", u, ann)
+	}
+	w.app.Provisioning.Settle(t.Context())
+	has("without a group", "ann", "bob", "eve")
+	w.group("root")
+	has("as the first group comes", "ann", "bob", "eve")
+	w.app.Provisioning.Settle(t.Context())
+	has("a while after it", "bob", "eve") // who are not provisioned: their claim counts
+	if u := w.person(w.user("bob")); u.ID != bob {
+		t.Fatalf("bob is %+v, not %s", u, bob)
+	}
+	id := w.user("eve")
+	if u := w.person(id); u.ID != eve {
+		t.Fatalf("eve is %+v, not %s", u, eve)
+	}
+	has("as they are provisioned", "bob", "eve")
+	w.group("north", id)
+	w.app.Provisioning.Settle(t.Context())
+	has("a while after that", "eve")
+}
