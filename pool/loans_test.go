@@ -211,6 +211,29 @@ func TestWhoComesToBelongElsewhere(t *testing.T) {
 	}
 }
 
+// TestWhoComesToBelongElsewhereIsNotLetGo: of people who are lent, those whom their pool lets go
+// are others than those who belong to the pool in which they are from now on.
+func TestWhoComesToBelongElsewhereIsNotLetGo(t *testing.T) {
+	t.Parallel()
+	control := NewControl(nil)
+	for id, n := range []int{0, 2} {
+		if err := control.Set(crowd.PoolID(id+1), "", Settings{Elasticity: fmt.Sprintf("static(n=%d)", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host := Reading{Pool: 2, Workers: 4, Affordable: -1}
+	for id := range crowd.WorkerID(4) { // u3 and u4 like it best there, compared with home
+		like := float64(id) / 10
+		host.Idle = append(host.Idle, Person{ID: id + 1, Home: 1, Prefers: []float64{0.5 - like, 0.5 + like}})
+	}
+	d := control.Step(epoch, []Reading{{Pool: 1, Affordable: -1}, host}, fixed(0.5))
+	belong := lists.Map(d[1].Moves, func(m Move) crowd.WorkerID { return m.Worker })
+	slices.Sort(belong)
+	if gone := slices.Sorted(slices.Values(d[1].Go)); !slices.Equal(belong, []crowd.WorkerID{3, 4}) || !slices.Equal(gone, []crowd.WorkerID{1, 2}) {
+		t.Errorf("%v belong to the pool in which they are, and %v are let go of it", belong, gone)
+	}
+}
+
 // TestWhoBelongsHasNotLeft: who belongs from now on to the pool to which they were lent is not
 // taken for having left, where somebody else has.
 func TestWhoBelongsHasNotLeft(t *testing.T) {

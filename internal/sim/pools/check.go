@@ -19,6 +19,7 @@ type audit struct {
 // looked counts what the audit has looked at.
 type looked struct {
 	calls, loans, recalls, exchanges int
+	both                             int // steps at which a pool's people come to belong elsewhere, and others of them are let go
 	chosen                           int // people who were not called home when others were
 	releases, returned               int // returned: of people who had moved before
 	quits                            int // of people who were lent

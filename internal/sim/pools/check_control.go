@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/pool"
 	"github.com/throng-dev/throng/queueing"
 )
@@ -19,17 +20,11 @@ func (a *audit) decided(w *world, decisions []pool.Decision) error {
 	if w.run.ForGood {
 		return nil
 	}
-	going := map[crowd.WorkerID]bool{} // let go, or moved, in this step
-	for i := range decisions {
-		if d := &decisions[i]; !d.Advice {
-			for _, m := range d.Moves {
-				going[m.Worker] = true
-			}
-			for _, id := range d.Go {
-				going[id] = true
-			}
-		}
+	going, err := once(decisions)
+	if err != nil {
+		return err
 	}
+	a.both(w, decisions)
 	for i := range decisions {
 		if err := a.whoLeft(w, i, &decisions[i]); err != nil {
 			return fmt.Errorf("%s: %w", w.pools[i].Name, err)
@@ -72,6 +67,50 @@ func (a *audit) decided(w *world, decisions []pool.Decision) error {
 		}
 	}
 	return nil
+}
+
+// once returns who is let go or moved in this step, or comes to belong elsewhere, and checks
+// that only one of that is to happen to anybody.
+func once(decisions []pool.Decision) (map[crowd.WorkerID]bool, error) {
+	going := map[crowd.WorkerID]bool{}
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Advice {
+			continue
+		}
+		for _, id := range append(lists.Map(d.Moves, func(m pool.Move) crowd.WorkerID { return m.Worker }), d.Go...) {
+			if going[id] {
+				return nil, fmt.Errorf("%s is let go or moved twice in one step", id)
+			}
+			going[id] = true
+		}
+	}
+	return going, nil
+}
+
+// both counts the pools of whose people some come to belong elsewhere in this step, and others
+// are let go.
+func (a *audit) both(w *world, decisions []pool.Decision) {
+	exchanged, gone := map[int32]bool{}, map[int32]bool{}
+	home := func(id crowd.WorkerID) int32 { return w.people.list[w.people.at[id]].home }
+	for i := range decisions {
+		if decisions[i].Advice {
+			continue
+		}
+		for _, m := range decisions[i].Moves {
+			if m.From == m.To {
+				exchanged[home(m.Worker)] = true
+			}
+		}
+		for _, id := range decisions[i].Go {
+			gone[home(id)] = true
+		}
+	}
+	for of := range exchanged {
+		if gone[of] {
+			a.looked.both++
+		}
+	}
 }
 
 // belong counts the people of each pool, wherever they are.
