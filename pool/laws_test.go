@@ -272,6 +272,7 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 		"ct-t takes in the sum":                     {"ct-t(kp=0,ki=0.5)", 10, 0, 0, 9, 3, 3, 0, 0},
 		"ct-t lets go":                              {"ct-t(kp=0.5,ki=0)", 10, 0, 0, 3, 9, 0, 0, 3},
 		"ct-t calls nobody above c*":                {"ct-t(kp=1,ki=0)", 12, 4, 0, 9, 3, 1, 0, 0},
+		"ct-t lets nobody go as it would call":      {"ct-t(kp=1,ki=0)", 25, 4, 0, 9, 3, 0, 0, 0},
 		"ct-t calls for a queue":                    {"ct-t(kp=1,ki=0)", 15, 5, 30, 9, 3, 5, 0, 0},
 		"ct-t-paper looks at the error only":        {"ct-t-paper(kp=1,ki=0)", 14, 40, 0, 9, 3, 6, 0, 0},
 		"feed-forward goes straight to c*":          {"feed-forward", 10, 0, 0, 3, 3, 7, 0, 0},
@@ -293,10 +294,9 @@ func TestSizeAndThroughputErrors(t *testing.T) {
 	}
 	for name, tc := range cases {
 		c, now, counters := primed(t, Settings{Elasticity: tc.elasticity})
-		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Affordable: -1, Counters: counters}
+		r := &Reading{Pool: 1, Workers: tc.workers, Coming: tc.coming, Queue: tc.queue, Affordable: -1, Counters: counters}
 		c.seen.observe(now, &r.Counters, nil)
 		now = now.Add(10 * time.Second)
-		r.Queue = tc.queue
 		// The same again, so that λ hardly changes and c* not at all.
 		r.Counters.Arrived += tc.arrived
 		r.Counters.Completed += tc.completed
