@@ -56,6 +56,10 @@ func TestEditingEndsNothing(t *testing.T) {
 			}},
 		"what people hold is all that may be spent": {tasks: 3, answers: 1, held: true, edit: change(func(x *settings) { x.Enough = engine.Enough{Spent: 2 * cent} }),
 			new: func(b *batches.NewBatch) { b.Reward = cent }},
+		"all are taken out with one that was before": {tasks: 4, answers: 1, new: times(1), edit: func(w *world, id crowd.BatchID) func(*access.Principal) error {
+			must(w.Batches.RemoveTask(w.ctx, w.admin, id.Task(3)))(w.t)
+			return remove(2, 3, 4)(w, id)
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +83,7 @@ func TestEditingEndsNothing(t *testing.T) {
 				return
 			}
 			refused(t, err, crowd.Forbidden)
-			if v := w.batch(id); !v.Progress.State.Open() || v.RunningSettings() != before.RunningSettings() || v.Progress.Removed != 0 || w.balance(w.a) != had {
+			if v := w.batch(id); !v.Progress.State.Open() || v.RunningSettings() != before.RunningSettings() || v.Progress.Removed != before.Progress.Removed || w.balance(w.a) != had {
 				t.Errorf("it is %+v, before %+v, and the account has %s, before %s", v.Batch, before.Batch, w.balance(w.a), had)
 			}
 			ok(t, edit(with("starter", "batches.launch")))
