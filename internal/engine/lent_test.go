@@ -10,7 +10,7 @@ import (
 
 // TestWhoIsLentDoesNotComeHomeForTraining: while a gate is closed training is for everybody
 // who waits before it, and no reason for somebody to leave the pool that they help; other
-// work is, also before the gate opens.
+// work is, also before the gate opens, unless it is paused.
 func TestWhoIsLentDoesNotComeHomeForTraining(t *testing.T) {
 	t.Parallel()
 	e := engine.New(engine.Config{Pool: poolID, Policy: sched.MustParse("fs")})
@@ -31,5 +31,9 @@ func TestWhoIsLentDoesNotComeHomeForTraining(t *testing.T) {
 	launch(2, false)
 	if r := e.Reading(start); r.NoWork[lent] {
 		t.Error("somebody who is lent has no work at home, where a batch waits for the gate to open")
+	}
+	must(t, e.Pause(start, 2))
+	if r := e.Reading(start); !r.NoWork[lent] {
+		t.Error("somebody who is lent has work at home where the only batch is paused")
 	}
 }

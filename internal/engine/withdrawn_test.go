@@ -28,6 +28,10 @@ func TestWithdrawnAnswersLeaveTheLoad(t *testing.T) {
 		"tasks taken out":                    {func(e *engine.Engine, now time.Time) error { return e.Remove(now, 2, fifty...) }, 30 + 100},
 		"redundancy lowered":                 {func(e *engine.Engine, now time.Time) error { return e.Edit(now, 2, engine.Edit{Rule: &one}) }, 30 + 100},
 		"one of before the window cancelled": {func(e *engine.Engine, now time.Time) error { return e.Cancel(now, 1) }, 30 + 200},
+		"as many taken out as were just added": {func(e *engine.Engine, now time.Time) error {
+			must(t, e.Add(now, 1, 100, 50, nil, 0))
+			return e.Remove(now, 1, fifty...)
+		}, 30 + 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -60,6 +60,8 @@ func TestEditingEndsNothing(t *testing.T) {
 			must(w.Batches.RemoveTask(w.ctx, w.admin, id.Task(3)))(w.t)
 			return remove(2, 3, 4)(w, id)
 		}},
+		"one more answer may be paid": {tasks: 3, answers: 1, edit: change(func(x *settings) { x.Enough = engine.Enough{Spent: 2 * cent} }), goesOn: true,
+			new: func(b *batches.NewBatch) { b.Reward = cent }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
