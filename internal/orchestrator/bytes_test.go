@@ -185,6 +185,9 @@ func TestEndedLongItems(t *testing.T) {
 	if err != nil || len(list) != n || older {
 		t.Errorf("%d items have ended (older: %t), %v", len(list), older, err)
 	}
+	if list, older, err = w.o.Ended(w.ctx, w.tenant, id, n); err != nil || len(list) != n || older {
+		t.Errorf("the last %d are %d (older: %t), %v", n, len(list), older, err)
+	}
 	if list, older, err = w.o.Ended(w.ctx, w.tenant, id, n-1); err != nil || len(list) != n-1 || !older {
 		t.Errorf("the last are %d (older: %t), %v", len(list), older, err)
 	}
