@@ -39,6 +39,9 @@ func TestWhyNobodyIsLent(t *testing.T) {
 		"c*": {func(_, q *Settings, r []Reading) {
 			q.Expect.TaskTime, r[1].Counters.Arrived = 10*time.Second, 1
 		}, "night has 1 who work or could, and needs them: its c* is"},
+		"just c*": {func(_, q *Settings, r []Reading) {
+			q.Expect.TaskTime, r[1].Counters.Arrived = 10*time.Millisecond, 1
+		}, "night has 1 who work or could, and needs them: its c* is 1"},
 		"it advises only": {func(_, q *Settings, _ []Reading) { q.Advise = true }, "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
