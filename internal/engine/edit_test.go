@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
@@ -59,4 +60,47 @@ func TestAnEditKeepsTheHighestPriority(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTasksAreAddedToThoseThatWereKnown: whoever knows of other tasks than there are adds none.
+func TestTasksAreAddedToThoseThatWereKnown(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "fifo", 3)
+	must(t, e.Launch(start, benchSpec(1, 5)))
+	for _, x := range []struct {
+		had  uint32
+		code crowd.Code
+		want uint32
+	}{{4, crowd.Conflict, 5}, {6, crowd.Conflict, 5}, {5, "", 7}, {5, crowd.Conflict, 7}} {
+		err := e.Add(start, 1, x.had, 2, nil, crowd.Unit)
+		if st, _ := e.Status(1); crowd.CodeOf(err) != x.code || st.Tasks != x.want {
+			t.Errorf("two are added to %d: %v, and it has %d, want %d", x.had, err, st.Tasks, x.want)
+		}
+	}
+}
+
+// TestAKnownAnswerIsAddedToCheckPeople: a task with a known answer that is added to a batch with an
+// SLA is given to nobody as one that wants a label.
+func TestAKnownAnswerIsAddedToCheckPeople(t *testing.T) {
+	t.Parallel()
+	e := newPool(t, "penalty", 3)
+	s := promised(1)
+	s.Open, s.Tasks, s.Budget, s.Checks = false, 1, crowd.Unit, &engine.Checks{First: 0.001, Least: 0.001}
+	must(t, e.Launch(start, s))
+	must(t, e.Add(start, 1, 1, 2, map[uint32]string{2: "cat"}, crowd.Unit))
+	var given []uint32
+	for {
+		h, ok, err := e.Ready(start, 1)
+		must(t, err)
+		if !ok {
+			break
+		}
+		given = append(given, h.Task.N())
+		_, err = e.Submit(start, 1, h.Assignment, `"dog"`, "dog")
+		must(t, err)
+	}
+	if !slices.Equal(given, []uint32{1, 3}) {
+		t.Errorf("given were the tasks %v, want 1 and 3", given)
+	}
+	must(t, e.Check())
 }

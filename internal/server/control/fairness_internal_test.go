@@ -64,6 +64,26 @@ func TestWhoLeftIsDueItsPart(t *testing.T) {
 	}
 }
 
+// TestWhatIsWantedAtOneLookOnly is due all that was done between the two looks, by the parts of
+// the one at which something was wanted.
+func TestWhatIsWantedAtOneLookOnly(t *testing.T) {
+	t.Parallel()
+	for _, wanted := range [][2]int{{5, 0}, {0, 5}} {
+		x, e := newPoolFairness(), new(engine.Engine)
+		for i, held := range []time.Duration{0, 8 * time.Second} {
+			x.look(begin.Add(time.Duration(i)*10*time.Second), e,
+				[]engine.BatchShare{shareOf(1, 1, 1, wanted[i], held), shareOf(2, 2, 1, wanted[i], 0)},
+				[]engine.TenantShare{{Tenant: 1, Weight: 1, Held: held}, {Tenant: 2, Weight: 1}})
+		}
+		p := x.point.close(begin.Add(10 * time.Second))
+		for _, list := range [][]Portion{p.tenants, p.batches} {
+			if len(list) != 2 || list[0].Due != 4*time.Second || list[1].Due != 4*time.Second {
+				t.Errorf("wanted %v: portions %+v, want 4 seconds due to each", wanted, list)
+			}
+		}
+	}
+}
+
 // TestPointsAreOfADayAndBounded, and as many portions are counted as there are.
 func TestPointsAreOfADayAndBounded(t *testing.T) {
 	t.Parallel()
