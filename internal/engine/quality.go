@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
-	"github.com/throng-dev/throng/label"
 )
 
 // Action is what a quality rule did.
@@ -68,13 +66,11 @@ type act struct {
 
 // standing is what the rules of a batch know of somebody.
 type standing struct {
-	Standing
-	checks, wrong int
-	drift         float64
-	from          uint32 // number of the first assignment that counts
-	acted         uint32 // a bit for each rule
-	paused        uint32 // the number of the action that paused them; 0: they are not
-	changed       bool   // they are in Engine.assessed
+	Tally
+	from    uint32 // number of the first assignment that counts
+	acted   uint32 // a bit for each rule
+	paused  uint32 // the number of the action that paused them; 0: they are not
+	changed bool   // they are in Engine.assessed
 }
 
 // assessed names somebody whose figures have changed.
@@ -112,42 +108,10 @@ func (b *batch) pauses(w crowd.WorkerID) bool { return b.quality.paused(w) || b.
 func (q *quality) person(w crowd.WorkerID) *standing {
 	s := q.of[w]
 	if s == nil {
-		s = &standing{Standing: Standing{Worker: w}}
+		s = &standing{Tally: Tally{Standing: Standing{Worker: w}}}
 		q.of[w] = s
 	}
 	return s
-}
-
-// figures are what s says.
-func (s *standing) figures() Figures {
-	f := Figures{Answers: s.Answers, Checks: s.checks, Wrong: s.wrong, Drift: s.drift}
-	share := func(of, all int) *float64 {
-		if all == 0 {
-			return nil
-		}
-		x := float64(of) / float64(all)
-		return &x
-	}
-	f.Accuracy, f.Agreement = share(s.checks-s.wrong, s.checks), share(s.Agreed, s.Labelled)
-	if f.Accuracy != nil {
-		low, high := label.Wilson(*f.Accuracy, s.checks)
-		f.AccuracyLow, f.AccuracyHigh = &low, &high
-	}
-	if s.Answers > 0 {
-		mean := s.Took.Seconds() / float64(s.Answers)
-		f.Seconds = &mean
-	}
-	return f
-}
-
-// check enters an answer to a check.
-func (s *standing) check(right bool) {
-	s.checks++
-	s.drift = math.Max(0, s.drift-driftAllowance)
-	if !right {
-		s.wrong++
-		s.drift += 1
-	}
 }
 
 // assess says that somebody's figures have changed.
@@ -165,18 +129,11 @@ func (e *Engine) noteAnswer(a *assignment, at time.Time) {
 	if a.n < s.from {
 		return
 	}
-	s.Answers++
-	s.Took += took(a.at, at, b.spec.Lease)
+	s.Answer(a.at, at, b.spec.Lease)
 	if a.task.isCheck {
-		s.check(a.key == b.backlog.known[a.task.n])
+		s.Check(a.key == b.backlog.known[a.task.n])
 	}
 	e.assess(b, s)
-}
-
-// took is how long somebody had a task, at most as long as the lease. Times are kept to the
-// microsecond, so that it is the same after a restart.
-func took(from, to time.Time, lease time.Duration) time.Duration {
-	return min(max(time.Duration(to.UnixMicro()-from.UnixMicro())*time.Microsecond, 0), lease)
 }
 
 // noteLabel enters that a task has its label, for the rules of its batch.
@@ -187,10 +144,7 @@ func (e *Engine) noteLabel(t *task, value string) {
 		if a.n < s.from {
 			continue
 		}
-		s.Labelled++
-		if a.key == value {
-			s.Agreed++
-		}
+		s.Label(a.key == value)
 		e.assess(t.batch, s)
 	}
 }
@@ -204,7 +158,7 @@ func (e *Engine) applyRules(now time.Time) {
 		}
 		s := b.quality.person(x.worker)
 		s.changed = false
-		f := s.figures()
+		f := s.Figures()
 		values := f.values()
 		for i := range b.quality.rules {
 			r := &b.quality.rules[i]
@@ -266,7 +220,7 @@ func (s *standing) startAnew(n uint32, u *Undoing) {
 	if paused == n {
 		paused = 0
 	}
-	*s = standing{Standing: Standing{Worker: s.Worker}, from: u.From, paused: paused, changed: changed}
+	*s = standing{Tally: Tally{Standing: Standing{Worker: s.Worker}}, from: u.From, paused: paused, changed: changed}
 }
 
 // restoreQuality takes in what the rules of a batch did, and what they go by.
@@ -307,7 +261,7 @@ func (b *batch) restoreQuality(s *BatchSnapshot) error {
 	}
 	for _, x := range s.Checked {
 		if p := q.person(x.Worker); x.Counted && x.Assignment.N() >= p.from {
-			p.check(x.Right)
+			p.Check(x.Right)
 		}
 	}
 	return nil
@@ -331,7 +285,7 @@ func (e *Engine) Figures(id crowd.BatchID) []Acted {
 	for _, w := range slices.SortedFunc(maps.Keys(b.quality.of), cmp.Compare[crowd.WorkerID]) {
 		s := b.quality.of[w]
 		if s.Answers > 0 || s.acted > 0 || s.from > 0 || s.paused > 0 {
-			list = append(list, Acted{w, s.figures(), s.paused})
+			list = append(list, Acted{w, s.Figures(), s.paused})
 		}
 	}
 	return list

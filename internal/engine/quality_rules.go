@@ -29,11 +29,6 @@ const (
 	MaxWarning      = 500 // characters of the text of a warning
 )
 
-// driftAllowance is what is taken from somebody's drift with each answer to a check, k of a
-// CUSUM: halfway between one wrong answer in ten, which is usual, and four in ten, which is not.
-// Source: Page 1954, "Continuous inspection schemes".
-const driftAllowance = 0.25
-
 // Figures is what somebody's answers to a batch have shown, since the last time that an
 // action on them was undone. Nil: there is nothing yet to tell it from.
 type Figures struct {

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/throng-dev/throng/internal/kit/condition"
+	"github.com/throng-dev/throng/label"
+)
+
+// driftAllowance is what is taken from somebody's drift with each answer to a check, k of a
+// CUSUM: halfway between one wrong answer in ten, which is usual, and four in ten, which is not.
+// Source: Page 1954, "Continuous inspection schemes".
+const driftAllowance = 0.25
+
+// DriftBound is the drift above which somebody was wrong far more often than one time in four,
+// h of the CUSUM, where no rule says another one.
+const DriftBound = 3
+
+// DriftBounds returns the drifts above which the rules of a batch act, ascending; without any,
+// DriftBound.
+func DriftBounds(rules []QualityRule) []float64 {
+	var list []float64
+	for _, r := range rules {
+		list = append(list, condition.Bounds(r.When, "drift")...)
+	}
+	if len(list) == 0 {
+		return []float64{DriftBound}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// A Tally sums up what somebody's answers to a batch show, as quality rules go by it. Answers are
+// entered in the order in which they came. Tally{} has none.
+type Tally struct {
+	Standing
+	checks, wrong int
+	drift         float64
+}
+
+// Answer enters an answer that counts, to a task that they had from a time to another, at most as
+// long as the lease. Times are kept to the microsecond, so that the sum is the same after a restart.
+func (t *Tally) Answer(from, to time.Time, lease time.Duration) {
+	t.Answers++
+	t.Took += min(max(time.Duration(to.UnixMicro()-from.UnixMicro())*time.Microsecond, 0), lease)
+}
+
+// Label enters the label of a task that they answered, but for a check, and whether their answer is the
+// label.
+func (t *Tally) Label(agreed bool) {
+	t.Labelled++
+	if agreed {
+		t.Agreed++
+	}
+}
+
+// Check enters an answer to a check.
+func (t *Tally) Check(right bool) {
+	t.checks++
+	t.drift = math.Max(0, t.drift-driftAllowance)
+	if !right {
+		t.wrong++
+		t.drift++
+	}
+}
+
+// Figures are what the tally says.
+func (t *Tally) Figures() Figures {
+	f := Figures{Answers: t.Answers, Checks: t.checks, Wrong: t.wrong, Drift: t.drift}
+	share := func(of, all int) *float64 {
+		if all == 0 {
+			return nil
+		}
+		x := float64(of) / float64(all)
+		return &x
+	}
+	f.Accuracy, f.Agreement = share(t.checks-t.wrong, t.checks), share(t.Agreed, t.Labelled)
+	if f.Accuracy != nil {
+		low, high := label.Wilson(*f.Accuracy, t.checks)
+		f.AccuracyLow, f.AccuracyHigh = &low, &high
+	}
+	if t.Answers > 0 {
+		mean := t.Took.Seconds() / float64(t.Answers)
+		f.Seconds = &mean
+	}
+	return f
+}
