@@ -22,6 +22,8 @@ type QualityActions interface {
 	// ListQualityActions returns up to limit actions in a batch with numbers above after, in
 	// their order.
 	ListQualityActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) ([]QualityAction, error)
+	// WorkerActions returns the latest actions in a batch on a worker, up to limit, in their order.
+	WorkerActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, limit int) ([]QualityAction, error)
 	// UnseenActions returns the oldest actions on a worker that they have not seen, and that
 	// were not undone, in running batches.
 	UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]QualityAction, error)

@@ -408,6 +408,9 @@ type Results interface {
 	// out, in order of id, with those of some assignments that are theirs, as they are at
 	// one moment.
 	TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, tasks []crowd.TaskID, assignments []crowd.AssignmentID) ([]TaskResult, error)
+	// GivenAnswers returns those of some assignments of the batch that were answered, in order of id,
+	// without names, values, keys and texts.
+	GivenAnswers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, assignments []crowd.AssignmentID) ([]Annotation, error)
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
 	// WorkerAnnotations returns the worker's latest answers, newest first, without

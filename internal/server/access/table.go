@@ -105,6 +105,7 @@ var (
 	ResultsList           = reads("Results.List", Tenant, CanReadResults)
 	ResultsAll            = reads("Results.All", Tenant, CanReadResults)
 	ResultsTask           = reads("Results.Task", Tenant, CanReadResults)
+	ResultsWorker         = reads("Results.Worker", Tenant, CanReadResults)
 	ResultsCorrections    = reads("Results.Corrections", Tenant, CanReadResults)
 	ResultsCorrect        = changes("Results.Correct", Tenant, CanReview)
 	ResultsWithdraw       = changes("Results.Withdraw", Tenant, CanReview)

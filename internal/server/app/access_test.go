@@ -142,7 +142,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Batches.Quality": func(s *scene, p *access.Principal) error {
 		return second(s.Batches.Quality(s.ctx, p, s.running, "majority"))
 	},
-	"Results.List": listResults, "Results.All": allResults, "Results.Task": taskResults, "Results.Summary": sumResults,
+	"Results.List": listResults, "Results.All": allResults, "Results.Task": taskResults, "Results.Worker": workerResults, "Results.Summary": sumResults,
 	"Batches.Holders": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Batches.Holders(s.ctx, p, s.running, 1)
 		return err

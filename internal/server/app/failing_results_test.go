@@ -28,6 +28,10 @@ func (f *failingStore) TaskResults(ctx context.Context, tenant crowd.TenantID, i
 	return fail1(f, ctx, "TaskResults", func() ([]store.TaskResult, error) { return f.Store.TaskResults(ctx, tenant, id, tasks, assignments) })
 }
 
+func (f *failingStore) GivenAnswers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, assignments []crowd.AssignmentID) ([]store.Annotation, error) {
+	return fail1(f, ctx, "GivenAnswers", func() ([]store.Annotation, error) { return f.Store.GivenAnswers(ctx, tenant, id, assignments) })
+}
+
 func (f *failingStore) Assignment(ctx context.Context, id crowd.AssignmentID) (store.Annotation, error) {
 	return fail1(f, ctx, "Assignment", func() (store.Annotation, error) { return f.Store.Assignment(ctx, id) })
 }

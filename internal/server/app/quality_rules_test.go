@@ -64,6 +64,12 @@ func (f *failingStore) ListQualityActions(ctx context.Context, tenant crowd.Tena
 	})
 }
 
+func (f *failingStore) WorkerActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, limit int) ([]store.QualityAction, error) {
+	return fail1(f, ctx, "WorkerActions", func() ([]store.QualityAction, error) {
+		return f.Store.WorkerActions(ctx, tenant, id, worker, limit)
+	})
+}
+
 func (f *failingStore) UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.QualityAction, error) {
 	return fail1(f, ctx, "UnseenActions", func() ([]store.QualityAction, error) { return f.Store.UnseenActions(ctx, worker, limit) })
 }

@@ -177,6 +177,11 @@ func (w *retained) saysWhatWent() {
 	}
 	_, err := w.Batches.Quality(w.ctx, w.ann, w.ended, "")
 	refused(t, err, crowd.Conflict)
+	gave := w.list(w.ended, "", 5).Rows[0].Answers[0]
+	v := must(w.Results.Worker(w.ctx, w.ann, w.ended, results.WorkerQuery{Worker: gave.By.Pseudonym, Limit: 5}))(t)
+	if v.Quality != nil || v.Compared != 0 || v.Method != results.Live || v.Counted == 0 || v.Typical == 0 || v.Figures.Answers != v.Counted || v.Figures.Agreement != nil || len(v.Rows) == 0 || v.Rows[0].Key != "" || v.Rows[0].Label == nil || v.Rows[0].Right != nil {
+		t.Errorf("of a worker it tells %+v", v)
+	}
 	_, rows, err := w.Batches.Annotations(w.ctx, w.ann, w.ended, true)
 	ok(t, err)
 	table := must(results.AnnotationTable(&b, rows, false))(t)

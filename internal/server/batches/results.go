@@ -116,29 +116,16 @@ type Quality struct {
 	// tasks, of a fit that has not learnt from them.
 	Accuracy  float64
 	GoldTasks int
-	Learnt    bool            // Result has learnt from known answers or corrections
-	Named     bool            // it is told who the workers are
-	Workers   []WorkerQuality // those who agree least with the labels first
-	Groups    []CopyGroup     // of workers who copy from each other, as robust finds them
+	Learnt    bool                    // Result has learnt from known answers or corrections
+	Named     bool                    // it is told who the workers are
+	Workers   []results.WorkerQuality // those who agree least with the labels first
+	Groups    []CopyGroup             // of workers who copy from each other, as robust finds them
 }
 
 // CopyGroup is label.CopyGroup with its workers.
 type CopyGroup struct {
 	label.CopyGroup
 	Members []pseudonym.Worker
-}
-
-// WorkerQuality is one worker's part in a batch.
-type WorkerQuality struct {
-	By          pseudonym.Worker
-	Blocked     bool // by the batch's tenant
-	Answers     int
-	Agreement   float64 // share of the answers that equal the task's label
-	Reliability label.Reliability
-	Right       int      // of the answers to tasks with a known answer
-	Gold        int      // answers to tasks with a known answer
-	Accuracy    *float64 // by the method's model; nil: it has none
-	Information *float64 // likewise; nil also where it is not defined
 }
 
 // Quality combines all counted answers of a batch by a method; "" is the one that
@@ -185,21 +172,13 @@ func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reade
 		slices.SortFunc(members, pseudonym.Compare)
 		q.Groups = append(q.Groups, CopyGroup{g, members})
 	}
-	agreement, answered, reliable := q.Result.Agreement(), d.Answered(), q.Result.Reliabilities()
-	right, known := d.Right(w.Truth)
-	q.Workers = make([]WorkerQuality, len(answered))
+	measures := results.Measure(w.Learnt, w.Truth)
+	q.Workers = make([]results.WorkerQuality, len(d.Workers()))
 	for j, id := range d.Workers() {
-		x := WorkerQuality{By: by(id), Blocked: slices.Contains(w.Workers[id].BlockedBy, q.Batch.Spec.Tenant), Answers: answered[j], Agreement: agreement[j], Reliability: reliable[j], Right: right[j], Gold: known[j]}
-		if model := q.Result.Model; model != nil {
-			accuracy := model.Accuracy(j)
-			x.Accuracy = &accuracy
-			if score, ok := model.SpammerScore(j); ok {
-				x.Information = &score
-			}
-		}
-		q.Workers[j] = x
+		q.Workers[j] = measures.Of(j)
+		q.Workers[j].By, q.Workers[j].Blocked = by(id), slices.Contains(w.Workers[id].BlockedBy, q.Batch.Spec.Tenant)
 	}
-	slices.SortFunc(q.Workers, func(a, b WorkerQuality) int {
+	slices.SortFunc(q.Workers, func(a, b results.WorkerQuality) int {
 		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), pseudonym.Compare(a.By, b.By))
 	})
 }

@@ -18,13 +18,14 @@ import (
 type data struct {
 	state     uint64 // see Results.state
 	at        time.Time
-	lines     []line         // of the tasks, in order
-	questions []question     // one for each field of the answers
-	whole     *question      // by what answers are compared while the batch runs; it may be one of questions
-	labels    *question      // that of questions whose labels are the tasks' labels; nil: each field has its own
-	workers   map[string]int // answers of each that count, by id
-	answers   int            // that count
-	answered  []int64        // when each of them came, in seconds since 1970, ascending
+	lines     []line                      // of the tasks, in order
+	questions []question                  // one for each field of the answers
+	whole     *question                   // by what answers are compared while the batch runs; it may be one of questions
+	labels    *question                   // that of questions whose labels are the tasks' labels; nil: each field has its own
+	workers   map[string]int              // answers of each that count, by id
+	gave      map[crowd.WorkerID][]uint32 // the assignments that each answered, whether it counts or not, by their numbers, ascending
+	answers   int                         // that count
+	answered  []int64                     // when each of them came, in seconds since 1970, ascending
 }
 
 // line is a task.
@@ -85,7 +86,7 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		return nil, err
 	}
 	s.watchReviews(b)
-	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int)}}
+	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int), gave: make(map[crowd.WorkerID][]uint32)}}
 	_, _, err = compiled.Check(json.RawMessage(erased))
 	r.blank = err != nil
 	for _, q := range compiled.Questions() {
@@ -102,6 +103,7 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		if n++; n%1024 == 0 {
 			runtime.Gosched()
 		}
+		r.out.gave[a.Worker] = append(r.out.gave[a.Worker], a.Assignment.N())
 		if a.Counted && !(r.blank && a.Key == "" && string(a.Body) == erased) {
 			r.add(&a)
 			counted[a.Task.N()]++
@@ -260,7 +262,7 @@ func (r *reader) finish() error {
 		r.differ(q)
 	}
 	if r.out.whole == nil {
-		r.out.whole = &question{}
+		r.out.whole = &question{Question: task.Question{Labels: true}}
 		if err := complete(r.out.whole, &r.whole, same); err != nil {
 			return err
 		}
@@ -317,6 +319,9 @@ func (s *Results) Whole(ctx context.Context, b *store.Batch, method string) (*Wh
 // size is about how many bytes the data takes.
 func (d *data) size() int {
 	n := 100 * len(d.lines)
+	for _, list := range d.gave {
+		n += 50 + 4*cap(list)
+	}
 	for i := range d.questions {
 		n += 4*len(d.lines) + 12*d.answers + 60*len(d.questions[i].data.Tasks())
 		for _, c := range d.questions[i].data.Classes() {

@@ -183,7 +183,11 @@ func (f *fit) size() int {
 
 // labelOf returns the label of a line by a question.
 func (f *fit) labelOf(i int32, question int) *engine.Label {
-	q, r := &f.data.questions[question], f.by[question]
+	return f.labelBy(i, &f.data.questions[question], f.by[question])
+}
+
+// labelBy returns the label of a line by a question, of which a method made r.
+func (f *fit) labelBy(i int32, q *question, r *label.Result) *engine.Label {
 	x := &f.data.lines[i]
 	if x.right != nil {
 		if value, said := q.part(*x.right); said {

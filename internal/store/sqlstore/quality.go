@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -77,6 +78,13 @@ func listQualityActions(ctx context.Context, s *Store, where string, args ...any
 // ListQualityActions implements store.QualityActions.
 func (s *Store) ListQualityActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) ([]store.QualityAction, error) {
 	return listQualityActions(ctx, s, `where q.batch = $1 and b.tenant = $2 and q.number > $3 order by q.number limit $4`, id, tenant, int64(after), limit)
+}
+
+// WorkerActions implements store.QualityActions.
+func (s *Store) WorkerActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, limit int) ([]store.QualityAction, error) {
+	all, err := listQualityActions(ctx, s, `where q.worker = $1 and q.batch = $2 and b.tenant = $3 order by q.number desc limit $4`, worker, id, tenant, limit)
+	slices.Reverse(all)
+	return all, err
 }
 
 // UnseenActions implements store.QualityActions.

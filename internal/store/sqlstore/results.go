@@ -102,8 +102,10 @@ func (s *Store) Assigned(ctx context.Context, tenant crowd.TenantID, id crowd.Ba
 const resultsAtOnce = 100
 
 var (
-	atResults = places(1, resultsAtOnce)
-	readTasks = selectLabels + ` where t.id in ` + atResults + ` and not exists (select 1 from removals r where r.task = t.id) order by t.id`
+	atResults   = places(1, resultsAtOnce)
+	readTasks   = selectLabels + ` where t.id in ` + atResults + ` and not exists (select 1 from removals r where r.task = t.id) order by t.id`
+	readAnswers = `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at, '', '', n.late, n.counted, n.paid, ''
+		from answers n join assignments a on a.id = n.id where n.id in ` + atResults + ` order by n.id`
 	readGiven = `select ` + annotationColumns + `, '' from annotations a left join users u on u.id = a.worker where a.id in ` + atResults + ` order by a.id`
 )
 
@@ -150,6 +152,15 @@ func (s *Store) TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd
 		return err
 	})
 	return out, err
+}
+
+// GivenAnswers implements store.Results.
+func (s *Store) GivenAnswers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, assignments []crowd.AssignmentID) (out []store.Annotation, err error) {
+	for _, err := range ofBatch(ctx, s, tenant, id, func(func(int, error) bool) {}) {
+		return nil, err
+	}
+	out, err = keyed(ctx, s.scan, id, assignments, scanAnnotation, readAnswers)
+	return out, s.failed("read answers", err)
 }
 
 // Labels implements store.Results.

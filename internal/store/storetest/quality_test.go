@@ -46,6 +46,15 @@ func testQualityActions(t *testing.T, w *world) {
 	same(t, "those after it", lists(w.mine, w.batch, 1, 9), want[1:])
 	same(t, "of another tenant", lists(w.other, w.batch, 0, 9), nil)
 	same(t, "of another batch", lists(w.mine, 99, 0, 9), nil)
+	onWorker := func(tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, limit int) []store.QualityAction {
+		t.Helper()
+		return must(w.WorkerActions(w.ctx, tenant, id, worker, limit))(t)
+	}
+	same(t, "on a worker", onWorker(w.mine, w.batch, who, 9), []store.QualityAction{want[0], want[2]})
+	same(t, "the latest on a worker", onWorker(w.mine, w.batch, who, 1), want[2:])
+	same(t, "on another worker", onWorker(w.mine, w.batch, other, 9), want[1:2])
+	same(t, "on a worker, of another tenant", onWorker(w.other, w.batch, who, 9), nil)
+	same(t, "on a worker, of another batch", onWorker(w.mine, 99, who, 9), nil)
 	same(t, "unseen", unseen(who, 9), []store.QualityAction{want[0], want[2]})
 	same(t, "the oldest unseen", unseen(who, 1), want[:1])
 
@@ -66,6 +75,7 @@ func testQualityActions(t *testing.T, w *world) {
 	})
 	want[2].Undoing, want[2].UndoneByName = undone.Undoing, name(other)
 	same(t, "undone", lists(w.mine, w.batch, 0, 9), want)
+	same(t, "undone, on its worker", onWorker(w.mine, w.batch, who, 1), want[2:])
 	same(t, "undone, and not told any more", unseen(who, 9), nil)
 	same(t, "another's", unseen(other, 9), want[1:2])
 

@@ -133,6 +133,29 @@ func testTaskResults(t *testing.T, w *world) {
 	}
 }
 
+// testGivenAnswers: of some assignments those with an answer come, as Answers has them but without what was answered.
+func testGivenAnswers(t *testing.T, w *world) {
+	theirs := w.draft(t, w.mine, 1)
+	w.history(t)
+	want := must(collect(w.Answers(w.ctx, w.mine, w.batch)))(t)
+	for i := range want {
+		want[i].Key, want[i].Body = "", nil
+	}
+	given := make([]crowd.AssignmentID, 250)
+	for i := range given {
+		given[i] = w.batch.Assignment(uint32(250 - i))
+	}
+	same(t, "none", must(w.GivenAnswers(w.ctx, w.mine, w.batch, nil))(t), nil)
+	same(t, "more than one query reads", must(w.GivenAnswers(w.ctx, w.mine, w.batch, given))(t), want)
+	last := want[len(want)-1]
+	same(t, "one, twice, and one of another batch", must(w.GivenAnswers(w.ctx, w.mine, w.batch, []crowd.AssignmentID{last.Assignment, theirs.Assignment(1), last.Assignment}))(t), []store.Annotation{last})
+	for _, tenant := range []crowd.TenantID{w.other, 0, 99} {
+		got, err := w.GivenAnswers(w.ctx, tenant, w.batch, given)
+		refused(t, err, crowd.NotFound)
+		same(t, "wrong tenant", got, nil)
+	}
+}
+
 func testAssigned(t *testing.T, w *world) {
 	same(t, "of a draft", must(w.Assigned(w.ctx, w.mine, w.batch, 0, 10))(t), nil)
 	w.history(t)
