@@ -155,6 +155,20 @@ func (c *Client) Quality(ctx context.Context, id crowd.BatchID, method string) (
 	return get[wire.Quality](ctx, c, path("batches", id, "quality")+query("method", method))
 }
 
+// WorkerQuery says which of a worker's answers are asked for.
+type WorkerQuery struct {
+	Method string // "": what fits the batch's kind
+	Wrong  bool   // only those that are not right
+	Cursor string // Next of the page before; "": the first one
+	Limit  int    // of a page, 1 to 500
+}
+
+// BatchWorker returns one worker's part in a batch, with a page of their answers. worker is the tenant's
+// pseudonym, or an id if who asks may see who workers are.
+func (c *Client) BatchWorker(ctx context.Context, id crowd.BatchID, worker string, q WorkerQuery) (wire.BatchWorker, error) {
+	return get[wire.BatchWorker](ctx, c, path("batches", id, "workers", worker)+query("method", q.Method, "wrong", q.Wrong, "cursor", q.Cursor, "limit", q.Limit))
+}
+
 // Forecast returns when a batch will be done. The first request orders a
 // forecast, which later ones bring.
 func (c *Client) Forecast(ctx context.Context, id crowd.BatchID) (wire.Forecast, error) {

@@ -76,6 +76,68 @@ type ResultAnswer struct {
 	PaidMicros crowd.Money        `json:"paid_micros"`
 }
 
+// BatchWorker is one worker's part in a batch.
+type BatchWorker struct {
+	Batch      crowd.BatchID  `json:"batch"`
+	Worker     string         `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID   crowd.WorkerID `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	WorkerName string         `json:"worker_name,omitempty" doc:"likewise"`
+	Blocked    bool           `json:"blocked,omitempty" doc:"the batch's tenant has blocked the worker"`
+	Method     string         `json:"method" doc:"by which the labels are made"`
+	At         time.Time      `json:"at" doc:"as of when labels, figures and the list are"`
+
+	Given      int         `json:"given" doc:"their answers, whether they count or not"`
+	Counted    int         `json:"counted" doc:"of them, those that count"`
+	Late       int         `json:"late" doc:"of them, those that came too late to count"`
+	PaidMicros crowd.Money `json:"paid_micros"`
+	Typical    *float64    `json:"typical_seconds,omitempty" doc:"median time from getting a task to answering it, of answers that count"`
+
+	Quality     *WorkerQuality  `json:"quality,omitempty" doc:"as the quality of the batch has it; left out: no answer counts, or the answers were deleted"`
+	Figures     QualityFigures  `json:"figures" doc:"as the quality rules of the batch count them, since an action on the worker was undone last; of a batch without checks, answers to tasks with a known answer stand for checks"`
+	Paused      uint32          `json:"paused_by,omitempty" doc:"the number of the action of a rule that keeps them from the batch"`
+	Actions     []QualityAction `json:"actions" doc:"what the quality rules did to the worker, the latest 500"`
+	DriftBounds []float64       `json:"drift_bounds" doc:"above which drift the rules act; without such a rule 3"`
+	Compared    int             `json:"compared" doc:"answers that can be right or wrong: they count, and their task has a label, a known answer or a correction"`
+	Right       int             `json:"right" doc:"of them, those that are what the label was corrected to, or else the known answer, or else the label"`
+	Course      []WorkerPoint   `json:"course" doc:"how they did, in the order in which their answers came; of more than 200 answers a point stands for several"`
+	Answers     []WorkerAnswer  `json:"answers" doc:"the latest first"`
+	Matching    int             `json:"matching" doc:"answers that are asked for, on all pages"`
+	Next        string          `json:"next,omitempty" doc:"cursor of the next page; left out: this is the last"`
+}
+
+// WorkerPoint is how somebody did up to an answer. Shares are from 0 to 1, their bounds Wilson's of 95 %.
+type WorkerPoint struct {
+	Answers    int       `json:"answers" doc:"that could be right or wrong, up to this one"`
+	At         time.Time `json:"at" doc:"when it came"`
+	Right      float64   `json:"right" doc:"share of all of them that are right"`
+	RightLow   float64   `json:"right_low"`
+	RightHigh  float64   `json:"right_high"`
+	Recent     float64   `json:"recent" doc:"share of the last 20 of them that are right, or of all if they are fewer"`
+	RecentLow  float64   `json:"recent_low"`
+	RecentHigh float64   `json:"recent_high"`
+	Checks     int       `json:"checks" doc:"answers to tasks with a known answer, since the figures began at nothing"`
+	Drift      float64   `json:"drift" doc:"the highest since the point before"`
+}
+
+// WorkerAnswer is an answer of a worker with what it is compared with.
+type WorkerAnswer struct {
+	Assignment crowd.AssignmentID `json:"assignment"`
+	Task       crowd.TaskID       `json:"task"`
+	Input      map[string]string  `json:"input,omitempty" doc:"the task's row of the file"`
+	TakenOut   bool               `json:"taken_out,omitempty" doc:"the task was taken out, and nothing is told of what was answered"`
+	AnsweredAt time.Time          `json:"answered_at"`
+	Seconds    float64            `json:"seconds" doc:"from hand-out to answer"`
+	Said       string             `json:"label" doc:"of the answer, what is compared"`
+	Answer     json.RawMessage    `json:"answer,omitempty"`
+	Counted    bool               `json:"counted"`
+	Late       bool               `json:"late,omitempty"`
+	PaidMicros crowd.Money        `json:"paid_micros"`
+	Label      *ResultLabel       `json:"task_label,omitempty" doc:"of the task, by whole answers; left out: none yet"`
+	Known      string             `json:"known,omitempty" doc:"the known answer"`
+	Corrected  bool               `json:"corrected,omitempty" doc:"somebody has said what the label is"`
+	Right      *bool              `json:"right,omitempty" doc:"left out: it does not count, or there is nothing to compare it with"`
+}
+
 // Correction is what somebody says that the label of a task is.
 type Correction struct {
 	N         uint32    `json:"n" doc:"among those of the task, from 1"`

@@ -77,6 +77,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.forecasts()
 	a.results()
 	a.taskResults()
+	a.batchWorkers()
 	a.reports()
 	a.corrections()
 	a.rules()

@@ -127,7 +127,7 @@ func TestContentsAreNotShownByFigures(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/v1/batches/{id}/annotations", "/v1/batches/{id}/results", "/v1/batches/{id}/results/download", "/v1/batches/{id}/labels", "/v1/batches/{id}/preview/{n}",
+	for _, path := range []string{"/v1/batches/{id}/annotations", "/v1/batches/{id}/results", "/v1/batches/{id}/results/download", "/v1/batches/{id}/labels", "/v1/batches/{id}/preview/{n}", "/v1/batches/{id}/workers/{worker}",
 		"/v1/runs/{id}", "/v1/runs/{id}/events", "/v1/runs/{id}/items/{item}", "/v1/runs/{id}/steps/{step}/items", "/v1/runs/{id}/steps/{step}/results", "/v1/runs/{id}/outputs/{output}", "/v1/runs/{id}/faults"} {
 		if !held[path] {
 			t.Errorf("GET %s shows nothing of it to an administrator: was there anything to see?", path)

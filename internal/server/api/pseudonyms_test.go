@@ -118,6 +118,11 @@ func TestNoWorkerIsNamed(t *testing.T) {
 		if o.path == "/v1/batches/{id}/quality" {
 			paths = append(paths, paths[0]+"?method=robust", paths[0]+"?method=majority")
 		}
+		if o.path == "/v1/batches/{id}/workers/{worker}" {
+			paths[0] = strings.ReplaceAll(o.path, "{id}", id)
+			paths[0] = strings.ReplaceAll(paths[0], "{worker}", must(w.ann.Quality(w.ctx, 1, ""))(t).Workers[0].Worker)
+			paths = append(paths, paths[0]+"?wrong=true&method=majority")
+		}
 		for _, path := range paths {
 			told := w.look(w.ann, o, path, bodies[o.name()])
 			if looked++; identities.MatchString(told) {
@@ -129,7 +134,7 @@ func TestNoWorkerIsNamed(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"GET /v1/batches/{id}/annotations", "GET /v1/batches/{id}/results", "GET /v1/batches/{id}/results/download", "GET /v1/batches/{id}/quality", "GET /v1/batches/{id}/holding", "GET /v1/tests/{id}/tries",
+	for _, name := range []string{"GET /v1/batches/{id}/annotations", "GET /v1/batches/{id}/results", "GET /v1/batches/{id}/results/download", "GET /v1/batches/{id}/quality", "GET /v1/batches/{id}/workers/{worker}", "GET /v1/batches/{id}/holding", "GET /v1/tests/{id}/tries",
 		"GET /v1/invitations", "GET /v1/invitations/{id}", "GET /v1/audit", "GET /v1/audit/{id}", "GET /v1/audit/export"} {
 		if !held[name] {
 			t.Errorf("%s has nobody by a pseudonym: was there anything to see?", name)

@@ -191,10 +191,14 @@ func toQuality(q *batches.Quality) wire.Quality {
 	if q.Result != nil {
 		out.Method = q.Result.Method
 	}
-	for _, w := range q.Workers {
-		out.Workers = append(out.Workers, wire.WorkerQuality{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
-			Skill: w.Reliability.Skill, SkillLow: w.Reliability.Low, SkillHigh: w.Reliability.High,
-			GoldRight: w.Right, GoldAnswers: w.Gold, Accuracy: w.Accuracy, Information: w.Information})
+	for i := range q.Workers {
+		out.Workers = append(out.Workers, toWorkerQuality(&q.Workers[i]))
 	}
 	return out
+}
+
+func toWorkerQuality(w *results.WorkerQuality) wire.WorkerQuality {
+	return wire.WorkerQuality{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
+		Skill: w.Reliability.Skill, SkillLow: w.Reliability.Low, SkillHigh: w.Reliability.High,
+		GoldRight: w.Right, GoldAnswers: w.Gold, Accuracy: w.Accuracy, Information: w.Information}
 }

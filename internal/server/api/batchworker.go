@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/results"
+	"github.com/throng-dev/throng/internal/wire"
+)
+
+// batchWorkers registers what one worker did in a batch.
+func (a *api) batchWorkers() {
+	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/workers/{worker}", summary: "One worker's part in a batch: their figures, how they went, and their answers", tag: "Results", access: access.ResultsWorker,
+		text: "Who has answered nothing in the batch is answered as who does not exist. Pages of answers that follow each other have each answer once, whatever is answered meanwhile."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			BatchPath
+			Worker string `path:"worker" doc:"the tenant's pseudonym of the worker, or their id if you may see who workers are" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+			Method string `query:"method" enum:"majority,median,ds-map,robust,onecoin,wawa,incremental,ds,mean,trimmed,weighted,central,per-option,dawid-skene" doc:"by which labels are made; default: what fits the batch's kind; dawid-skene is what ds-map was called"`
+			Wrong  bool   `query:"wrong" doc:"only answers that are not right"`
+			Cursor string `query:"cursor" doc:"next of the page before"`
+			Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+		}) (wire.BatchWorker, error) {
+			return as(toBatchWorker)(a.app.Results.Worker(ctx, p, in.id, results.WorkerQuery{Worker: in.Worker, Method: in.Method, Wrong: in.Wrong, Cursor: in.Cursor, Limit: in.Limit}))
+		})
+}
+
+func toBatchWorker(v *results.WorkerView) wire.BatchWorker {
+	out := wire.BatchWorker{Batch: v.Batch.Spec.ID, Worker: v.By.Pseudonym, WorkerID: v.By.ID, WorkerName: v.By.Name, Blocked: v.Blocked, Method: v.Method, At: v.At,
+		Given: v.Answers, Counted: v.Counted, Late: v.Late, PaidMicros: v.Paid, Figures: wire.QualityFigures(v.Figures), Paused: v.Paused, DriftBounds: v.Bounds,
+		Compared: v.Compared, Right: v.Right, Matching: v.Matching, Next: v.Next, Actions: []wire.QualityAction{}, Course: []wire.WorkerPoint{}, Answers: []wire.WorkerAnswer{}}
+	if v.Counted > 0 {
+		typical := v.Typical.Seconds()
+		out.Typical = &typical
+	}
+	if v.Quality != nil {
+		q := toWorkerQuality(v.Quality)
+		q.Worker, q.WorkerID, q.Name, q.Blocked = out.Worker, out.WorkerID, out.WorkerName, out.Blocked
+		out.Quality = &q
+	}
+	for _, a := range v.Actions {
+		out.Actions = append(out.Actions, toQualityAction(batches.QualityAction{QualityAction: a, By: v.By}))
+	}
+	for _, x := range v.Course {
+		out.Course = append(out.Course, wire.WorkerPoint{Answers: x.Answers, At: x.At, Right: x.Right.Of, RightLow: x.Right.Low, RightHigh: x.Right.High,
+			Recent: x.Recent.Of, RecentLow: x.Recent.Low, RecentHigh: x.Recent.High, Checks: x.Checks, Drift: x.Drift})
+	}
+	for i := range v.Rows {
+		out.Answers = append(out.Answers, toWorkerAnswer(v.Batch.Columns, &v.Rows[i]))
+	}
+	return out
+}
+
+func toWorkerAnswer(columns []string, r *results.WorkerAnswer) wire.WorkerAnswer {
+	x := wire.WorkerAnswer{Assignment: r.Assignment, Task: r.Task, TakenOut: r.TakenOut, AnsweredAt: r.EndedAt, Seconds: r.Took().Seconds(), Said: r.Key, Answer: r.Body,
+		Counted: r.Counted, Late: r.Late, PaidMicros: r.Paid, Label: toLabel(r.Label), Known: r.Gold, Corrected: r.Corrected, Right: r.Right}
+	for i, v := range r.Values {
+		if x.Input == nil {
+			x.Input = make(map[string]string)
+		}
+		x.Input[columns[i]] = v
+	}
+	return x
+}
