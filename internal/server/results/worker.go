@@ -63,6 +63,9 @@ type WorkerAnswer struct {
 	Right     *bool // nil: there is nothing to compare it with, or it does not count
 }
 
+// IsRight reports whether it is known to be right.
+func (a *WorkerAnswer) IsRight() bool { return a.Right != nil && *a.Right }
+
 // maxActions is how many actions of rules on one person in one batch are looked at.
 const maxActions = 500
 

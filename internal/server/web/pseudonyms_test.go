@@ -59,6 +59,11 @@ func TestNoWorkerIsNamedOnPages(t *testing.T) {
 	if looked < 80 {
 		t.Errorf("only %d answers were looked at", looked)
 	}
+	page := c.req.get("/batches/b1/workers/"+who).want(200, who)
+	if found := identities.FindString(page.Text); found != "" {
+		t.Errorf("the page of a worker names them, %q", found)
+	}
+	c.boss.get("/batches/b1/workers/"+zoe.principal().User.ID.String()).want(200, who, "zoe.z")
 	c.boss.get("/batches/b1/quality").want(200, "zoe.z", who)
 	c.req.get("/tenants/n1/audit?object="+who).want(200, who)
 	c.req.get("/tenants/n1/audit?object="+zoe.principal().User.ID.String()).want(200, "Nothing fits")

@@ -169,6 +169,7 @@ func routes() []route {
 		{pattern: "POST /batches/{batch}/reports", access: access.WorkReply, handle: ofBatch((*request).reply), form: "reply", page: ofBatch((*request).reports)},
 		{pattern: "GET /batches/{batch}/quality", access: access.BatchesQuality, handle: ofBatch((*request).quality)},
 		{pattern: "POST /batches/{batch}/quality/undo", access: access.BatchesUndoAction, handle: ofBatch((*request).undoAction), form: "undo", page: ofBatch((*request).quality)},
+		{pattern: "GET /batches/{batch}/workers/{worker}", access: access.ResultsWorker, handle: ofBatch((*request).batchWorker)},
 		{pattern: "GET /runs", access: access.RunsList, handle: (*request).runs},
 		{pattern: "GET /runs/new", access: access.RunsMake, handle: (*request).newRun},
 		{pattern: "POST /runs", access: access.RunsMake, once: true, handle: (*request).createRun, form: "run", page: (*request).newRun, long: true},

@@ -15,7 +15,7 @@ import (
 )
 
 // samples stand for the wildcards of patterns: things that there are, of Acme.
-var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{session}", "1", "{factor}", "1", "{provider}", "corp", "{assignment}", "a1.1", "{subscription}", "1", "{invitation}", "1", "{test}", "1", "{run}", "r1", "{step}", "things", "{item}", "1", "{secret}", "KEY", "{entry}", "3", "{service}", "scores", "{role}", "checker", "{$}", "")
+var samples = strings.NewReplacer("{batch}", "b1", "{task}", "1", "{worker}", "u3", "{tenant}", "n1", "{pool}", "p1", "{user}", "u2", "{token}", "1", "{session}", "1", "{factor}", "1", "{provider}", "corp", "{assignment}", "a1.1", "{subscription}", "1", "{invitation}", "1", "{test}", "1", "{run}", "r1", "{step}", "things", "{item}", "1", "{secret}", "KEY", "{entry}", "3", "{service}", "scores", "{role}", "checker", "{$}", "")
 
 func (b *browser) try(rt route) *pageOf {
 	b.t.Helper()
