@@ -43,6 +43,7 @@ type Batch struct {
 	Correct     BatchCorrect     `cmd:"" help:"Say what the label of a task is, whatever was answered."`
 	Corrections BatchCorrections `cmd:"" help:"List the corrections of a task's label."`
 	Quality     BatchQuality     `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
+	Worker      BatchWorker      `cmd:"" help:"Show what one worker did in a batch: figures, how they went, and answers."`
 	Actions     BatchActions     `cmd:"" help:"Show what the quality rules of a batch did."`
 	Undo        BatchUndo        `cmd:"" help:"Undo what a quality rule did: let somebody back in."`
 }

@@ -17,6 +17,7 @@ import (
 var defaults = strings.TrimSpace(`
 throng audit list --limit=50
 throng batch create --priority=1
+throng batch worker --limit=20
 throng backup --data=throng-data
 throng batch create --redundancy=1
 throng batch labels --method=live
