@@ -146,7 +146,8 @@ type Outbox interface {
 	DropMessages(ctx context.Context, before time.Time) error
 
 	// PutSubscription keeps a browser's subscription under a new id, which it
-	// returns; one with the same endpoint is replaced, whoever's it was.
+	// returns; one with the same endpoint is replaced, whoever's it was. Of more than
+	// MaxSubscriptions of a person the oldest goes.
 	PutSubscription(ctx context.Context, s Subscription) (int64, error)
 	DeleteSubscription(ctx context.Context, worker crowd.WorkerID, id int64) error
 	Subscriptions(ctx context.Context, worker crowd.WorkerID) ([]Subscription, error)
@@ -155,6 +156,10 @@ type Outbox interface {
 	// if there is none yet: of several callers all get the same.
 	Secret(ctx context.Context, name, made string) (string, error)
 }
+
+// MaxSubscriptions is how many browsers take push messages for one person: each of them is a
+// message of each call.
+const MaxSubscriptions = 20
 
 // ActionKind is what was done to a pool.
 type ActionKind string

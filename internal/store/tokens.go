@@ -73,10 +73,14 @@ type Ending struct {
 	Begin    *Token      // what begins with it; nil: nothing
 }
 
+// MaxTokens is how many tokens for programs one person has.
+const MaxTokens = 500
+
 // Tokens keeps tokens.
 type Tokens interface {
 	// CreateToken keeps t under a new id, which it returns. It is ErrLapsed without its basis,
-	// and for a session of somebody who is suspended or was erased.
+	// and for a session of somebody who is suspended or was erased. Of a person with MaxTokens
+	// tokens for programs that are good no further one is kept.
 	CreateToken(ctx context.Context, t Token) (int64, error)
 	// EndAccess does what e says, all or nothing. It is ErrLapsed without its basis. With tokens
 	// for programs end the tokens for programs and one-time links that were made with them, and

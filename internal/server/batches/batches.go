@@ -159,7 +159,9 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 	}); err != nil {
 		return BatchView{}, err
 	}
-	return s.view(ctx, p, id)
+	v, err := s.view(ctx, id)
+	v.seenBy(p)
+	return v, err
 }
 
 // Pause stops handing a batch out; what is held may be submitted.
@@ -203,7 +205,9 @@ func (s *Batches) cancelDraft(ctx context.Context, p *access.Principal, o access
 	if err := s.store.CancelDraft(ctx, b.Spec.Tenant, id, s.clock.Time()); err != nil {
 		return BatchView{}, err
 	}
-	return s.view(ctx, p, id)
+	v, err := s.view(ctx, id)
+	v.seenBy(p)
+	return v, err
 }
 
 // onBatch runs a command on a launched batch.
@@ -238,7 +242,8 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		v.remedies(p)
 		return v, err
 	}
-	ended, err := s.view(ctx, p, id)
+	ended, err := s.view(ctx, id)
+	ended.seenBy(p)
 	ended.Added = ended.Progress.Spent - v.Progress.Spent - v.Progress.Escrow // v is as it was before
 	return ended, err
 }
@@ -261,7 +266,8 @@ type BatchView struct {
 
 	Reviews Reviews // of its labels, if they are reviewed
 
-	PoolName string // if it is launched and has not ended, and the pool is still granted
+	PoolName string // if it is launched and has not ended, and who looks may know the pool
+	pool     store.Pool
 
 	// Unpaid says which tasks of a run's step wait for money; "" if none do.
 	Unpaid string
@@ -296,7 +302,8 @@ func (s *Batches) Able(ctx context.Context, p *access.Principal, id crowd.BatchI
 	return c, err
 }
 
-func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
+// view returns a batch as it stands, without what depends on who looks: see seenBy.
+func (s *Batches) view(ctx context.Context, id crowd.BatchID) (BatchView, error) {
 	b, err := s.store.Batch(ctx, 0, id)
 	v := BatchView{Batch: b}
 	if err == nil {
@@ -316,13 +323,19 @@ func (s *Batches) view(ctx context.Context, p *access.Principal, id crowd.BatchI
 		return v, err
 	}
 	if err == nil {
-		if pool, _ := s.live.Settings(b.Pool); p.Knows(&pool) {
-			v.PoolName = pool.Name
-		}
+		v.pool, _ = s.live.Settings(b.Pool)
 		err = s.unpaid(ctx, &v)
 	}
-	v.remedies(p)
 	return v, err
+}
+
+// seenBy fills in what depends on who looks: what is shared has nothing of it.
+func (v *BatchView) seenBy(p *access.Principal) {
+	v.PoolName = ""
+	if v.pool.ID != 0 && p.Knows(&v.pool) {
+		v.PoolName = v.pool.Name
+	}
+	v.remedies(p)
 }
 
 // read updates the view to what the engine knows of the batch, and reports
@@ -375,9 +388,14 @@ func (s *Batches) Why(ctx context.Context, p *access.Principal, id crowd.BatchID
 		why.Why, err = e.WhyBatch(id)
 		return err
 	})
-	why.Text = v.why()
-	if v.Unpaid != "" && v.Reason == crowd.BudgetSpent { // whoever the people are
-		why.Why = engine.Why{Reason: v.Reason}
-	}
+	why.of(&v)
 	return why, err
+}
+
+// of adds what the batch itself tells.
+func (w *Why) of(v *BatchView) {
+	w.Text = v.why()
+	if v.Unpaid != "" && v.Reason == crowd.BudgetSpent { // whoever the people are
+		w.Why = engine.Why{Reason: v.Reason}
+	}
 }

@@ -47,11 +47,6 @@ func (s *Batches) Holders(ctx context.Context, p *access.Principal, id crowd.Bat
 	if err != nil {
 		return nil, 0, err
 	}
-	held, more, err := s.holders(ctx, p, id, limit)
-	return shown(held, s.names.For(p, b.Spec.Tenant)), more, err
-}
-
-func (s *Batches) holders(ctx context.Context, p *access.Principal, id crowd.BatchID, limit int) (list []holder, more int, err error) {
 	var hands []engine.Handout
 	if _, err := s.onBatch(ctx, p, access.BatchesHolding, id, func(e *engine.Engine, _ time.Time) error {
 		hands = e.Holding(id)
@@ -59,6 +54,12 @@ func (s *Batches) holders(ctx context.Context, p *access.Principal, id crowd.Bat
 	}); err != nil {
 		return nil, 0, err
 	}
+	held, more, err := s.holders(ctx, hands, limit)
+	return shown(held, s.names.For(p, b.Spec.Tenant)), more, err
+}
+
+// holders names up to limit of those who hold tasks; more is how many there are beyond.
+func (s *Batches) holders(ctx context.Context, hands []engine.Handout, limit int) (list []holder, more int, err error) {
 	more = max(0, len(hands)-limit)
 	hands = hands[:len(hands)-more]
 	names, err := s.store.UserNames(ctx, lists.Map(hands, func(h engine.Handout) crowd.WorkerID { return h.Worker }))

@@ -7,6 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 )
 
 // Watch returns a channel that gets a signal after each durable change of a
@@ -25,8 +26,8 @@ func (s *Batches) Watched(ctx context.Context, p *access.Principal, id crowd.Bat
 	if err != nil {
 		return BatchView{}, err
 	}
-	v, err := s.views.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (BatchView, error) { return s.placed(ctx, p, id) })
-	v.remedies(p)
+	v, err := s.views.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (BatchView, error) { return s.placed(ctx, id) })
+	v.seenBy(p)
 	return v, err
 }
 
@@ -35,7 +36,8 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 	if _, err := s.batch(ctx, p, access.BatchesGet, id); err != nil {
 		return BatchView{}, err
 	}
-	v, err := s.placed(ctx, p, id)
+	v, err := s.placed(ctx, id)
+	v.seenBy(p)
 	if err != nil || !v.Progress.State.Open() {
 		return v, err
 	}
@@ -47,8 +49,8 @@ func (s *Batches) Get(ctx context.Context, p *access.Principal, id crowd.BatchID
 }
 
 // placed is a view with the place in the queue: to find it may hold up the pool.
-func (s *Batches) placed(ctx context.Context, p *access.Principal, id crowd.BatchID) (BatchView, error) {
-	v, err := s.view(ctx, p, id)
+func (s *Batches) placed(ctx context.Context, id crowd.BatchID) (BatchView, error) {
+	v, err := s.view(ctx, id)
 	if err != nil || !v.Progress.State.Open() {
 		return v, err
 	}
@@ -71,7 +73,17 @@ type Details struct {
 	Holders  []Holder
 	MoreHold int // beyond the Holders
 
-	held []holder // of which Holders are as somebody sees them
+	held      []holder // of which Holders are as somebody sees them
+	explained bool     // Why is known
+}
+
+// seenBy fills in what depends on who looks.
+func (d *Details) seenBy(p *access.Principal, names pseudonym.Reader) {
+	d.BatchView.seenBy(p)
+	d.Holders = shown(d.held, names)
+	if d.explained {
+		d.Why.of(&d.BatchView)
+	}
 }
 
 // Details returns a batch as it stands, and what is known of what comes and of what
@@ -81,26 +93,35 @@ func (s *Batches) Details(ctx context.Context, p *access.Principal, id crowd.Bat
 	if err != nil {
 		return Details{}, err
 	}
-	d, err := s.detailed(ctx, p, id)
-	d.Holders = shown(d.held, s.names.For(p, b.Spec.Tenant))
+	d, err := s.detailed(ctx, id)
+	d.seenBy(p, s.names.For(p, b.Spec.Tenant))
 	return d, err
 }
 
-// detailed is Details without Holders, which are not the same for all who see it.
-func (s *Batches) detailed(ctx context.Context, p *access.Principal, id crowd.BatchID) (d Details, err error) {
-	if d.BatchView, err = s.placed(ctx, p, id); err != nil {
+// detailed is Details without what depends on who looks.
+func (s *Batches) detailed(ctx context.Context, id crowd.BatchID) (d Details, err error) {
+	if d.BatchView, err = s.placed(ctx, id); err != nil {
 		return d, err
 	}
 	d.Forecast = s.forecast(&d.BatchView)
 	if !d.Progress.State.Open() {
 		return d, nil
 	}
-	if d.Why, err = s.Why(ctx, p, id); err == nil {
-		d.held, d.MoreHold, err = s.holders(ctx, p, id, holdersShown)
+	r, err := s.live.Get(d.Pool)
+	if err != nil {
+		return d, err
 	}
-	if crowd.CodeOf(err) == crowd.Conflict {
-		err = nil // it has ended since
+	var hands []engine.Handout
+	var ended error
+	if err := r.Do(ctx, func(e *engine.Engine, _ time.Time) {
+		if d.Why.Why, ended = e.WhyBatch(id); ended == nil {
+			hands = e.Holding(id)
+		}
+	}); err != nil || ended != nil { // since
+		return d, err
 	}
+	d.explained = true
+	d.held, d.MoreHold, err = s.holders(ctx, hands, holdersShown)
 	return d, err
 }
 
@@ -111,8 +132,7 @@ func (s *Batches) WatchedDetails(ctx context.Context, p *access.Principal, id cr
 	if err != nil {
 		return Details{}, err
 	}
-	d, err := s.details.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (Details, error) { return s.detailed(ctx, p, id) })
-	d.Holders = shown(d.held, s.names.For(p, b.Spec.Tenant))
-	d.remedies(p)
+	d, err := s.details.Get(ctx, b.Spec.Tenant, id, func(ctx context.Context) (Details, error) { return s.detailed(ctx, id) })
+	d.seenBy(p, s.names.For(p, b.Spec.Tenant))
 	return d, err
 }

@@ -91,6 +91,10 @@ func (s *Store) PutSubscription(ctx context.Context, b store.Subscription) (int6
 		if err := addNew(ctx, tx, subscriptions, &b, "subscription", &b.ID); err != nil {
 			return err
 		}
+		if _, err := tx.exec(ctx, `delete from push_subscriptions where worker = $1 and id <= (
+			select id from push_subscriptions where worker = $1 order by id desc limit 1 offset $2)`, b.Worker, store.MaxSubscriptions); err != nil {
+			return err
+		}
 		tenant, err := servesAlone(ctx, tx, b.Worker)
 		if err != nil {
 			return err

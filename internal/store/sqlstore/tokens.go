@@ -29,6 +29,13 @@ func (s *Store) addToken(ctx context.Context, tx transaction, t *store.Token) er
 	if err != nil || t.Kind != store.APIToken {
 		return s.taken(err, "hash", "this token exists already")
 	}
+	n, err := scalar(ctx, tx, `select count(*) from tokens where user_id = $1 and kind = 'api' and (expires_at = 0 or expires_at > $2)`, t.User, micros(t.CreatedAt))
+	if err != nil {
+		return err
+	}
+	if n > store.MaxTokens {
+		return crowd.Errorf(crowd.QuotaExceeded, "%s has %d tokens for programs that are good, and nobody has more: end one that is not in use", t.User, store.MaxTokens)
+	}
 	return s.chargeToken(ctx, tx, t)
 }
 

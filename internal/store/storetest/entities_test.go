@@ -106,6 +106,21 @@ func testTokens(t *testing.T, w *world) {
 		},
 		badNow: map[string]spoiled[store.Token]{"another's": {func(x *store.Token) { x.User = w.workers[1] }, crowd.NotFound}},
 	}.check(t, w)
+
+	// How many for programs one person has is bounded, whoever they work for. Those that have
+	// ended do not count.
+	program := func(n int, ends time.Time) error {
+		t := w.token(fmt.Sprint("program ", n), 2)
+		t.Kind, t.Tenant, t.ExpiresAt = store.APIToken, 0, ends
+		_, err := w.CreateToken(w.ctx, t)
+		return err
+	}
+	ok(t, program(-1, w.now))
+	for n := range store.MaxTokens {
+		ok(t, program(n, time.Time{}))
+	}
+	refused(t, program(store.MaxTokens, time.Time{}), crowd.QuotaExceeded)
+	same(t, "all of them", len(must(w.ListTokens(w.ctx, w.workers[2]))(t)), store.MaxTokens+1)
 }
 
 func testPools(t *testing.T, w *world) {

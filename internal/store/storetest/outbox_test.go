@@ -122,6 +122,16 @@ func testPutSubscription(t *testing.T, w *world) {
 	taken.ID = must(w.PutSubscription(w.ctx, taken))(t)
 	same(t, "of the one before", must(w.Subscriptions(w.ctx, w.workers[0]))(t), []store.Subscription{again})
 	same(t, "of the new one", must(w.Subscriptions(w.ctx, w.workers[1]))(t), []store.Subscription{taken})
+
+	// One person has so many at most: the latest.
+	want := []store.Subscription{}
+	for n := range store.MaxSubscriptions + 3 {
+		x := w.subscription(2, fmt.Sprint("https://push.example.org/many/", n))
+		x.ID = must(w.PutSubscription(w.ctx, x))(t)
+		want = append(want, x)
+	}
+	same(t, "the latest", must(w.Subscriptions(w.ctx, w.workers[2]))(t), want[3:])
+	same(t, "another's", len(must(w.Subscriptions(w.ctx, w.workers[1]))(t)), 1)
 }
 
 func testSecret(t *testing.T, w *world) {
