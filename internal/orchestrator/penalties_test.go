@@ -108,7 +108,7 @@ func TestPenaltiesBeyondOneAmount(t *testing.T) {
 	w.settle()
 	w.now = w.now.Add(2 * time.Minute)
 	v := w.view(id)
-	if v.Going != 600 || v.Predicted != want || v.Words() != "at least 3000000.00" || v.Classes[0].Predicted != want {
+	if v.Going != 600 || v.Predicted != want || v.Words() != "at least 3000000.00" || v.Classes[0].Predicted != want || !v.Classes[0].AtLeast {
 		t.Errorf("%d items will cost %s (%s), of the class %s; want 600 and %s", v.Going, v.Predicted, v.Words(), v.Classes[0].Predicted, want)
 	}
 	w.play()

@@ -109,6 +109,17 @@ func TestPenaltiesBeyondOneAmount(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatNeverComes: a time beyond all that a duration can be is the longest that a run
+// may take, and no moment of the past.
+func TestAnAnswerThatNeverComes(t *testing.T) {
+	p := planOf(t, oneQueue)
+	p.Load.Arrivals = sim.Arrivals{Times: []time.Duration{time.Minute}}
+	p.Models = Models{"answer": {Time: sim.Constant(1e12)}}
+	if _, err := p.Do(t.Context()); err == nil || !strings.Contains(err.Error(), "the run has not ended after 87600h") {
+		t.Errorf("an answer takes 30,000 years, and the run: %v", err)
+	}
+}
+
 // TestRunsArrive: each of two runs has two rows, which one person does in a minute each.
 func TestRunsArrive(t *testing.T) {
 	p := planOf(t, strings.Replace(oneQueue, "{penalty:", "{per: run, penalty:", 1))
