@@ -252,7 +252,7 @@ func TestTheCookie(t *testing.T) {
 }
 
 // absent stand for the wildcards of patterns: things that there are not.
-var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "absentee", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "absentee", "{item}", "999", "{secret}", "ABSENTEE", "{entry}", "9999", "{service}", "absentee", "{role}", "absentee", "{$}", "")
+var absent = strings.NewReplacer("{batch}", "b999", "{task}", "999", "{worker}", "u999", "{tenant}", "n999", "{pool}", "p999", "{user}", "u999", "{token}", "999", "{session}", "999", "{factor}", "999", "{provider}", "absentee", "{assignment}", "a999.1", "{subscription}", "999", "{invitation}", "999", "{test}", "999", "{run}", "r999", "{step}", "absentee", "{item}", "999", "{secret}", "ABSENTEE", "{entry}", "9999", "{service}", "absentee", "{role}", "absentee", "{$}", "")
 
 var wildcards = regexp.MustCompile(`\{\w+\}`)
 
