@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -204,5 +205,44 @@ func TestWorkersWhoAreNotThere(t *testing.T) {
 	draft := w.draft(1)
 	if err := ask(w.ann, draft, w.pseudonym(w.a, w.workers[0])); err == nil || err.Error() != pseudonym.ErrNoWorker.Error() {
 		t.Errorf("of a draft: %v", err)
+	}
+}
+
+// TestTheCourseIsShort: of many answers a point stands for several, and has the highest drift among them.
+func TestTheCourseIsShort(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	const all = 450
+	id := w.draft(0)
+	must(w.Batches.Upload(w.ctx, w.ann, id, knownAndOthers(all, 0), batches.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	n, drift := 0, make([]float64, 0, all)
+	w.answerAll(0, all, func(string) json.RawMessage {
+		n++
+		wrong := n%50 == 30 || n%50 == 31
+		before := 0.0
+		if len(drift) > 0 {
+			before = drift[len(drift)-1]
+		}
+		drift = append(drift, max(0, before-.25))
+		if wrong {
+			drift[len(drift)-1]++
+			return no
+		}
+		return yes
+	})
+	v := w.workerOf(id, w.workers[0], results.WorkerQuery{Method: "majority", Limit: 1})
+	if len(v.Course) > results.MaxCourse || len(v.Course) < results.MaxCourse/2 || v.Compared != all || v.Figures.Wrong != all/50*2 || v.Figures.Drift != drift[all-1] {
+		t.Fatalf("%d points of %d answers, %s, drift was to be %g", len(v.Course), v.Compared, v.Figures, drift[all-1])
+	}
+	last := 0
+	for _, p := range v.Course {
+		if highest := slices.Max(drift[last:p.Answers]); p.Drift != highest || p.Checks != p.Answers {
+			t.Errorf("up to answer %d: %+v, the highest drift since is %g", p.Answers, p, highest)
+		}
+		last = p.Answers
+	}
+	if last != all {
+		t.Errorf("it ends with answer %d", last)
 	}
 }
