@@ -181,7 +181,7 @@ func (s *Server) listen(cfg Config, handler http.Handler) error {
 	s.http = newHTTP(cfg, handler)
 	s.http.TLSConfig = encryption
 	if cfg.TLS.Redirect != "" {
-		if _, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg.PublicURL, listener.Addr().(*net.TCPAddr).Port)), cfg.Log); err != nil {
+		if _, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg, listener.Addr().(*net.TCPAddr).Port)), cfg.Log); err != nil {
 			_ = listener.Close() // the first error is the one to tell
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/httpkit"
 )
 
 // TLS says how connections are encrypted. The zero value: they are not.
@@ -86,15 +87,25 @@ func (t TLS) setup(data string, log *slog.Logger) (_ *tls.Config, challenges fun
 }
 
 // redirect sends who looks for a page without encryption to the same page with it, at
-// the address that people know, or at this port of the host that they asked for. Others
-// are refused: what they sent was open to all on its way, and should not work.
-func redirect(publicURL string, port int) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// the address that people know, or at this port of the host that they asked for, if it is
+// one of the server's. Others are refused: what they sent was open to all on its way, and
+// should not work.
+func redirect(cfg Config, port int) http.Handler {
+	var names []string // of Hosts, without their ports, which are not this one
+	if cfg.PublicURL == "" {
+		for _, h := range cfg.Hosts {
+			if name, _, err := net.SplitHostPort(h); err == nil {
+				h = name
+			}
+			names = append(names, strings.Trim(h, "[]"))
+		}
+	}
+	return httpkit.SecureHeaders(false, httpkit.OnlyHosts(names, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			http.Error(w, "use https", http.StatusBadRequest)
 			return
 		}
-		to := publicURL
+		to := cfg.PublicURL
 		if to == "" {
 			host := r.Host
 			if name, _, err := net.SplitHostPort(host); err == nil {
@@ -104,7 +115,7 @@ func redirect(publicURL string, port int) http.Handler {
 			to = strings.TrimSuffix(to, ":443")
 		}
 		http.Redirect(w, r, to+r.URL.RequestURI(), http.StatusMovedPermanently)
-	})
+	})))
 }
 
 // certificateFiles is a certificate that is read again when its files have changed.

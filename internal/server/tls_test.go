@@ -72,7 +72,7 @@ func TestTLS(t *testing.T) {
 	var log bytes.Buffer
 	plain := freeAddress(t)
 	s, err := server.Start(t.Context(), server.Config{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", Version: "test",
-		Log: slog.New(slog.NewTextHandler(&log, nil)), TLS: server.TLS{Cert: cert, Key: key, Redirect: plain}})
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Hosts: []string{"throng.example:8443", "127.0.0.1"}, TLS: server.TLS{Cert: cert, Key: key, Redirect: plain}})
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
 	res, body := visit(t, "GET", s.URL+"/signin", "", roots)
@@ -111,8 +111,11 @@ func TestTLS(t *testing.T) {
 	if res, _ := visit(t, "GET", "http://"+plain+"/batches?x=1&y=//z", "throng.example:80", nil); res.StatusCode != 301 || res.Header.Get("Location") != "https://throng.example:"+port+"/batches?x=1&y=//z" {
 		t.Errorf("sent on: %s %s", res.Status, res.Header.Get("Location"))
 	}
-	if res, body := visit(t, "POST", "http://"+plain+"/signin", "", nil); res.StatusCode != 400 || !strings.Contains(body, "use https") {
-		t.Errorf("a form: %s %s", res.Status, body)
+	if res, body := visit(t, "POST", "http://"+plain+"/signin", "", nil); res.StatusCode != 400 || !strings.Contains(body, "use https") || res.Header.Get("Content-Security-Policy") == "" {
+		t.Errorf("a form: %s %s, %v", res.Status, body, res.Header)
+	}
+	if res, _ := visit(t, "GET", "http://"+plain+"/batches", "evil.example", nil); res.StatusCode != http.StatusMisdirectedRequest || res.Header.Get("Location") != "" {
+		t.Errorf("another host: %s %s", res.Status, res.Header.Get("Location"))
 	}
 }
 

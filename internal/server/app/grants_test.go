@@ -172,6 +172,12 @@ func TestPoolsAreGranted(t *testing.T) {
 	if v := must(w.Batches.Pause(w.ctx, w.ann, running))(t); v.Progress.State != crowd.BatchOnHold || v.PoolName != "" {
 		t.Errorf("what was launched is %s in %q", v.Progress.State, v.PoolName)
 	}
+	for _, p := range []*access.Principal{w.admin, w.ann, w.admin} { // who look at it together: what they share has nothing of who looks
+		want := map[bool]string{true: closed.Name}[p == w.admin]
+		if v, d := must(w.Batches.Watched(w.ctx, p, running))(t), must(w.Batches.WatchedDetails(w.ctx, p, running))(t); v.PoolName != want || d.PoolName != want {
+			t.Errorf("%s reads %q and %q, want %q", p.User.Name, v.PoolName, d.PoolName, want)
+		}
+	}
 
 	// Without a name, a batch goes to the first pool that is granted.
 	must(w.Pools.Revoke(w.ctx, w.admin, w.pool, 0))(t)
