@@ -140,7 +140,7 @@ func TestWorkerOfABatch(t *testing.T) {
 }
 
 // TestWhatIsRight: an answer is right if it is what the label was corrected to, or else the known answer, or else the
-// label.
+// label. An answer to a task that was taken out stays in the list.
 func TestWhatIsRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
@@ -172,6 +172,12 @@ func TestWhatIsRight(t *testing.T) {
 	v := w.workerOf(id, w.workers[2], results.WorkerQuery{Method: "majority"})
 	if v.Figures.Checks != 2 || v.Figures.Wrong != 1 || *v.Figures.Agreement != .5 || v.Quality.Gold != 2 || v.Quality.Right != 1 || !reflect.DeepEqual(v.Bounds, []float64{engine.DriftBound}) || !v.Rows[1].Corrected || v.Rows[0].Corrected {
 		t.Errorf("figures %s, quality %+v, bounds %v", v.Figures, v.Quality, v.Bounds)
+	}
+	w.answerAll(2, 1, func(string) json.RawMessage { return yes })
+	must(w.Batches.RemoveTask(w.ctx, w.ann, id.Task(5)))(t)
+	v = w.workerOf(id, w.workers[2], results.WorkerQuery{Method: "majority"})
+	if out := v.Rows[0]; out.Task != id.Task(5) || !out.TakenOut || out.Right != nil || out.Label != nil || out.Key != "" || out.EndedAt.IsZero() || v.Rows[1].TakenOut || v.Answers != 5 || v.Compared != 4 {
+		t.Errorf("of a task that was taken out: %+v", out)
 	}
 }
 
