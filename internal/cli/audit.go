@@ -91,9 +91,7 @@ func (x *AuditList) follow(c *Context, r *remote, f client.AuditFilter, list []w
 				continue
 			}
 			last = e.Number
-			if err := x.print(c, e, func(w io.Writer) {
-				say(w, "%d  %s  %s %s%s\n", e.Number, stamp(e.At), clean(auditor(&e)), clean(e.Summary), clean(when(e.Address != "", " from "+e.Address)))
-			}); err != nil {
+			if err := x.tellEntry(c, &e); err != nil {
 				return err
 			}
 		}
@@ -110,6 +108,16 @@ func (x *AuditList) follow(c *Context, r *remote, f client.AuditFilter, list []w
 			return err
 		}
 	}
+}
+
+// tellEntry writes an entry on a line of its own.
+func (x *AuditList) tellEntry(c *Context, e *wire.AuditEntry) error {
+	if x.JSON {
+		return line(c.Stdout, e)
+	}
+	return x.print(c, e, func(w io.Writer) {
+		say(w, "%d  %s  %s %s%s\n", e.Number, stamp(e.At), clean(auditor(e)), clean(e.Summary), clean(when(e.Address != "", " from "+e.Address)))
+	})
 }
 
 // newAudit returns the entries after one, the newest first.

@@ -64,7 +64,7 @@ func (x *PersonErase) Run(c *Context, r *remote, id crowd.WorkerID) error {
 }
 
 func writeFindings(w io.Writer, f *wire.BeforeErasure) {
-	fmt.Fprintf(w, "%s %s can be erased. They have earned %s. There are %s that they wrote or that name them", f.ID, clean(f.Name), f.EarnedMicros, format.Count(f.Count, "text"))
+	fmt.Fprintf(w, "%s %s can be erased. They have earned %s. They wrote, or are named in, %s", f.ID, clean(f.Name), f.EarnedMicros, format.Count(f.Count, "text"))
 	switch {
 	case f.Count > len(f.Texts):
 		fmt.Fprintf(w, "; the first %d:\n\n", len(f.Texts))

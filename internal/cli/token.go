@@ -128,6 +128,9 @@ func (t *TokenRevoke) Run(c *Context, r *remote) error {
 	made := ""
 	if n := with.EndedWith; n > 0 {
 		made = fmt.Sprintf(", and neither are %d tokens and one-time links that were made with it", n)
+		if n == 1 {
+			made = ", and neither is the token or one-time link that was made with it"
+		}
 	}
 	return r.tell(map[string]int64{"id": t.ID, "ended_with": int64(with.EndedWith)}, err, "token %d is good no longer%s\n", t.ID, made)
 }
