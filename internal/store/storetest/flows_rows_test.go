@@ -9,6 +9,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/store"
 )
 
@@ -284,6 +285,8 @@ func testTakeOver(t *testing.T, w *world) {
 	// What the source gets later comes with the next call.
 	w.advance(t, &store.Advance{Run: from, Rows: []store.Row{{Node: ask, Item: 1, At: w.now, State: store.RowFailed, Error: "e"}}})
 	ok(t, w.TakeOver(w.ctx, from, to, map[int]int{ask: query}, nil))
+	w.advance(t, &store.Advance{Run: to, Rows: []store.Row{w.fresh("newer")}}) // numbered on from what it has itself
+	same(t, "the items of its own", lists.Map(must(w.Rows(w.ctx, to, input, 0, all, nil))(t), func(r store.JoinedRow) int64 { return r.Item }), []int64{4, 5})
 	same(t, "the step's counts", counts(must(w.Nodes(w.ctx, to))(t)[query]), []int64{3, 1, 1, 1, 0})
 	takeOverClasses(t, w)
 	takeOverFeeds(t, w)
