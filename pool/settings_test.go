@@ -376,3 +376,16 @@ func FuzzSettings(f *testing.F) {
 		}
 	})
 }
+
+// TestUnsign: minus zero is zero, in each figure that may be zero.
+func TestUnsign(t *testing.T) {
+	t.Parallel()
+	minus := math.Copysign(0, -1)
+	s := Settings{Target: Target{Eta: minus, Salary: minus, Tail: minus}, LeastPreference: minus}
+	s.Unsign()
+	for i, x := range []float64{s.Target.Eta, s.Target.Salary, s.Target.Tail, s.LeastPreference} {
+		if math.Signbit(x) {
+			t.Errorf("figure %d keeps its sign", i)
+		}
+	}
+}

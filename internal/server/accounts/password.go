@@ -110,7 +110,7 @@ func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64
 // EndSessions signs p out everywhere, here too. Tokens for programs stay.
 func (s *Accounts) EndSessions(ctx context.Context, p *access.Principal) error {
 	if limited(p) { // they are not for such a token to see
-		return crowd.Errorf(crowd.Forbidden, "a token with limits ends no sessions: sign in, or send a token without")
+		return crowd.Errorf(crowd.Conflict, "a token with limits ends no sessions: sign in, or send a token without")
 	}
 	ctx, _ = s.acting(ctx, p, access.AccountsEndSessions, p.User.ID)
 	return s.endAccess(ctx, p, store.Ending{Kinds: []store.TokenKind{store.SessionToken}})

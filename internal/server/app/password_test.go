@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 	if got := must(w.Accounts.Sessions(w.ctx, limited))(t); len(got) > 0 {
 		t.Errorf("a limited token sees %+v", got)
 	}
-	refused(t, w.Accounts.EndSessions(w.ctx, limited), crowd.Forbidden)
+	refused(t, w.Accounts.EndSessions(w.ctx, limited), crowd.Conflict)
 	refused(t, w.Accounts.EndSession(w.ctx, limited, there.Token.ID), crowd.NotFound)
 	refused(t, w.Accounts.EndSession(w.ctx, w.bob, there.Token.ID), crowd.NotFound)
 	refused(t, w.Accounts.EndSession(w.ctx, here, limited.Token.ID), crowd.NotFound) // a token is no session
