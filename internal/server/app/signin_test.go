@@ -90,6 +90,20 @@ func TestGuessesThatFailAreGivenBack(t *testing.T) {
 		}
 	}
 	ok(t, w.from("", goodPassword))
+
+	// Nor one that could not be compared, with a hash that is damaged.
+	u := must(w.store.User(w.ctx, w.ann.User.ID))(t)
+	whole := u.PasswordHash
+	u.PasswordHash = "damaged"
+	ok(t, f.Store.UpdateUser(w.ctx, u))
+	for range 30 {
+		if err := w.from("", goodPassword); crowd.CodeOf(err) != crowd.Internal {
+			t.Fatalf("with a damaged hash, signing in returns %v", err)
+		}
+	}
+	u.PasswordHash = whole
+	ok(t, f.Store.UpdateUser(w.ctx, u))
+	ok(t, w.from("", goodPassword))
 }
 
 // The 64 bits that a site has to give out are one address.
