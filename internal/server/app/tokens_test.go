@@ -151,13 +151,18 @@ func TestTokensEnd(t *testing.T) {
 	if !endless.ExpiresAt.IsZero() {
 		t.Errorf("good until %s", endless.ExpiresAt)
 	}
-	w.clock.advance(time.Hour)
+	_, short, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Hour})
+	ok(t, err)
+	w.clock.advance(time.Hour - 10*time.Second)
+	must(w.Accounts.Authenticate(w.ctx, short, netip.Addr{}))(t)
+	w.clock.advance(10 * time.Second) // what was read of it is no older than that
+	refused(t, second(w.Accounts.Authenticate(w.ctx, short, netip.Addr{})), crowd.Unauthenticated)
 	at := w.clock.now().UTC().Truncate(time.Microsecond)
 	must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
 	w.close()
 	w.open()
 	list := must(w.Accounts.Tokens(w.ctx, w.ann, 0))(t)
-	if len(list) != 3 || !list[1].UsedAt.IsZero() || list[2].UsedAt.Sub(at).Abs() > time.Minute {
+	if len(list) != 4 || !list[1].UsedAt.IsZero() || list[2].UsedAt.Sub(at).Abs() > time.Minute {
 		t.Errorf("used: %+v, want the last at %s", list, at)
 	}
 }
