@@ -642,42 +642,6 @@ func TestCooldown(t *testing.T) {
 	}
 }
 
-// TestLimitsStopTheSum: a pool that is held at a limit for long does not overshoot.
-func TestLimitsStopTheSum(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		s          Settings
-		workers    int
-		affordable int
-		stays      bool
-	}{
-		"free":     {Settings{}, 10, -1, false},
-		"max":      {Settings{Max: 10}, 10, -1, true},
-		"funds":    {Settings{}, 10, 0, true},
-		"min":      {Settings{Min: 30}, 30, -1, true},
-		"too many": {Settings{}, 30, -1, false},
-	} {
-		tc.s.Elasticity = "ct-p(kp=1,ki=0.01)"
-		c, now, counters := primed(t, tc.s)
-		for range 100 {
-			d := c.Step(now, &Reading{Pool: 1, Workers: tc.workers, Affordable: tc.affordable, Counters: counters}, fixed(0))
-			if tc.stays && !d.Idle() {
-				t.Fatalf("%s: %+v", name, d)
-			}
-		}
-		if (c.pid.sum == 0) != tc.stays {
-			t.Errorf("%s: the sum is %g", name, c.pid.sum)
-		}
-	}
-	// a cool-down is a limit, too
-	c, now, counters := primed(t, Settings{Elasticity: "ct-p(kp=1,ki=0.01)", Cooldown: time.Hour})
-	c.grew = now
-	c.Step(now, &Reading{Pool: 1, Workers: 40, Affordable: -1, Counters: counters}, fixed(0))
-	if c.pid.sum != 0 {
-		t.Errorf("in a cool-down: the sum is %g", c.pid.sum)
-	}
-}
-
 // TestCStarIsOfNow: it is computed again when the target or either rate changes.
 func TestCStarIsOfNow(t *testing.T) {
 	t.Parallel()
