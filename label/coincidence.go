@@ -30,7 +30,7 @@ func NewCoincidences(classes int) (*Coincidences, error) {
 	return &Coincidences{classes, make([]float64, classes*classes)}, nil
 }
 
-// Change counts a task anew whose answers were before and are now after.
+// Change counts a task again whose answers were before and are now after.
 func (c *Coincidences) Change(before, after []Class) {
 	c.count(before, -1)
 	c.count(after, 1)

@@ -162,8 +162,8 @@ func (l *Live) Accuracy(worker int) (accuracy float64, answers int) {
 	return accuracy / total, l.given[worker]
 }
 
-// Sweep makes the posterior of every task anew, in order, and returns the greatest
-// change of any. The counts are then made anew from the posteriors, so that no
+// Sweep makes the posterior of every task again, in order, and returns the greatest
+// change of any. The counts are then made again from the posteriors, so that no
 // rounding adds up. O(answers·K + W·K²).
 func (l *Live) Sweep() (change float64) {
 	old := make([]float64, l.k)
@@ -180,7 +180,7 @@ func (l *Live) Sweep() (change float64) {
 	return change
 }
 
-// Renew makes the posteriors anew of some tasks from number from on, which have answers
+// Renew makes the posteriors again of some tasks, from number from on, which have answers
 // answers together or a few more, and returns the number to go on from; after the last
 // task comes 0. Called after every Set it is a sweep in small pieces: nobody waits for a
 // whole one. renewed is told each number. O(answers·K).

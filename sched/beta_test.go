@@ -22,7 +22,7 @@ var (
 	scanForms = []string{"fs", "fs-ratio", "wfs", "wfs-ratio", "dafs"}
 )
 
-// A betaWorld is batches that come, change and go, with a scan beside the policy.
+// A betaWorld is batches that come, change and go, with a scan next to the policy.
 // How unlike they are depends on spread, the scale of the figures.
 type betaWorld struct {
 	*rand.Rand

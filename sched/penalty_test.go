@@ -378,7 +378,7 @@ func goesFirst(t *testing.T, name, policy string, first, second sched.Batch) {
 	}
 }
 
-// TestPenaltyRestInWords: what form=rest looks at beside the money: the work that is left
+// TestPenaltyRestInWords: what form=rest looks at besides the money: the work that is left
 // of an item, when the penalty falls due, and how far ahead the pool looks.
 func TestPenaltyRestInWords(t *testing.T) {
 	t.Parallel()

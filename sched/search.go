@@ -130,7 +130,7 @@ func (s *search) push(f found) {
 	s.front.Push(spot)
 }
 
-// split pushes what is in an exact box beside its first candidate.
+// split pushes what is in an exact box next to its first candidate.
 func (s *search) split(f found) {
 	t := &s.policy.can
 	for b := t.box(f.ref); b.child > 0; b = t.box(f.ref) {

@@ -28,7 +28,7 @@ type tenantFair struct {
 	tenants []tenant // by slot, as the groups
 }
 
-// A tenant is what is kept of it beside its batches.
+// A tenant is what is kept of it besides its batches.
 type tenant struct {
 	id     crowd.TenantID
 	weight float64

@@ -15,7 +15,7 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
-// The order that is shown, the chosen batch, and the keys beside it must tell
+// The order that is shown, the chosen batch, and the keys next to it must tell
 // the same story, whatever the policy.
 func TestExplainAgreesWithTheKeys(t *testing.T) {
 	t.Parallel()

@@ -140,7 +140,7 @@ func (s *testServer) stop(ts *testscript.TestScript) {
 }
 
 // done RUN waits until a run of a workflow is done: its last steps are made
-// beside the command that brought them about.
+// next to the command that brought them about.
 func done(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: done RUN")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// lookAhead is what the policy penalty is told beside the figures of each batch: how far
+// lookAhead is what the policy penalty is told besides the figures of each batch: how far
 // ahead it weighs what falls due against the work that it takes to escape it.
 type lookAhead struct {
 	batches []*batch      // with an SLA

@@ -232,20 +232,20 @@ func (b *batch) restoreQuality(s *BatchSnapshot) error {
 		}
 		return nil
 	}
-	anew := make(map[crowd.WorkerID]*Undoing) // the latest
+	restarts := make(map[crowd.WorkerID]*Undoing) // the latest
 	for i := range s.Actions {
 		a := &s.Actions[i]
 		if int(a.N) != i+1 || a.Rule < 1 || a.Rule > len(q.rules) {
 			return fmt.Errorf("action %d, of rule %d, is out of order", a.N, a.Rule)
 		}
 		q.acts = append(q.acts, act{worker: a.Worker, undone: !a.UndoneAt.IsZero()})
-		if last := anew[a.Worker]; !a.UndoneAt.IsZero() && (last == nil || a.From > last.From || a.From == last.From && a.After > last.After) {
-			anew[a.Worker] = &a.Undoing
+		if last := restarts[a.Worker]; !a.UndoneAt.IsZero() && (last == nil || a.From > last.From || a.From == last.From && a.After > last.After) {
+			restarts[a.Worker] = &a.Undoing
 		}
 	}
 	for i := range s.Actions {
 		a := &s.Actions[i]
-		p, last := q.person(a.Worker), anew[a.Worker]
+		p, last := q.person(a.Worker), restarts[a.Worker]
 		if last != nil {
 			p.from = last.From
 		}

@@ -10,7 +10,7 @@ import (
 
 // TestQueriesOverAllRowsAreDoneAgainWhereRowsMayCome: a run that goes on from a step behind a
 // query over all rows of an open input has that query's answer over the rows that come, too,
-// and so has what is beside that step; a note names what is done again. Where no rows can
+// and so has what is next to that step; a note names what is done again. Where no rows can
 // come, nothing else is done again.
 func TestQueriesOverAllRowsAreDoneAgainWhereRowsMayCome(t *testing.T) {
 	t.Parallel()

@@ -143,7 +143,7 @@ type queryResult struct {
 // queryItems runs the query for each item that was taken. If it gives very many
 // rows, only the first items are dealt with.
 //
-// Longer than others: the three parts, here, beside and here again, share what they know
+// It is long as the three parts, in the run, aside and in the run again, share what they know
 // of the round, and stand in the order in which they run.
 func (s *rowQueryRunner) queryItems(ctx context.Context, t *intake, release []store.Fault) error {
 	r, n := s.run, s.node

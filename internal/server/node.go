@@ -175,7 +175,7 @@ func (r *reign) finish(within time.Duration) error {
 
 // startNode enters the node among those of its database, listens, and returns when it has
 // taken the database or knows who has it.
-func (s *Server) startNode(ctx context.Context, set *settings, keys *keyring.Ring, beside *side) (err error) {
+func (s *Server) startNode(ctx context.Context, set *settings, keys *keyring.Ring, extra *side) (err error) {
 	cfg := set.Config
 	identity, err := nodes.NewIdentity()
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *Server) startNode(ctx context.Context, set *settings, keys *keyring.Rin
 		end()
 		return errors.Join(err, n.hop.Close(), n.member.Leave())
 	}
-	beside.open(n.ready, http.HandlerFunc(n.serveFigures))
+	extra.open(n.ready, http.HandlerFunc(n.serveFigures))
 	n.all.Go(func() { n.run(run) })
 	select {
 	case <-n.settled:
@@ -411,7 +411,7 @@ func (s *Server) closeNode(ctx context.Context) error {
 	if open := n.current.Load(); open != nil { // maybe since
 		err = errors.Join(err, open.finish(lostWithin))
 	}
-	err = errors.Join(err, s.closeBeside())
+	err = errors.Join(err, s.closeExtra())
 	n.forward.To(nodes.Peer{})
 	return errors.Join(err, n.member.Leave())
 }

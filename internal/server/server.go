@@ -84,7 +84,7 @@ type Server struct {
 	store   store.Store
 	streams *httpkit.Streams
 	http    *http.Server
-	beside  []*http.Server // on other addresses: metrics, requests without encryption
+	extra   []*http.Server // on other addresses: metrics, requests without encryption
 	served  chan error
 }
 
@@ -111,14 +111,14 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 			err = errors.Join(err, unmakeKeys(cfg.Data, err))
 		}
 	}()
-	beside := &side{}
+	extra := &side{}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.closeBeside())
+			err = errors.Join(err, s.closeExtra())
 		}
 	}()
 	if cfg.MetricsListen != "" {
-		if s.MetricsURL, err = s.serveBeside("metrics", cfg.MetricsListen, beside.handler(), cfg.Log); err != nil {
+		if s.MetricsURL, err = s.serveExtra("metrics", cfg.MetricsListen, extra.handler(), cfg.Log); err != nil {
 			return nil, err
 		}
 		s.MetricsURL += "/metrics"
@@ -128,7 +128,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		return nil, err
 	}
 	if cfg.Node.Name != "" {
-		if err := s.startNode(ctx, set, keys, beside); err != nil {
+		if err := s.startNode(ctx, set, keys, extra); err != nil {
 			return nil, err
 		}
 		return s, nil
@@ -155,7 +155,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		s.App.Close()
 		return nil, err
 	}
-	beside.open(open.app.Ready, open.figures.Open())
+	extra.open(open.app.Ready, open.figures.Open())
 	return s, nil
 }
 
@@ -181,7 +181,7 @@ func (s *Server) listen(cfg Config, handler http.Handler) error {
 	s.http = newHTTP(cfg, handler)
 	s.http.TLSConfig = encryption
 	if cfg.TLS.Redirect != "" {
-		if _, err = s.serveBeside("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg, listener.Addr().(*net.TCPAddr).Port)), cfg.Log); err != nil {
+		if _, err = s.serveExtra("requests without encryption", cfg.TLS.Redirect, challenges(redirect(cfg, listener.Addr().(*net.TCPAddr).Port)), cfg.Log); err != nil {
 			_ = listener.Close() // the first error is the one to tell
 			return err
 		}
@@ -207,22 +207,22 @@ func newHTTP(cfg Config, handler http.Handler) *http.Server {
 	}
 }
 
-// serveBeside serves something else on an address of its own, until closeBeside, and
+// serveExtra serves something else on an address of its own, until closeExtra, and
 // returns its URL.
-func (s *Server) serveBeside(what, address string, h http.Handler, log *slog.Logger) (string, error) {
+func (s *Server) serveExtra(what, address string, h http.Handler, log *slog.Logger) (string, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", fmt.Errorf("listen for %s: %w", what, err)
 	}
 	own := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
-	s.beside = append(s.beside, own)
+	s.extra = append(s.extra, own)
 	go func() { _ = own.Serve(listener) }()
 	return "http://" + listener.Addr().String(), nil
 }
 
-func (s *Server) closeBeside() (err error) {
-	for _, own := range s.beside {
+func (s *Server) closeExtra() (err error) {
+	for _, own := range s.extra {
 		err = errors.Join(err, own.Close())
 	}
 	return err
@@ -330,6 +330,6 @@ func (s *Server) Close() error {
 		err = s.http.Close()
 	}
 	s.App.Close()
-	err = errors.Join(err, s.closeBeside()) // which has said that the server stops
+	err = errors.Join(err, s.closeExtra()) // which has said that the server stops
 	return errors.Join(err, s.store.Close())
 }

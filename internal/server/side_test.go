@@ -33,19 +33,19 @@ func TestProfilesAreOnTheAddressOfMetricsOnly(t *testing.T) {
 	s, err := server.Start(t.Context(), cfg)
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
-	beside := strings.TrimSuffix(s.MetricsURL, "/metrics")
+	extra := strings.TrimSuffix(s.MetricsURL, "/metrics")
 	for path, begins := range map[string]string{
 		"/debug/pprof/": "<html>", "/debug/pprof/heap": "\x1f\x8b", "/debug/pprof/goroutine?debug=1": "goroutine profile:", "/debug/pprof/symbol": "num_symbols",
 		"/debug/pprof/profile?seconds=1": "\x1f\x8b", "/debug/pprof/trace?seconds=0.01": "go 1.", "/readyz": "ready\n", "/healthz": "ok\n",
 	} {
-		if code, body := page(t, beside+path); code != 200 || !strings.HasPrefix(body, begins) {
+		if code, body := page(t, extra+path); code != 200 || !strings.HasPrefix(body, begins) {
 			t.Errorf("%s: %d, %.40q", path, code, body)
 		}
 		if code, _ := page(t, s.URL+path); strings.Contains(path, "debug") && code != 404 {
 			t.Errorf("%s of the main address: %d", path, code)
 		}
 	}
-	if code, body := page(t, beside+"/debug/pprof/cmdline"); code != 404 {
+	if code, body := page(t, extra+"/debug/pprof/cmdline"); code != 404 {
 		t.Errorf("the command line: %d, %.40q", code, body)
 	}
 }
@@ -73,23 +73,23 @@ func TestNotReadyWhileStarting(t *testing.T) {
 		s, err := server.Start(t.Context(), cfg)
 		started <- result{s, err}
 	}()
-	beside := "http://" + cfg.MetricsListen
+	extra := "http://" + cfg.MetricsListen
 	for code := 0; code == 0; {
-		if code, _ = page(t, beside+"/healthz"); len(started) > 0 {
+		if code, _ = page(t, extra+"/healthz"); len(started) > 0 {
 			t.Fatalf("it has started before: %v", (<-started).err)
 		}
 	}
-	if code, body := page(t, beside+"/readyz"); code != 503 || body != "not ready\nstarting: the database is opened and brought up to date\n" {
+	if code, body := page(t, extra+"/readyz"); code != 503 || body != "not ready\nstarting: the database is opened and brought up to date\n" {
 		t.Errorf("/readyz: %d, %q", code, body)
 	}
-	if code, _ := page(t, beside+"/metrics"); code != 503 {
+	if code, _ := page(t, extra+"/metrics"); code != 503 {
 		t.Errorf("/metrics: %d", code)
 	}
 	check(t, tx.Rollback())
 	r := <-started
 	check(t, r.err)
 	defer func() { check(t, r.s.Close()) }()
-	if code, body := page(t, beside+"/readyz"); code != 200 || body != "ready\n" {
+	if code, body := page(t, extra+"/readyz"); code != 200 || body != "ready\n" {
 		t.Errorf("/readyz: %d, %q", code, body)
 	}
 }

@@ -26,7 +26,7 @@ func lines(problems []workflow.Problem) string {
 }
 
 // TestBadFiles compares all that is said of each bad file with what is kept
-// beside it.
+// next to it.
 func TestBadFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/bad/*.yaml")
 	if err != nil || len(files) < 40 {

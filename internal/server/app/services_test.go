@@ -162,7 +162,7 @@ func TestTenantsShareAService(t *testing.T) {
 }
 
 // TestAServiceAcrossARestart: the service goes on with a call whose server has ended, and
-// gets no other one beside it.
+// gets no other one next to it.
 func TestAServiceAcrossARestart(t *testing.T) {
 	w := newWorld(t, 0)
 	c := newCounting(t, w)

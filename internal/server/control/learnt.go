@@ -9,7 +9,7 @@ import (
 
 // Resume goes on from what was learnt of the pools before a restart: their
 // estimates, their cool-downs, the state of their controllers, and what tenants have yet to
-// bear of waiting. The pools are started before. What cannot be read is learnt anew.
+// bear of waiting. The pools are started before. What cannot be read is learnt again.
 func (c *Control) Resume(ctx context.Context) error {
 	states, err := c.cfg.Store.PoolStates(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Node is what is told of a server that shares its database with others: beside that of its
+// Node is what is told of a server that shares its database with others: besides that of its
 // app while it has the database, and alone while it stands by.
 type Node struct {
 	log       *slog.Logger

@@ -590,7 +590,7 @@ sweep: {alpha: [0.2, 0.4]}
 	}
 }
 
-// TestLoad reads files beside the scenario, and nothing too large.
+// TestLoad reads files next to the scenario, and nothing too large.
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

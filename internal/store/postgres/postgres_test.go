@@ -225,7 +225,7 @@ func TestReadOnly(t *testing.T) {
 
 // TestScrub: what was deleted is in no file of the database's own any more.
 //
-// It does not run beside other tests, whose transactions a scrub would wait for.
+// It does not run next to other tests, whose transactions a scrub would wait for.
 func TestScrub(t *testing.T) {
 	address := pgtest.New(t)
 	s := open(t, address)

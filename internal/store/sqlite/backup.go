@@ -161,11 +161,11 @@ func damaged(err error) error {
 }
 
 // Restore makes the backup from the database in the file path, whose folder must be
-// there. What a killed server left, with its log beside it, is a backup, too. It refuses
+// there. What a killed server left, with its log next to it, is a backup, too. It refuses
 // one that is damaged or of a newer version of the program, and a database that a server
 // has open. One that is there already is refused, too, or with replace
 // kept under another name, which is returned. Cut off at any moment, the database
-// of before or the restored one is there, or the restored one beside a log that a server
+// of before or the restored one is there, or the restored one next to a log that a server
 // refuses.
 func Restore(ctx context.Context, from, path string, replace bool) (kept string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
@@ -219,7 +219,7 @@ func Restore(ctx context.Context, from, path string, replace bool) (kept string,
 }
 
 // idle refuses to restore what is no database of its own: one that a server has open, or
-// beside which the log of another one lies.
+// next to which the log of another one lies.
 func idle(from, path string) error {
 	if from == path {
 		return fmt.Errorf("%s is the database of the folder itself", from)
@@ -279,7 +279,7 @@ func copyFile(from, to string) error {
 }
 
 // exchange puts part in the place of a database, and keeps that with its log under another
-// name. The log goes last: cut off before, it lies beside a file that has no log, and who
+// name. The log goes last: cut off before, it lies next to a file that has no log, and who
 // opens that refuses both.
 func exchange(path, part, kept string) error {
 	if err := os.Link(path, kept); err != nil && !errors.Is(err, os.ErrNotExist) {

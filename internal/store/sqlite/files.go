@@ -301,7 +301,7 @@ func (s *Store) mark(ctx context.Context, before, mark uint32, mode string) erro
 	return conn.QueryRowContext(ctx, "pragma wal_checkpoint("+mode+")").Scan(&busy, &log, &home)
 }
 
-// resolved follows a symbolic link: the log lies beside the file to which that leads.
+// resolved follows a symbolic link: the log lies next to the file to which that leads.
 func resolved(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to

@@ -47,7 +47,7 @@ var prepared = []string{
 	"workflows/entity-matching/README.md", "workflows/insurance-claims/README.md", "workflows/moderation/README.md",
 }
 
-// first is what a page takes for granted beside that.
+// first is what a page takes for granted besides that.
 var first = map[string]string{
 	"docs/api.md":           "throng pool create night",
 	"docs/results.md":       `printf 'text\nlovely\nawful\n' > tones.csv`,
