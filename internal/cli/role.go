@@ -22,7 +22,7 @@ type Role struct {
 
 // roleOwner is the tenant that a role is of, if it is of one.
 type roleOwner struct {
-	Tenant string `placeholder:"TENANT" help:"Of this tenant; else of the installation."`
+	Tenant string `placeholder:"TENANT" help:"Of this tenant; without it, of the installation, or of your tenant if you make roles for that alone."`
 	Remote
 }
 
