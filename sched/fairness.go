@@ -18,8 +18,22 @@ func Workforce(running, planned int, priority float64) float64 {
 // each it gives Jain's index and J∞ (eq. 2). The zero value is of none.
 type Spread struct {
 	n, idle      int // idle: those whose x is 0
-	sum, squares float64
+	sum, squares total
 }
+
+// total is a sum to which so much can be added, and from which it can be taken again, that
+// what rounding leaves would be more than what is in it: a second number has what was lost
+// (Neumaier 1974).
+type total struct{ high, low float64 }
+
+func (t *total) add(x float64) {
+	sum := t.high + x
+	part := sum - t.high
+	t.low += (t.high - (sum - part)) + (x - part)
+	t.high = sum
+}
+
+func (t *total) value() float64 { return t.high + t.low }
 
 // Add enters an x ≥ 0, in O(1).
 func (s *Spread) Add(x float64) { s.change(x, 1) }
@@ -33,11 +47,9 @@ func (s *Spread) change(x float64, n int) {
 		s.idle += n
 		return
 	}
-	s.sum += float64(n) * x
-	s.squares += float64(n) * x * x
-	if s.n == s.idle {
-		s.sum, s.squares = 0, 0 // and what rounding has left
-	}
+	square := x * x // rounded alike whether it comes or goes
+	s.sum.add(float64(n) * x)
+	s.squares.add(float64(n) * square)
 }
 
 // Jain returns Jain's index, (Σx)²/(n Σx²): 1 if all x are equal, 1/n if all but one
@@ -46,7 +58,8 @@ func (s *Spread) Jain() float64 {
 	if s.n == s.idle {
 		return math.NaN()
 	}
-	return min(s.sum*s.sum/(float64(s.n)*s.squares), 1)
+	sum := s.sum.value()
+	return min(sum*sum/(float64(s.n)*s.squares.value()), 1)
 }
 
 // AllServed reports whether there are some and no x is 0. If not, J∞ is -Inf, or NaN of none.
@@ -61,7 +74,7 @@ func (s *Spread) JInf(least float64) float64 {
 	case s.idle > 0:
 		return math.Inf(-1)
 	}
-	return -s.sum / least
+	return -s.sum.value() / least
 }
 
 // Fairness returns Jain's index and J∞ of a list, as a Spread has them.

@@ -10,6 +10,39 @@ import (
 	"github.com/throng-dev/throng/sched"
 )
 
+// TestSpreadAfterLargerOnes: what is small is told exactly after much that was larger has
+// come and gone, also when nothing was left in between.
+func TestSpreadAfterLargerOnes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, least := range []float64{1e-3, 1e-7} {
+		for _, always := range []bool{true, false} {
+			var s sched.Spread
+			small := []float64{least, 3 * least}
+			if always {
+				s.Add(small[0])
+				s.Add(small[1])
+			}
+			for range 100_000 {
+				xs := []float64{9 * r.Float64(), 9 * r.Float64()}
+				for _, x := range xs {
+					s.Add(x)
+				}
+				for _, x := range xs {
+					s.Drop(x)
+				}
+			}
+			if !always {
+				s.Add(small[0])
+				s.Add(small[1])
+			}
+			if jain, jinf := s.Jain(), s.JInf(least); math.Abs(jain-0.8) > 1e-9 || math.Abs(jinf+4) > 1e-9 {
+				t.Errorf("of %v, always there (%t): Jain %g, J∞ %g", small, always, jain, jinf)
+			}
+		}
+	}
+}
+
 // TestSpread compares the sums with the definitions, whatever was added and dropped
 // before.
 func TestSpread(t *testing.T) {

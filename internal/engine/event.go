@@ -26,8 +26,9 @@ const (
 	// TryToAggregate (event 3): the annotations of a task may make a label.
 	// Producer: readyToAggregate. Consumer: aggregate.
 	TryToAggregate
-	// UpdateTask (event 4): the number of annotations that a task wants
-	// changes. Producer: aggregate. Consumer: updateTask.
+	// UpdateTask (event 4): after an annotation, a task wants another number of
+	// them. Producer: aggregate. Consumer: updateTask. An edit of a batch's rule
+	// changes the numbers of its tasks without events.
 	UpdateTask
 	// RemoveTask (event 5): a task has its label. Producer: aggregate.
 	// Consumer: removeTask.
