@@ -217,6 +217,9 @@ func (x *WorkflowSimulate) each(p *workflows.Plan, flow *workflow.Workflow, m *s
 	if !p.Load.Runs && len(workflows.Streams(flow)) == 0 {
 		return wrong("each", "no step streams an input, so rows cannot come one by one: --each run has each arrival be a run")
 	}
+	if x.Rows == nil && x.Each == "" && m.Rows > 0 && !p.Load.Runs {
+		return wrong("rows", "of the model goes with each: run: here each arrival is one row")
+	}
 	if x.Rows != nil {
 		if p.Load.Rows = *x.Rows; p.Load.Rows < 1 || p.Load.Rows > workflows.MaxTable {
 			return wrong("rows", "must be from 1 to %d, not %d", workflows.MaxTable, p.Load.Rows)

@@ -149,11 +149,16 @@ func (m *memory) Read() ([]string, int, error) {
 	return row, 1, nil
 }
 
-// rowsOf draws rows of an input for the n-th arrival; count 0: the whole table.
+// rowsOf draws rows of an input for the n-th arrival; count 0: the whole table, in which
+// only the columns are drawn that the model names.
 func (w *world) rowsOf(in *workflow.Input, n, count int) *memory {
-	t := w.Load.Tables[in.Name]
-	if t != nil && count == 0 {
+	t, cells := w.Load.Tables[in.Name], w.Load.Cells[in.Name]
+	whole := t != nil && count == 0
+	switch {
+	case whole && len(cells) == 0:
 		return &memory{t.Columns, t.Rows}
+	case whole:
+		count = len(t.Rows)
 	}
 	m := &memory{columns: lists.Map(in.Columns, func(c workflow.Column) string { return c.Name })}
 	if t != nil {
@@ -165,15 +170,18 @@ func (w *world) rowsOf(in *workflow.Input, n, count int) *memory {
 	for k := range count {
 		r := stream.At(uint64(k))
 		var row []string
-		if t != nil {
+		switch {
+		case whole:
+			row = slices.Clone(t.Rows[k])
+		case t != nil:
 			row = slices.Clone(t.Rows[r.IntN(len(t.Rows))])
-		} else {
+		default:
 			for _, c := range in.Columns {
 				row = append(row, w.madeCell(c, n*max(count, 1)+k+1, &r))
 			}
 		}
 		for i, name := range m.columns {
-			if v, ok := w.Load.Cells[in.Name][name]; ok {
+			if v, ok := cells[name]; ok {
 				row[i] = v.Draw(&r)
 			}
 		}

@@ -435,6 +435,18 @@ steps:
 	if ok := o.Steps[0].OK; ok < 28 || ok > 47 {
 		t.Errorf("three of four are gold: %d of 50", ok)
 	}
+	// Also where the rows of the file come as they are, of which the rest stays.
+	p.Load.Runs, p.Load.Arrivals.Count = true, 25
+	ok := int64(0)
+	for _, run := range p.must(t).Variants[0].Runs[:1] {
+		same(t, "rows of the file in 25 runs", run.Steps[0].In, int64(50))
+		ok = run.Steps[0].OK
+	}
+	if ok < 28 || ok > 47 {
+		t.Errorf("three of four are gold in whole files: %d of 50", ok)
+	}
+	p.Load.Cells = map[string]columns{"things": {"price": {Texts: []string{"1"}, Weights: []float64{1}}}}
+	same(t, "none is dear", p.must(t).Variants[0].Runs[0].Steps[0].OK, int64(0))
 }
 
 // TestWrongLoads: what does not fit is told.
