@@ -28,6 +28,7 @@ type poolShares struct {
 	paid    crowd.Money // for waiting, up to the last settlement
 	before  crowd.Money // what was paid by the server before this one and not divided yet
 	past    []usage     // oldest first, within useWindow
+	unsure  bool        // whether the last division was kept: only the store knows
 }
 
 // usage is the tenants' use at a moment, since the engine was restored.
@@ -70,6 +71,11 @@ func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 	if err != nil {
 		return err
 	}
+	if ps.unsure { // read before what is paid: nothing may be divided twice
+		if ps.before, err = undivided(ctx, c.cfg.Store, p.ID); err != nil {
+			return err
+		}
+	}
 	var uses []engine.Use
 	var paid crowd.Money
 	if err := r.Do(ctx, func(e *engine.Engine, now time.Time) { uses, paid = e.Uses(), e.RetainerFunds(now).Paid }); err != nil {
@@ -81,6 +87,9 @@ func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 	if paid < ps.paid { // the engine was restored, and counts from nothing
 		ps.paid, ps.past = 0, []usage{{at: now}}
 	}
+	if ps.unsure {
+		ps.paid, ps.unsure = paid, false
+	}
 	amount := ps.before + paid - ps.paid
 	ps.before, ps.paid = 0, paid
 	weights := ps.observe(now, uses)
@@ -89,10 +98,14 @@ func (c *Control) sharePool(ctx context.Context, now time.Time, p store.Pool, ps
 	}
 	if len(weights) == 0 {
 		if weights, err = c.openTenants(ctx, uses); err != nil {
+			ps.before = amount
 			return err
 		}
 	}
-	return c.charge(ctx, r, p, divide(amount, weights))
+	if ps.unsure, err = c.charge(ctx, r, p, divide(amount, weights)); err != nil && !ps.unsure {
+		ps.before = amount
+	}
+	return err
 }
 
 // resume finds what the server before this one has not divided.
@@ -208,8 +221,8 @@ func divide(amount crowd.Money, weights map[crowd.TenantID]float64) map[crowd.Te
 }
 
 // charge moves the tenants' parts to the pool, as far as they have the money, in
-// one commit.
-func (c *Control) charge(ctx context.Context, r *live.Pool, p store.Pool, parts map[crowd.TenantID]crowd.Money) error {
+// one commit. With an error, unsure says that this may have been kept.
+func (c *Control) charge(ctx context.Context, r *live.Pool, p store.Pool, parts map[crowd.TenantID]crowd.Money) (unsure bool, _ error) {
 	defer c.cfg.Funds.Hold()()
 	due := make(map[engine.Account]crowd.Money, len(parts))
 	order := make([]engine.Account, 0, len(parts))
@@ -217,7 +230,7 @@ func (c *Control) charge(ctx context.Context, r *live.Pool, p store.Pool, parts 
 		account := engine.Account{Kind: engine.TenantAccount, ID: int64(id)}
 		balance, err := c.cfg.Funds.Balance(ctx, id)
 		if err != nil {
-			return err
+			return false, err
 		}
 		part := min(parts[id], balance)
 		if part < parts[id] {
@@ -228,9 +241,9 @@ func (c *Control) charge(ctx context.Context, r *live.Pool, p store.Pool, parts 
 		}
 	}
 	if len(order) == 0 {
-		return nil
+		return false, nil
 	}
-	return r.Command(ctx, func(e *engine.Engine, now time.Time) error {
+	err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
 		for _, account := range order {
 			if err := e.Fund(now, account, due[account]); err != nil {
 				return err
@@ -238,4 +251,5 @@ func (c *Control) charge(ctx context.Context, r *live.Pool, p store.Pool, parts 
 		}
 		return nil
 	})
+	return err != nil, err
 }
