@@ -66,7 +66,7 @@ type act struct {
 
 // standing is what the rules of a batch know of somebody.
 type standing struct {
-	Tally
+	QualityCounts
 	from    uint32 // number of the first assignment that counts
 	acted   uint32 // a bit for each rule
 	paused  uint32 // the number of the action that paused them; 0: they are not
@@ -108,7 +108,7 @@ func (b *batch) pauses(w crowd.WorkerID) bool { return b.quality.paused(w) || b.
 func (q *quality) person(w crowd.WorkerID) *standing {
 	s := q.of[w]
 	if s == nil {
-		s = &standing{Tally: Tally{Standing: Standing{Worker: w}}}
+		s = &standing{QualityCounts: QualityCounts{Standing: Standing{Worker: w}}}
 		q.of[w] = s
 	}
 	return s
@@ -220,7 +220,7 @@ func (s *standing) startAnew(n uint32, u *Undoing) {
 	if paused == n {
 		paused = 0
 	}
-	*s = standing{Tally: Tally{Standing: Standing{Worker: s.Worker}}, from: u.From, paused: paused, changed: changed}
+	*s = standing{QualityCounts: QualityCounts{Standing: Standing{Worker: s.Worker}}, from: u.From, paused: paused, changed: changed}
 }
 
 // restoreQuality takes in what the rules of a batch did, and what they go by.

@@ -39,7 +39,7 @@ func shareOf(right, all int) Share {
 // follow sums up the figures as the rules of the batch do, answer by answer, and how they went. Where an
 // action on the person was undone, they begin at nothing.
 func (v *WorkerView) follow(f *fit, records []record) {
-	var t engine.Tally
+	var t engine.QualityCounts
 	var last []bool // of the last answers, whether they are right
 	begins := beginnings(v.Actions)
 	from, right, n := uint32(0), 0, 0
@@ -48,7 +48,7 @@ func (v *WorkerView) follow(f *fit, records []record) {
 	for i := range records {
 		r := &records[i]
 		for len(begins) > 0 && r.assignment.N() >= begins[0] {
-			t, from, begins = engine.Tally{}, begins[0], begins[1:]
+			t, from, begins = engine.QualityCounts{}, begins[0], begins[1:]
 		}
 		if r.counted && r.assignment.N() >= from {
 			f.enter(&t, r)
@@ -72,14 +72,14 @@ func (v *WorkerView) follow(f *fit, records []record) {
 		}
 	}
 	if len(begins) > 0 {
-		t = engine.Tally{}
+		t = engine.QualityCounts{}
 	}
 	v.Figures = t.Figures()
 }
 
 // enter enters an answer that counts as the engine does. Of a batch without checks, answers to tasks with a known
 // answer are entered as checks, too: no rule of such a batch goes by them.
-func (f *fit) enter(t *engine.Tally, r *record) {
+func (f *fit) enter(t *engine.QualityCounts, r *record) {
 	t.Answer(r.given, r.ended, f.batch.Spec.Lease)
 	if !f.batch.AnswersDeletedAt.IsZero() || r.line < 0 {
 		return

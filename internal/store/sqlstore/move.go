@@ -55,7 +55,7 @@ func (s *Store) MoveTo(ctx context.Context, other store.Store, told func(rows in
 			}
 			all := int64(0)
 			for _, name := range tables {
-				m := mover{ctx: ctx, name: name, from: from, to: tx.Tx, told: func() {
+				m := tableMove{ctx: ctx, name: name, from: from, to: tx.Tx, told: func() {
 					if all++; told != nil && all%tellEvery == 0 {
 						told(all)
 					}
@@ -95,8 +95,8 @@ func isNew(ctx context.Context, tx transaction) error {
 	return nil
 }
 
-// mover moves one table.
-type mover struct {
+// tableMove moves one table.
+type tableMove struct {
 	ctx      context.Context
 	name     string
 	from, to *sql.Tx
@@ -104,7 +104,7 @@ type mover struct {
 }
 
 // move copies the rows of a table, and compares what the two have.
-func (m *mover) move() (int64, error) {
+func (m *tableMove) move() (int64, error) {
 	var into inserts
 	sent, err := m.read(m.from, func(columns []string, row []any) error {
 		m.told()
@@ -123,13 +123,13 @@ func (m *mover) move() (int64, error) {
 	return sent.rows, err
 }
 
-// tally is a number of rows, and the sum of their digests: the same whatever their order.
-type tally struct {
+// rowsDigest is a number of rows, and the sum of their digests: the same whatever their order.
+type rowsDigest struct {
 	rows int64
 	sum  [4]uint64
 }
 
-func (t *tally) add(digest [sha256.Size]byte) {
+func (t *rowsDigest) add(digest [sha256.Size]byte) {
 	t.rows++
 	for i := range t.sum {
 		t.sum[i] += binary.LittleEndian.Uint64(digest[8*i:])
@@ -137,8 +137,8 @@ func (t *tally) add(digest [sha256.Size]byte) {
 }
 
 // read calls do with each row of the table, and tallies them.
-func (m *mover) read(tx *sql.Tx, do func(columns []string, row []any) error) (tally, error) {
-	var t tally
+func (m *tableMove) read(tx *sql.Tx, do func(columns []string, row []any) error) (rowsDigest, error) {
+	var t rowsDigest
 	rows, err := tx.QueryContext(m.ctx, `select * from `+m.name)
 	if err != nil {
 		return t, err
@@ -237,7 +237,7 @@ const (
 	movedBytes = 1 << 20
 )
 
-func (x *inserts) add(m *mover, columns []string, row []any) error {
+func (x *inserts) add(m *tableMove, columns []string, row []any) error {
 	x.columns = columns
 	x.args = append(x.args, row...)
 	x.rows++
@@ -252,7 +252,7 @@ func (x *inserts) add(m *mover, columns []string, row []any) error {
 	return x.flush(m)
 }
 
-func (x *inserts) flush(m *mover) error {
+func (x *inserts) flush(m *tableMove) error {
 	if x.rows == 0 {
 		return nil
 	}

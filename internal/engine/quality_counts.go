@@ -32,9 +32,9 @@ func DriftBounds(rules []QualityRule) []float64 {
 	return slices.Compact(list)
 }
 
-// A Tally sums up what somebody's answers to a batch show, as quality rules go by it. Answers are
-// entered in the order in which they came. Tally{} has none.
-type Tally struct {
+// QualityCounts sum up what somebody's answers to a batch show, as quality rules go by it. Answers are
+// entered in the order in which they came. QualityCounts{} has none.
+type QualityCounts struct {
 	Standing
 	checks, wrong int
 	drift         float64
@@ -42,14 +42,14 @@ type Tally struct {
 
 // Answer enters an answer that counts, to a task that they had from a time to another, at most as
 // long as the lease. Times are kept to the microsecond, so that the sum is the same after a restart.
-func (t *Tally) Answer(from, to time.Time, lease time.Duration) {
+func (t *QualityCounts) Answer(from, to time.Time, lease time.Duration) {
 	t.Answers++
 	t.Took += min(max(time.Duration(to.UnixMicro()-from.UnixMicro())*time.Microsecond, 0), lease)
 }
 
 // Label enters the label of a task that they answered, but for a check, and whether their answer is the
 // label.
-func (t *Tally) Label(agreed bool) {
+func (t *QualityCounts) Label(agreed bool) {
 	t.Labelled++
 	if agreed {
 		t.Agreed++
@@ -57,7 +57,7 @@ func (t *Tally) Label(agreed bool) {
 }
 
 // Check enters an answer to a check.
-func (t *Tally) Check(right bool) {
+func (t *QualityCounts) Check(right bool) {
 	t.checks++
 	t.drift = math.Max(0, t.drift-driftAllowance)
 	if !right {
@@ -66,8 +66,8 @@ func (t *Tally) Check(right bool) {
 	}
 }
 
-// Figures are what the tally says.
-func (t *Tally) Figures() Figures {
+// Figures are what the counts says.
+func (t *QualityCounts) Figures() Figures {
 	f := Figures{Answers: t.Answers, Checks: t.checks, Wrong: t.wrong, Drift: t.drift}
 	share := func(of, all int) *float64 {
 		if all == 0 {
