@@ -24,9 +24,10 @@ import (
 	"github.com/throng-dev/throng/label"
 )
 
-// What names the person of these tests. None of it is a part of anything else.
+// What names the person of these tests. None of it is a part of anything else, nor so short that
+// the random letters of a pseudonym have it.
 const (
-	herName     = "Zuleika.Quux"
+	herName     = "Zuleika.Quuxington"
 	herFullName = "Zuleika Quuxington Éloïse"
 	herAddress  = "Zuleika.Q@elsewhere.example"
 	herHost     = "203.0.113.77"
@@ -34,7 +35,7 @@ const (
 	herFirst    = "zq-first@elsewhere.example"
 )
 
-var herTraces = []string{herName, herFullName, "Zuleika", "Quux", herAddress, herHost, herOldMail, herFirst, "her-push-endpoint", "her-laptop", "her-subject"}
+var herTraces = []string{herName, herFullName, "Zuleika", "Quuxington", herAddress, herHost, herOldMail, herFirst, "her-push-endpoint", "her-laptop", "her-subject"}
 
 // she is somebody who has done everything that a worker can do and that is kept.
 func (w *world) she() *access.Principal {
@@ -183,7 +184,7 @@ func TestNothingIsLeftOfThem(t *testing.T) {
 	refused(t, err, crowd.Conflict)
 	_, err = w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error { u.Email = herAddress; return nil })
 	refused(t, err, crowd.Conflict)
-	if _, text := w.export(w.admin, id); strings.Contains(text, "Quux") || !strings.Contains(text, "(erased "+id.String()+")") {
+	if _, text := w.export(w.admin, id); strings.Contains(text, "Quuxington") || !strings.Contains(text, "(erased "+id.String()+")") {
 		t.Errorf("the export has %s", text)
 	}
 	must(w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{"other@example.org"}}))(t)

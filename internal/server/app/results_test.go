@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -316,35 +317,41 @@ func TestOneFitForAll(t *testing.T) {
 
 // TestAFitEndsWithWhoAskedForIt: when all have gone, not before.
 func TestAFitEndsWithWhoAskedForIt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 1)
-	h := w.held()
-	id := w.answered(aliveFile, 1)
-	w.answerAll(0, 3, func(string) json.RawMessage { return yes })
-	h.held.Store(true)
-	first, leave := context.WithCancel(w.ctx)
-	second, leaveToo := context.WithCancel(w.ctx)
-	done := make(chan error, 2)
-	for _, ctx := range []context.Context{first, second} {
-		go func() { _, err := w.Batches.Quality(ctx, w.ann, id, ""); done <- err }()
-	}
-	<-h.begun
-	leave()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("who has gone gets %v", err)
-	}
-	select {
-	case err := <-h.ended:
-		t.Errorf("the read ended with %v while somebody waits", err)
-	default:
-	}
-	leaveToo()
-	if err := <-h.ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("the read ended with %v", err)
-	}
-	<-done
-	h.held.Store(false)
-	must(w.Batches.Quality(w.ctx, w.ann, id, ""))(t)
+	bubble(t, 1, func(t *testing.T, w *world) {
+		h := w.held()
+		id := w.answered(aliveFile, 1)
+		w.answerAll(0, 3, func(string) json.RawMessage { return yes })
+		h.held.Store(true)
+		var leave []context.CancelFunc
+		done := make(chan error, 2)
+		for range 2 {
+			ctx, cancel := context.WithCancel(w.ctx)
+			defer cancel()
+			leave = append(leave, cancel)
+			go func() { done <- second(w.Batches.Quality(ctx, w.ann, id, "")) }()
+		}
+		synctest.Wait() // both wait for the one read
+		if n := h.reads.Load(); n != 1 {
+			t.Fatalf("the answers are read %d times, want once", n)
+		}
+		leave[0]()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("who has gone gets %v", err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-h.ended:
+			t.Errorf("the read ended with %v while somebody waits", err)
+		default:
+		}
+		leave[1]()
+		if err := <-h.ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the read ended with %v", err)
+		}
+		<-done
+		h.held.Store(false)
+		must(w.Batches.Quality(w.ctx, w.ann, id, ""))(t)
+	})
 }
 
 // TestABigBatchIsListedWithoutAFit: with the labels that were given live, and all answers
