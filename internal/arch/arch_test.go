@@ -139,7 +139,7 @@ var modules = map[string][]string{
 	"internal/repro/dafs":                 {"gonum.org/v1/gonum/mathext/prng"},
 	"internal/repro/experiment":           {"gonum.org/v1/gonum/mathext"},
 	"internal/verify/process/processtest": {"github.com/alecthomas/kong"},
-	"internal/verify/bench":               {"modernc.org/sqlite"},
+	"internal/verify/bench":               {"modernc.org/sqlite", "github.com/jackc/pgx/v5"},
 	"internal/verify/process":             {"github.com/prometheus/procfs"},
 	"internal/cli":                        {"github.com/alecthomas/kong", "github.com/schollz/progressbar/v3", "github.com/dustin/go-humanize", "golang.org/x/term", "go.yaml.in/yaml/v4"},
 }

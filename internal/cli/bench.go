@@ -157,6 +157,9 @@ type BenchLive struct {
 	For     time.Duration `help:"How long each server is measured for each number of clients." default:"10s"`
 	Tasks   int           `help:"Tasks in open batches at the start." default:"200000"`
 	Apart   bool          `help:"Submit and get the next task in two requests, at both servers."`
+	Idle    int           `help:"Measure once more while so many people wait for work that they may not do." placeholder:"N"`
+	Address string        `name:"database" help:"Empty PostgreSQL database, as in postgres://user@host/name, in place of files in the folder: the tables of both servers are made there." placeholder:"URL"`
+	Nodes   int           `help:"Run so many servers on the PostgreSQL database, and measure once more with the clients spread over them." placeholder:"N"`
 	Data    string        `help:"Folder for the databases; default: a temporary one." type:"path" placeholder:"DIR"`
 	Output
 }
@@ -165,7 +168,7 @@ type BenchLive struct {
 func (b *BenchLive) Run(c *Context) error {
 	ctx, stop := c.untilSignal()
 	defer stop()
-	rows, err := bench.Live(ctx, bench.LiveOptions{Workers: b.Workers, For: b.For, Tasks: b.Tasks, Apart: b.Apart, Dir: b.Data, Log: c.Stderr})
+	rows, err := bench.Live(ctx, bench.LiveOptions{Workers: b.Workers, For: b.For, Tasks: b.Tasks, Apart: b.Apart, Idle: b.Idle, Database: b.Address, Nodes: b.Nodes, Dir: b.Data, Log: c.Stderr})
 	if err != nil {
 		return err
 	}
@@ -178,6 +181,17 @@ func (b *BenchLive) Run(c *Context) error {
 			return []any{r.Workers, fixed(0, r.CyclesPerS), fixed(2, r.P50MS), fixed(2, r.P99MS), fixed(0, r.CPUMicros),
 				fixed(0, r.CeilingPerS), fixed(2, r.CeilingP50MS), fixed(2, r.CeilingP99MS), fixed(0, r.CeilingCPU), fixed(2, r.Ratio)}
 		})
+		for _, r := range rows {
+			if x := r.IdleFigures; x != nil {
+				fmt.Fprintf(w, "\n%d workers while %d people wait in vain: %.0f cycles/s, p99 %.2f ms; they cost %.1f%%\n", r.Workers, x.Idle, x.IdlePerS, x.IdleP99MS, 100*x.IdleCost)
+			}
+			if x := r.NodeFigures; x != nil {
+				fmt.Fprintf(w, "\n%d workers spread over %d nodes: %.0f cycles/s, p99 %.2f ms, %.2f of those at one node\n", r.Workers, len(x.Nodes), x.NodesPerS, x.NodesP99MS, x.NodesRatio)
+				writeTable(w, x.Nodes, "node|state|cycles|µs CPU a cycle", func(n bench.NodeFigure) []any {
+					return []any{n.Name, map[bool]string{true: "owner", false: "sends on"}[n.Owner], n.Cycles, fixed(0, n.CPUMicros)}
+				})
+			}
+		}
 	})
 }
 
@@ -271,6 +285,7 @@ func (b *BenchKill) Run(c *Context) error {
 // BenchCeiling is "throng bench ceiling-server".
 type BenchCeiling struct {
 	Data    string `required:"" type:"path"`
+	Address string `name:"database"`
 	Tasks   int    `required:""`
 	Workers int    `required:""`
 }
@@ -279,5 +294,5 @@ type BenchCeiling struct {
 func (b *BenchCeiling) Run(c *Context) error {
 	ctx, stop := c.untilSignal()
 	defer stop()
-	return bench.Ceiling{Data: b.Data, Tasks: b.Tasks, Workers: b.Workers}.Run(ctx, c.Stdout)
+	return bench.Ceiling{Data: b.Data, Address: b.Address, Tasks: b.Tasks, Workers: b.Workers}.Run(ctx, c.Stdout)
 }

@@ -303,6 +303,9 @@ func (b *batch) checkOrder(open []*task) error {
 
 // checkNobodyIdles verifies that nothing fits any worker who waits.
 func (e *Engine) checkNobodyIdles() error {
+	if err := e.waiting.check(); err != nil {
+		return err
+	}
 	for w := e.waiting.head; w != nil; w = w.next {
 		for _, b := range e.batches {
 			if e.hindrance(b) == crowd.Eligible && w.fits(b) {

@@ -299,10 +299,12 @@ func (e *Engine) setTraining(now time.Time, w *worker, tasks int) {
 	if w.training == tasks {
 		return
 	}
-	if (w.training > 0) != (tasks > 0) {
-		w.classes = nil
-	}
+	flips := (w.training > 0) != (tasks > 0)
 	w.training = tasks
+	if flips {
+		w.classes = nil
+		e.waiting.changed(w)
+	}
 	e.tellDuty(now, w, "")
 }
 

@@ -75,8 +75,11 @@ func (e *Engine) begin(now time.Time, b *batch) error {
 }
 
 func (e *Engine) newBatch(s Spec) *batch {
-	b := taken(&e.free.batches)
+	b, classes := taken(&e.free.batches), len(e.classes.list)
 	b.spec, b.tenant, b.class = s, e.tenants[s.Tenant], e.classes.of(&s)
+	if len(e.classes.list) > classes {
+		e.newClass()
+	}
 	b.backlog = newBacklog(&s)
 	b.spec.Invited = nil // the backlog has it
 	if s.SLA != nil {

@@ -145,7 +145,8 @@ func (a *assignment) handout() Handout {
 
 // offer serves waiting workers, longest wait first, if one of the batches that
 // have come to have something fits. All others had nothing for them when they
-// came, and a hand-out to one worker opens nothing for another.
+// came, and a hand-out to one worker opens nothing for another. What is left goes
+// to who had it before.
 func (e *Engine) offer(now time.Time) {
 	if len(e.offers) == 0 {
 		return
@@ -155,21 +156,20 @@ func (e *Engine) offer(now time.Time) {
 	}
 	hindered := func(b *batch) bool { return e.hindrance(b) != crowd.Eligible }
 	e.offers = slices.DeleteFunc(e.offers, hindered)
-	for w := e.waiting.head; w != nil && len(e.offers) > 0; {
-		next := w.next
-		if slices.ContainsFunc(e.offers, w.takes) {
-			e.serve(now, w)
-			e.offers = slices.DeleteFunc(e.offers, hindered)
+	for _, takes := range []func(*worker) bool{
+		func(w *worker) bool { return slices.ContainsFunc(e.offers, w.takes) },
+		func(w *worker) bool { return len(w.again) > 0 && slices.ContainsFunc(e.offers, w.fits) },
+	} {
+		if len(e.offers) == 0 {
+			break
 		}
-		w = next
-	}
-	for w := e.waiting.head; w != nil && len(e.offers) > 0; { // what is left goes to who had it before
-		next := w.next
-		if len(w.again) > 0 && slices.ContainsFunc(e.offers, w.fits) {
-			e.serve(now, w)
-			e.offers = slices.DeleteFunc(e.offers, hindered)
-		}
-		w = next
+		e.waiting.eachOffered(e.offers, func(w *worker) bool {
+			if takes(w) {
+				e.serve(now, w)
+				e.offers = slices.DeleteFunc(e.offers, hindered)
+			}
+			return len(e.offers) > 0
+		})
 	}
 	e.offers = emptied(e.offers)
 }

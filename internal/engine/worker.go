@@ -28,9 +28,9 @@ type worker struct {
 	duty
 	lease timer // of what they hold, or of their silence
 
-	quals      map[string]int
-	granted    []Grant
-	prev, next *worker // in the waiting queue
+	quals   map[string]int
+	granted []Grant
+	inQueue
 }
 
 // LastBatch implements sched.Worker.
@@ -158,6 +158,7 @@ func (e *Engine) SetWorker(now time.Time, in Worker) error {
 		e.workers[in.ID] = w
 	}
 	w.know(&in)
+	e.waiting.changed(w)
 	w.borrowed = in.Borrowed
 	switch {
 	case w.suspended && w.holds == nil:
@@ -196,47 +197,6 @@ func (e *Engine) RemoveWorker(now time.Time, id crowd.WorkerID) error {
 	}
 	delete(e.workers, id)
 	return nil
-}
-
-// waitingQueue is the queue of event 1: workers for whom nothing was ready,
-// in the order in which they came.
-type waitingQueue struct {
-	head, tail *worker
-	n          int
-}
-
-func (q *waitingQueue) len() int { return q.n }
-
-func (q *waitingQueue) push(w *worker) {
-	if w.waiting {
-		return
-	}
-	w.waiting, w.prev = true, q.tail
-	if q.tail != nil {
-		q.tail.next = w
-	} else {
-		q.head = w
-	}
-	q.tail = w
-	q.n++
-}
-
-func (q *waitingQueue) remove(w *worker) {
-	if !w.waiting {
-		return
-	}
-	if w.prev != nil {
-		w.prev.next = w.next
-	} else {
-		q.head = w.next
-	}
-	if w.next != nil {
-		w.next.prev = w.prev
-	} else {
-		q.tail = w.prev
-	}
-	w.prev, w.next, w.waiting = nil, nil, false
-	q.n--
 }
 
 // class is what a batch asks of its workers: a list of requirements, and

@@ -17,18 +17,20 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
 )
 
 // Ceiling is the bare server that a Throng server is measured against: net/http
 // and encoding/json, tokens looked up by hash, tasks in memory, and one
 // goroutine that commits what came in together. A cycle is what the least
 // honest platform needs: one transaction's share of "insert the answer", "the
-// assignment is done" and "insert the next assignment", on the same SQLite
-// driver with the same durability. It has no roles, batches, policies, money,
+// assignment is done" and "insert the next assignment", on the same driver of SQLite or
+// PostgreSQL with the same durability. It has no roles, batches, policies, money,
 // redundancy, leases or checks: the difference is what those cost.
 type Ceiling struct {
 	Data    string // folder of its database
+	Address string // of a PostgreSQL database, in place of one in Data
 	Tasks   int    // in memory
 	Workers int    // tokens: see CeilingToken
 }
@@ -69,6 +71,7 @@ type ceilingTask struct{ id, text string }
 
 type ceilingServer struct {
 	db      *sql.DB
+	lite    bool // it is SQLite
 	commits chan *ceilingCycle
 	tokens  map[[sha256.Size]byte]int64
 	tasks   []ceilingTask
@@ -89,20 +92,20 @@ type ceilingCycle struct {
 }
 
 func newCeilingServer(c Ceiling) (*ceilingServer, error) {
-	dsn := (&url.URL{Scheme: "file", Path: filepath.Join(c.Data, "ceiling.db"), RawQuery: url.Values{
-		"_pragma": {"journal_mode(wal)", "synchronous(full)", "cache_size(-65536)", "wal_autocheckpoint(4000)"}, "_txlock": {"immediate"},
-	}.Encode()}).String()
-	db, err := sql.Open("sqlite", dsn)
+	db, err := c.open()
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec(`
-		create table answers (id integer primary key, task bigint not null, worker bigint not null, at bigint not null, body text not null);
-		create table assignments (id integer primary key, task bigint not null, worker bigint not null, state text not null, at bigint not null, ended bigint not null default 0);`); err != nil {
-		return nil, fmt.Errorf("make the ceiling's tables: %w", err)
+	for _, text := range []string{
+		"create table " + ceilingAnswers + " (id bigint primary key, task bigint not null, worker bigint not null, at bigint not null, body text not null)",
+		"create table " + ceilingAssignments + " (id bigint primary key, task bigint not null, worker bigint not null, state text not null, at bigint not null, ended bigint not null default 0)",
+	} {
+		if _, err := db.Exec(text); err != nil {
+			return nil, errors.Join(fmt.Errorf("make the ceiling's tables: %w", err), db.Close())
+		}
 	}
-	s := &ceilingServer{db: db, commits: make(chan *ceilingCycle, 4096), tokens: make(map[[sha256.Size]byte]int64), holds: make(map[int64]int64)}
+	s := &ceilingServer{db: db, lite: c.Address == "", commits: make(chan *ceilingCycle, 4096), tokens: make(map[[sha256.Size]byte]int64), holds: make(map[int64]int64)}
 	for i := range c.Workers {
 		s.tokens[sha256.Sum256([]byte(CeilingToken(i)))] = int64(i + 1)
 	}
@@ -113,6 +116,22 @@ func newCeilingServer(c Ceiling) (*ceilingServer, error) {
 	return s, nil
 }
 
+// The ceiling's tables: on PostgreSQL they are in one database with those of Throng.
+const (
+	ceilingAnswers     = "ceiling_answers"
+	ceilingAssignments = "ceiling_assignments"
+)
+
+// open opens the database, as durable as that of a Throng server.
+func (c Ceiling) open() (*sql.DB, error) {
+	if c.Address != "" {
+		return sql.Open("pgx", c.Address)
+	}
+	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(c.Data, "ceiling.db"), RawQuery: url.Values{
+		"_pragma": {"journal_mode(wal)", "synchronous(full)", "cache_size(-65536)", "wal_autocheckpoint(4000)"}, "_txlock": {"immediate"},
+	}.Encode()}).String())
+}
+
 // commitAll makes durable what comes in: all that waits, in one transaction.
 func (s *ceilingServer) commitAll(ctx context.Context) error {
 	c, err := s.db.Conn(ctx)
@@ -120,13 +139,17 @@ func (s *ceilingServer) commitAll(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
+	begin := "begin"
+	if s.lite {
+		begin = "begin immediate"
+	}
 	var stmts ceilingStatements
 	for text, stmt := range map[string]**sql.Stmt{
-		"begin immediate": &stmts.begin,
-		"commit":          &stmts.commit,
-		"insert into answers (id, task, worker, at, body) values ($1, $2, $3, $4, $5)":                &stmts.answer,
-		"update assignments set state = 'submitted', ended = $2 where id = $1 and state = 'assigned'": &stmts.submit,
-		"insert into assignments (id, task, worker, state, at) values ($1, $2, $3, 'assigned', $4)":   &stmts.assign,
+		begin:    &stmts.begin,
+		"commit": &stmts.commit,
+		"insert into " + ceilingAnswers + " (id, task, worker, at, body) values ($1, $2, $3, $4, $5)":                &stmts.answer,
+		"update " + ceilingAssignments + " set state = 'submitted', ended = $2 where id = $1 and state = 'assigned'": &stmts.submit,
+		"insert into " + ceilingAssignments + " (id, task, worker, state, at) values ($1, $2, $3, 'assigned', $4)":   &stmts.assign,
 	} {
 		if *stmt, err = c.PrepareContext(ctx, text); err != nil {
 			return err

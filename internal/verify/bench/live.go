@@ -12,25 +12,29 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
+	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/label"
 )
 
 // LiveOptions is what Live measures.
 type LiveOptions struct {
-	Workers []int         // clients at a time: one row each
-	For     time.Duration // how long each server is measured for each row, in all
-	Tasks   int           // in open batches when it starts
-	Apart   bool          // a cycle is two requests, one that submits and one that gets the next task
-	Dir     string        // for the databases; "": a temporary folder
-	Log     io.Writer     // what is being done
+	Workers  []int         // clients at a time: one row each
+	For      time.Duration // how long each server is measured for each row, in all
+	Tasks    int           // in open batches when it starts
+	Apart    bool          // a cycle is two requests, one that submits and one that gets the next task
+	Idle     int           // people who wait for work that they may not do, in a measurement more
+	Database string        // address of an empty PostgreSQL database, in place of files in Dir
+	Nodes    int           // servers on Database, over which clients are spread in a measurement more; 0: one
+	Dir      string        // for the databases; "": a temporary folder
+	Log      io.Writer     // what is being done
 }
 
 // LiveRow is the result for a number of clients. A cycle is one request that
 // submits an answer and gets the next task (or two, see LiveOptions), replied to
-// when both are durable. The two servers take turns; figures a second are
-// medians of their turns.
+// when both are durable. What is compared takes turns; figures a second are
+// medians of the turns.
 type LiveRow struct {
 	Workers      int     `json:"workers"`
 	CyclesPerS   float64 `json:"cycles_per_s"`
@@ -43,46 +47,88 @@ type LiveRow struct {
 	CPUMicros    float64 `json:"cpu_us_per_cycle,omitempty"`
 	CeilingCPU   float64 `json:"ceiling_cpu_us_per_cycle,omitempty"`
 	Tasks        int     `json:"tasks"`
+
+	*IdleFigures
+	*NodeFigures
 }
 
-// turns is how often each server has its turn for a row.
+// IdleFigures are of the same clients while others wait in vain.
+type IdleFigures struct {
+	Idle      int     `json:"idle"` // people who wait
+	IdlePerS  float64 `json:"idle_cycles_per_s"`
+	IdleP99MS float64 `json:"idle_p99_ms"`
+	IdleCost  float64 `json:"idle_cost"` // the share of LiveRow's cycles a second that they take away; below 0: none
+}
+
+// NodeFigures are of as many clients that are spread over several nodes; those of LiveRow are at
+// the one that has the database.
+type NodeFigures struct {
+	NodesPerS  float64      `json:"nodes_cycles_per_s"`
+	NodesP99MS float64      `json:"nodes_p99_ms"`
+	NodesRatio float64      `json:"nodes_ratio"` // to LiveRow's cycles a second
+	Nodes      []NodeFigure `json:"nodes"`
+}
+
+// NodeFigure is a node's part. The owner works for all cycles, another node for those that it
+// sends on.
+type NodeFigure struct {
+	Name      string  `json:"node"`
+	Owner     bool    `json:"owner"`
+	Cycles    int     `json:"cycles"` // of the clients that are connected to it
+	CPUMicros float64 `json:"cpu_us_per_cycle,omitempty"`
+}
+
+// turns is how often each of what is compared has its turn for a row.
 const turns = 4
+
+// live is what Live compares: servers of Throng, the first of which has the database, and the bare one.
+type live struct {
+	LiveOptions
+	*world
+	nodes      []*process.Server
+	bare       *process.Server
+	bareTokens []string
+	idle       []string // tokens of those who wait
+}
 
 // Live measures a Throng server and the bare one in the same run.
 func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
-	if len(o.Workers) == 0 || slices.Min(o.Workers) < 1 || o.For <= 0 || o.Tasks < batchCount {
-		return nil, fmt.Errorf("nothing to measure: workers %v, %s, %d tasks", o.Workers, o.For, o.Tasks)
+	if len(o.Workers) == 0 || slices.Min(o.Workers) < 1 || o.For <= 0 || o.Tasks < batchCount || o.Idle < 0 {
+		return nil, fmt.Errorf("nothing to measure: workers %v, %s, %d tasks, %d idle", o.Workers, o.For, o.Tasks, o.Idle)
+	}
+	if o.Nodes != 0 && (o.Nodes < 2 || o.Database == "") {
+		return nil, errors.New("nodes: at least 2, on an empty PostgreSQL database")
 	}
 	dir, remove, err := folder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
+	x := &live{LiveOptions: o}
+	defer func() {
+		for _, s := range slices.Backward(x.nodes) {
+			err = errors.Join(err, s.Stop())
+		}
+	}()
+	if err := x.start(ctx, dir); err != nil {
+		return nil, err
+	}
 	most := slices.Max(o.Workers)
-	load.Say(o.Log, "setting up: %d workers, %d tasks in %d batches", most, o.Tasks, batchCount)
-	w, err := newWorld(ctx, filepath.Join(dir, "throng"), most)
-	if err != nil {
+	bareArgs := []string{"bench", "ceiling-server", "--data", filepath.Join(dir, "ceiling"), "--tasks", strconv.Itoa(o.Tasks), "--workers", strconv.Itoa(most)}
+	if o.Database != "" {
+		bareArgs = append(bareArgs, "--database", o.Database)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "ceiling"), 0o700); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.Stop()) }()
-	if err := w.fill(ctx, o.Tasks); err != nil {
+	if x.bare, err = process.Start(ctx, process.Config{Args: bareArgs}); err != nil {
 		return nil, err
 	}
-	bareDir := filepath.Join(dir, "ceiling")
-	if err := os.MkdirAll(bareDir, 0o700); err != nil {
-		return nil, err
-	}
-	bare, err := process.Start(ctx, process.Config{Args: []string{
-		"bench", "ceiling-server", "--data", bareDir, "--tasks", strconv.Itoa(o.Tasks), "--workers", strconv.Itoa(most),
-	}})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, bare.Stop()) }()
-	bareTokens := lists.Map(lists.Indices(most), CeilingToken)
+	defer func() { err = errors.Join(err, x.bare.Stop()) }()
+	x.bareTokens = lists.Map(lists.Indices(most), CeilingToken)
 	var out []LiveRow
 	for _, n := range o.Workers {
-		row, err := compare(ctx, o, w, bare, bareTokens[:n])
+		row, err := x.compare(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -91,41 +137,143 @@ func Live(ctx context.Context, o LiveOptions) (_ []LiveRow, err error) {
 	return out, nil
 }
 
-// compare measures as many workers of both servers, turn by turn.
-func compare(ctx context.Context, o LiveOptions, w *world, bare *process.Server, bareTokens []string) (row LiveRow, err error) {
-	n := len(bareTokens)
-	a, err := newCrew(ctx, "throng", w.Server, tokens(w.workers[:n]))
-	if err != nil {
-		return row, err
+// start starts the servers, and makes their tenants, people and tasks.
+func (x *live) start(ctx context.Context, dir string) (err error) {
+	most := slices.Max(x.Workers)
+	load.Say(x.Log, "setting up: %d workers, %d tasks in %d batches", most, x.Tasks, batchCount)
+	people := most + x.Idle
+	if x.Nodes > 1 {
+		people += most // clients at one node, and those that are spread
 	}
-	defer a.close()
-	b, err := newCrew(ctx, "ceiling", bare, bareTokens)
-	if err != nil {
-		return row, err
+	if x.world, err = newWorld(ctx, x.server(dir, 0), people); err != nil {
+		return err
 	}
-	defer b.close()
-	for _, c := range []*crew{a, b} {
-		c.apart = o.Apart
-		if err := c.turn(ctx, o.For/10); err != nil { // to warm up
-			return row, err
+	x.nodes = append(x.nodes, x.world.Server)
+	for i := 1; i < x.Nodes; i++ {
+		s, err := process.Start(ctx, x.server(dir, i))
+		if err != nil {
+			return err
 		}
-		c.forget()
+		x.nodes = append(x.nodes, s)
 	}
-	for turn := range turns {
-		for _, c := range []*crew{a, b} {
-			if err := c.turn(ctx, o.For/turns); err != nil {
+	if x.Idle > 0 {
+		x.idle = tokens(x.workers[people-x.Idle:])
+		x.workers = x.workers[:people-x.Idle]
+		x.asks = []wire.Qualification{{Name: "bench", Min: 1}}
+		x.rule = label.Agree(2, 5) // as answers differ, tasks want one more again and again
+		if err := load.InParallel(len(x.workers), func(i int) error {
+			_, err := x.Admin.EditUser(ctx, x.workers[i].ID, wire.UserEdit{Qualifications: &map[string]int{"bench": 100}})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return x.fill(ctx, x.Tasks)
+}
+
+// server is how the i-th server is started, from 0.
+func (x *live) server(dir string, i int) process.Config {
+	data := filepath.Join(dir, "throng")
+	if x.Database == "" {
+		return process.Config{Data: data}
+	}
+	args := []string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--database", x.Database}
+	if x.Nodes > 1 {
+		args = append(args, "--node", nodeName(i))
+	}
+	return process.Config{Data: data, Args: args}
+}
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
+
+// compare measures as many workers of all servers, turn by turn.
+func (x *live) compare(ctx context.Context, n int) (row LiveRow, err error) {
+	var crews []*crew
+	defer func() {
+		for _, c := range crews {
+			c.close()
+		}
+	}()
+	add := func(name string, tokens []string, servers ...*process.Server) *crew {
+		if err != nil {
+			return nil
+		}
+		var c *crew
+		if c, err = newCrew(ctx, name, tokens, servers...); err == nil {
+			c.apart, c.differ = x.Apart, x.Idle > 0
+			crews = append(crews, c)
+		}
+		return c
+	}
+	workers := tokens(x.workers)
+	one := add("throng", workers[:n], x.nodes[0])
+	bare := add("ceiling", x.bareTokens[:n], x.bare)
+	var idle, spread *crew
+	if x.Idle > 0 && err == nil {
+		idle = one.like("idle") // the same clients
+		crews = append(crews, idle)
+	}
+	if x.Nodes > 1 {
+		spread = add("nodes", workers[len(workers)-n:], x.nodes...)
+	}
+	if err != nil {
+		return row, err
+	}
+	for turn := range turns + 1 {
+		for _, c := range crews {
+			if turn == 0 { // to warm up
+				if err := x.turn(ctx, c, idle, x.For/10); err != nil {
+					return row, err
+				}
+				c.forget()
+				continue
+			}
+			if err := x.turn(ctx, c, idle, x.For/turns); err != nil {
 				return row, err
 			}
-			load.Say(o.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", n, turn+1, turns, c.name, c.perSecond[turn])
+			load.Say(x.Log, "%d workers, turn %d of %d: %-8s %8.0f cycles/s", n, turn, turns, c.name, c.perSecond[turn-1])
 		}
 	}
 	row = LiveRow{
-		Workers: n, Tasks: o.Tasks,
-		CyclesPerS: stats.Quantile(a.perSecond, 0.5), P50MS: quantile(a.took, 0.5), P99MS: quantile(a.took, 0.99), CPUMicros: a.cpuMicros(),
-		CeilingPerS: stats.Quantile(b.perSecond, 0.5), CeilingP50MS: quantile(b.took, 0.5), CeilingP99MS: quantile(b.took, 0.99), CeilingCPU: b.cpuMicros(),
+		Workers: n, Tasks: x.Tasks,
+		CyclesPerS: one.rate(), P50MS: quantile(one.took, 0.5), P99MS: quantile(one.took, 0.99), CPUMicros: one.cpuMicros(),
+		CeilingPerS: bare.rate(), CeilingP50MS: quantile(bare.took, 0.5), CeilingP99MS: quantile(bare.took, 0.99), CeilingCPU: bare.cpuMicros(),
 	}
 	row.Ratio = row.CyclesPerS / row.CeilingPerS
+	if idle != nil {
+		row.IdleFigures = &IdleFigures{Idle: x.Idle, IdlePerS: idle.rate(), IdleP99MS: quantile(idle.took, 0.99), IdleCost: 1 - idle.rate()/row.CyclesPerS}
+	}
+	if spread != nil {
+		row.NodeFigures = &NodeFigures{NodesPerS: spread.rate(), NodesP99MS: quantile(spread.took, 0.99), NodesRatio: spread.rate() / row.CyclesPerS, Nodes: spread.nodes()}
+	}
 	return row, nil
+}
+
+// turn lets a crew work for a time; that of idle works while others wait in vain.
+func (x *live) turn(ctx context.Context, c, idle *crew, d time.Duration) (err error) {
+	if c != idle {
+		return c.turn(ctx, d)
+	}
+	stop, err := x.wait(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	return c.turn(ctx, d)
+}
+
+// nodes is the part of each server, of which the first one has the database.
+func (c *crew) nodes() (list []NodeFigure) {
+	for i := range c.servers {
+		f := NodeFigure{Name: nodeName(i), Owner: i == 0, Cycles: c.cycles[i]}
+		worksFor := f.Cycles
+		if f.Owner {
+			worksFor = len(c.took)
+		}
+		f.CPUMicros = c.cpuOf(i, worksFor)
+		list = append(list, f)
+	}
+	return list
 }
 
 // folder returns dir, made if it is not there, or a temporary folder and what

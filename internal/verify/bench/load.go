@@ -7,41 +7,49 @@ import (
 	"slices"
 	"time"
 
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/stats"
 	"github.com/throng-dev/throng/internal/verify/load"
 	"github.com/throng-dev/throng/internal/verify/process"
 )
 
-// crew is a number of worker clients of one server, and what it reached. Each holds a
+// crew is a number of worker clients, spread over servers, and what it reached. Each holds a
 // task, answers it and gets the next one in the same request, without pause.
 type crew struct {
 	name    string
-	server  *process.Server
+	servers []*process.Server
 	workers []*loader
 	apart   bool // submits and asks for the next task in two requests
+	differ  bool // answers are not all the same
 
 	perSecond []float64       // cycles, in each turn
 	took      []time.Duration // of every cycle
-	cpu       time.Duration   // of the server
+	cycles    []int           // of the clients of each server
+	cpu       []time.Duration // of each server
 	hasCPU    bool
 }
 
 type loader struct {
 	conn *conn
+	at   int             // server
 	held string          // assignment
 	took []time.Duration // of the cycles of this turn that count
 	last time.Time       // when the last of them was finished
+	next int             // of moods
 }
 
-// newCrew connects clients and lets each get its first task.
-func newCrew(ctx context.Context, name string, server *process.Server, tokens []string) (*crew, error) {
-	c := &crew{name: name, server: server}
-	for _, token := range tokens {
-		conn, err := dial(server.URL, token)
+// newCrew connects clients, each to the next one of the servers, and lets each get its first task.
+func newCrew(ctx context.Context, name string, tokens []string, servers ...*process.Server) (*crew, error) {
+	c := &crew{name: name, servers: servers}
+	c.forget()
+	for i, token := range tokens {
+		at := i % len(servers)
+		conn, err := dial(servers[at].URL, token)
 		if err != nil {
 			c.close()
 			return nil, err
 		}
-		c.workers = append(c.workers, &loader{conn: conn})
+		c.workers = append(c.workers, &loader{conn: conn, at: at})
 	}
 	if err := c.each(ctx, func(_ context.Context, w *loader) error {
 		reply, err := w.conn.post("/v1/work/next?wait_seconds=10", "")
@@ -77,8 +85,7 @@ func (c *crew) each(ctx context.Context, f func(context.Context, *loader) error)
 // counted. Those that are under way at its end are, with the time that they still
 // take: a cycle that is longer than the turn is one, too.
 func (c *crew) turn(ctx context.Context, d time.Duration) error {
-	before, err := c.server.Usage()
-	c.hasCPU = err == nil
+	before := c.usage()
 	start := time.Now()
 	from, to := start.Add(d/10), start.Add(d)
 	if err := c.each(ctx, func(ctx context.Context, w *loader) error {
@@ -88,7 +95,7 @@ func (c *crew) turn(ctx context.Context, d time.Duration) error {
 			if sent.After(to) {
 				return nil
 			}
-			if err := w.cycle(c.apart); err != nil {
+			if err := w.cycle(c.apart, c.differ); err != nil {
 				return err
 			}
 			if got := time.Now(); got.After(from) {
@@ -97,43 +104,75 @@ func (c *crew) turn(ctx context.Context, d time.Duration) error {
 		}
 		return ctx.Err()
 	}); err != nil {
-		return fmt.Errorf("%w\n%s", err, c.server.Log())
+		for _, s := range c.servers {
+			err = fmt.Errorf("%w\n%s", err, s.Log())
+		}
+		return err
 	}
-	if after, err := c.server.Usage(); err == nil {
-		c.cpu += (after.CPU - before.CPU) * 9 / 10 // of the part that counts
+	for i, after := range c.usage() {
+		c.cpu[i] += (after - before[i]) * 9 / 10 // of the part that counts
 	}
 	rate := 0.
 	for _, w := range c.workers {
 		c.took = append(c.took, w.took...)
+		c.cycles[w.at] += len(w.took)
 		rate += float64(len(w.took)) / w.last.Sub(from).Seconds()
 	}
 	c.perSecond = append(c.perSecond, rate)
 	return nil
 }
 
-// forget forgets what the crew has reached so far.
-func (c *crew) forget() { c.perSecond, c.took, c.cpu = nil, nil, 0 }
-
-// cpuMicros is the server's time for a cycle; 0 where the system does not tell.
-func (c *crew) cpuMicros() float64 {
-	if !c.hasCPU {
-		return 0
-	}
-	return float64(c.cpu.Microseconds()) / float64(len(c.took))
+// usage is the time that each server has taken; 0 where the system does not tell.
+func (c *crew) usage() []time.Duration {
+	c.hasCPU = true
+	return lists.Map(c.servers, func(s *process.Server) time.Duration {
+		u, err := s.Usage()
+		c.hasCPU = c.hasCPU && err == nil
+		return u.CPU
+	})
 }
 
-const (
-	submission = `{"answer":{"label":"neutral"},"next":true}`
-	lastOne    = `{"answer":{"label":"neutral"}}`
-)
+// forget forgets what the crew has reached so far.
+func (c *crew) forget() {
+	c.perSecond, c.took, c.cycles, c.cpu = nil, nil, make([]int, len(c.servers)), make([]time.Duration, len(c.servers))
+}
+
+// cpuMicros is the servers' time for a cycle; 0 where the system does not tell.
+func (c *crew) cpuMicros() (sum float64) {
+	for i := range c.servers {
+		sum += c.cpuOf(i, len(c.took))
+	}
+	return sum
+}
+
+// cpuOf is a server's time for each of so many cycles; 0 where the system does not tell.
+func (c *crew) cpuOf(server, cycles int) float64 {
+	if !c.hasCPU || cycles == 0 {
+		return 0
+	}
+	return float64(c.cpu[server].Microseconds()) / float64(cycles)
+}
+
+// rate is how many cycles a second the crew reached, the median of its turns.
+func (c *crew) rate() float64 { return stats.Quantile(c.perSecond, 0.5) }
+
+// moods are what people answer in turn where they differ; the first is what they answer otherwise.
+var moods = []string{"neutral", "positive", "negative", "cannot tell"}
+
+// submissions are the bodies of an answer that gets the next task, too, and of one that does not,
+// by mood.
+var submissions = map[bool][]string{false: bodies(`,"next":true`), true: bodies("")}
+
+func bodies(more string) []string {
+	return lists.Map(moods, func(mood string) string { return `{"answer":{"label":"` + mood + `"}` + more + `}` })
+}
 
 // cycle answers the task in hand and gets the next one: in one request, or in two.
-func (w *loader) cycle(apart bool) error {
-	body := submission
-	if apart {
-		body = lastOne
+func (w *loader) cycle(apart, differ bool) error {
+	if differ {
+		w.next = (w.next + 1) % len(moods)
 	}
-	reply, err := w.conn.post("/v1/work/"+w.held+"/submit", body)
+	reply, err := w.conn.post("/v1/work/"+w.held+"/submit", submissions[apart][w.next])
 	if err == nil && !bytes.Contains(reply, []byte(`"counted":true`)) {
 		err = fmt.Errorf("the answer to %s was not counted: %s", w.held, reply)
 	}

@@ -51,14 +51,14 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 	defer remove()
 	out.Tasks = o.Tasks
 	load.Say(o.Log, "a server without tasks")
-	w, err := newWorld(ctx, filepath.Join(dir, "empty"), o.Workers)
+	w, err := newWorld(ctx, process.Config{Data: filepath.Join(dir, "empty")}, o.Workers)
 	if err != nil {
 		return out, err
 	}
 	if out.EmptyStartS, out.EmptyRSS, err = w.restart(ctx, false); err != nil {
 		return out, err
 	}
-	if w, err = newWorld(ctx, filepath.Join(dir, "throng"), o.Workers); err != nil {
+	if w, err = newWorld(ctx, process.Config{Data: filepath.Join(dir, "throng")}, o.Workers); err != nil {
 		return out, err
 	}
 	defer w.Kill()
@@ -98,7 +98,7 @@ func Scale(ctx context.Context, o ScaleOptions) (out ScaleResult, err error) {
 }
 
 func workFor(ctx context.Context, w *world, d time.Duration) (int, error) {
-	c, err := newCrew(ctx, "throng", w.Server, tokens(w.workers))
+	c, err := newCrew(ctx, "throng", tokens(w.workers), w.Server)
 	if err != nil {
 		return 0, err
 	}

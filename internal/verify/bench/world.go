@@ -38,15 +38,17 @@ type world struct {
 	data    string // its folder
 	tenants []crowd.TenantID
 	workers []load.Worker
+	asks    []wire.Qualification // of its batches
+	rule    label.Rule           // of its tasks
 }
 
-// newWorld starts a server on a new folder and adds tenants with money, and workers.
-func newWorld(ctx context.Context, data string, workers int) (*world, error) {
-	site, err := load.Start(ctx, process.Config{Data: data})
+// newWorld starts a server and adds tenants with money, and workers.
+func newWorld(ctx context.Context, server process.Config, workers int) (*world, error) {
+	site, err := load.Start(ctx, server)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Site: site, data: data}
+	w := &world{Site: site, data: server.Data, rule: label.Count(copies)}
 	for i := range tenantCount {
 		id, err := w.AddTenant(ctx, fmt.Sprintf("Tenant %d", i+1), float64(i+1), crowd.MaxMoney, "for the benchmark")
 		if err != nil {
@@ -84,11 +86,10 @@ func (w *world) upload(ctx context.Context, tasks int) ([]crowd.BatchID, error) 
 		if from == to {
 			continue
 		}
-		rule := label.Count(copies)
 		id, err := w.AddBatch(ctx, wire.NewBatch{
 			Tenant: w.tenants[i%len(w.tenants)], BatchTerms: wire.BatchTerms{
-				Name: fmt.Sprintf("Bench %d", i+1), Template: wire.Template(benchTemplate), Redundancy: &rule,
-				RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1,
+				Name: fmt.Sprintf("Bench %d", i+1), Template: wire.Template(benchTemplate), Redundancy: &w.rule,
+				RewardMicros: rewardMicros, Priority: float64(i + 1), LeaseSeconds: leaseSeconds, TaskTimeSeconds: 1, Qualifications: w.asks,
 			},
 		}, rows(from, to), to-from)
 		if err != nil {
