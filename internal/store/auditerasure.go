@@ -12,8 +12,58 @@ import (
 
 // AuditErasure says of whom the details of entries are erased.
 type AuditErasure struct {
-	Person crowd.WorkerID
-	Texts  []string // names and addresses of theirs, those that they had before too
+	Person    crowd.WorkerID
+	Addresses []string // known to be theirs, those that they had before too
+	Invited   []InvitedTo
+}
+
+// InvitedTo is an invitation that a person accepted. That its address is theirs is the tenant's
+// word, and holds for what the tenant did with invitations.
+type InvitedTo struct {
+	Tenant  crowd.TenantID
+	Address string
+}
+
+// ProvenAddress is an address of an account, and whether it was shown to be its owner's.
+type ProvenAddress struct {
+	Email         string
+	EmailVerified bool
+}
+
+// Proven is the address, if it was shown to be its owner's.
+func (a ProvenAddress) Proven() []string {
+	if a.Email == "" || !a.EmailVerified {
+		return nil
+	}
+	return []string{a.Email}
+}
+
+// AddressBefore returns what was before an entry about a person, given what was after it.
+func (e *AuditEntry) AddressBefore(after ProvenAddress) ProvenAddress {
+	var was, is struct {
+		Email    *string `json:"email"`
+		Verified *bool   `json:"email_verified"`
+	}
+	if e.Kind != "user" || json.Unmarshal(orEmpty(e.Before), &was) != nil || json.Unmarshal(orEmpty(e.After), &is) != nil {
+		return after
+	}
+	if was.Email != nil || is.Email != nil { // else it stayed as it was
+		after.Email = ""
+	}
+	if was.Email != nil {
+		after.Email = *was.Email
+	}
+	if was.Verified != nil || is.Verified != nil {
+		after.EmailVerified = was.Verified != nil && *was.Verified
+	}
+	return after
+}
+
+func orEmpty(part json.RawMessage) json.RawMessage {
+	if len(part) == 0 {
+		return json.RawMessage("{}")
+	}
+	return part
 }
 
 // Called returns what an entry about a person calls them: names and addresses.
@@ -82,12 +132,14 @@ func (x *AuditErasure) about(e *AuditEntry) bool {
 // lineEnds stand for what separates words in JSON, where they end with a letter.
 var lineEnds = strings.NewReplacer(`\\`, `\\`, `\n`, " ", `\r`, " ", `\t`, " ")
 
-// names reports whether the entry's change has one of the texts, as whole words.
+// names reports whether the entry's change has one of the addresses, as whole words.
 func (x *AuditErasure) names(e *AuditEntry) bool {
 	changed := strings.ToLower(lineEnds.Replace(string(e.Before) + "\n" + string(e.After)))
-	return slices.ContainsFunc(x.Texts, func(text string) bool {
-		return text != "" && containsWord(changed, strings.ToLower(AuditText(text)))
-	})
+	has := func(address string) bool {
+		return address != "" && containsWord(changed, strings.ToLower(AuditText(address)))
+	}
+	return slices.ContainsFunc(x.Addresses, has) || (e.Kind == "invitation" || e.Kind == "invitations") &&
+		slices.ContainsFunc(x.Invited, func(i InvitedTo) bool { return i.Tenant == e.Tenant && has(i.Address) })
 }
 
 // containsWord reports whether text has a word that does not go on before or after it.

@@ -76,8 +76,9 @@ type PersonalData interface {
 	// state of the database, of which it holds one row in memory.
 	Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[PersonalRow, error]
 	// WrittenTexts yields all answers of a person, the newest first, and then what else
-	// they wrote or names them.
-	WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[WrittenText, error]
+	// they wrote and, if others is set, what others wrote that names them. They choose their
+	// names: what has one may be about anything.
+	WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool) iter.Seq2[WrittenText, error]
 	// ReplaceTexts replaces texts: all of the call's, or none. A label of a task that is
 	// the answer, and nobody else's that counted, is replaced by its new key; it returns
 	// those labels.

@@ -80,6 +80,23 @@ func (p *Principal) Roles() (list []Role) {
 	return list
 }
 
+// Seen is of a person, who is p, what p's token may see: who they are, and the roles that they hold
+// with it.
+func (p *Principal) Seen(u *store.User) store.User {
+	seen := store.User{ID: u.ID, Name: u.Name, Suspended: u.Suspended, CreatedAt: u.CreatedAt}
+	p.each(func(tenant crowd.TenantID, r Role, _ Permissions) bool {
+		if r != Worker { // it comes with a pool
+			Give(&seen, store.HeldRole{Role: string(r), Tenant: tenant})
+		}
+		return true
+	})
+	if p.Is(Worker) {
+		seen.Pool, seen.Home, seen.MovesTo = u.Pool, u.Home, u.MovesTo
+		seen.Qualifications, seen.Granted, seen.Serves, seen.Prefers = u.Qualifications, u.Granted, u.Serves, u.Prefers
+	}
+	return seen
+}
+
 // Has reports whether p has a permission for the installation, which is for every tenant,
 // or for any tenant.
 func (p *Principal) Has(x Permission) (whole, any bool) {

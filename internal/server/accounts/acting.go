@@ -14,36 +14,37 @@ func (s *Accounts) acting(ctx context.Context, p *access.Principal, o access.Ope
 	return p.Acting(ctx, o, store.AuditEntry{At: s.clock.Time(), Kind: "user", Object: id.String()})
 }
 
-// byProviders are the operations by which a provider of accounts makes people something. They
-// are no tenant's, since one may be about several.
-var byProviders = []string{access.AccountsFinishSignIn.Name, access.ProvisioningRegroup.Name}
-
-// inTenants returns a context for a change by a provider of who a person is, which also the
-// audit log of each tenant tells whose roles they get or lose: of theirs alone.
+// inTenants returns a context for a change of who a person is that is no tenant's, of which also
+// the audit log of each tenant tells whose roles they get or lose, or may use no longer or again:
+// of theirs alone.
 func inTenants(ctx context.Context, before, u *store.User) context.Context {
 	var changed []crowd.TenantID
 	for _, t := range slices.Compact(slices.Sorted(slices.Values(append(before.StaffOf(), u.StaffOf()...)))) {
-		if !slices.Equal(rolesFor(before, t), rolesFor(u, t)) {
+		if before.Suspended != u.Suspended || !slices.Equal(rolesFor(before, t), rolesFor(u, t)) {
 			changed = append(changed, t)
 		}
 	}
-	return withParts(ctx, changed, before, u)
+	type here struct {
+		Roles     []store.HeldRole
+		Suspended bool
+	}
+	return withParts(ctx, changed, func(t crowd.TenantID) (any, any) {
+		return here{rolesFor(before, t), before.Suspended}, here{rolesFor(u, t), u.Suspended}
+	})
 }
 
-// withParts adds an entry for each of some tenants to that of a context, if it is by a provider.
-// It says what has changed for the tenant, unless before is u itself.
-func withParts(ctx context.Context, tenants []crowd.TenantID, before, u *store.User) context.Context {
+// withParts adds an entry for each of some tenants to that of a context, if it is no tenant's. told
+// is what was before and after, of what the tenant may read.
+func withParts(ctx context.Context, tenants []crowd.TenantID, told func(crowd.TenantID) (before, after any)) context.Context {
 	act := store.ActOf(ctx)
-	if act == nil || !act.Pending() || !slices.Contains(byProviders, act.Operation) {
+	if act == nil || !act.Pending() || act.Tenant != 0 {
 		return ctx
 	}
-	type roles struct{ Roles []store.HeldRole }
 	acts := []*store.Act{act}
 	for _, t := range tenants {
 		part := &store.Act{AuditEntry: act.AuditEntry, Part: true}
-		if part.Tenant = t; before != u {
-			part.Before, part.After = roles{rolesFor(before, t)}, roles{rolesFor(u, t)}
-		}
+		part.Tenant = t
+		part.Before, part.After = told(t)
 		acts = append(acts, part)
 	}
 	return store.WithActs(ctx, acts...)

@@ -22,15 +22,15 @@ func (s *Accounts) change(ctx context.Context, id crowd.WorkerID, atOnce bool, c
 	s.people.Lock()
 	defer s.people.Unlock()
 	u, err := s.store.User(ctx, id)
-	if err == nil && !u.ErasedAt.IsZero() {
-		err = errErased(&u)
-	}
 	if err != nil {
 		return u, err
 	}
 	before := u
 	if err := change(&u); err != nil {
 		return u, err
+	}
+	if !u.ErasedAt.IsZero() { // told to who may change them, which change knows
+		return u, errErased(&u)
 	}
 	if err := s.validUser(ctx, before, &u); err != nil {
 		return u, err

@@ -29,7 +29,7 @@ func (part *dataCases) Erase(ctx context.Context, p *access.Principal, id crowd.
 	if err := o.check(f); err != nil {
 		return err
 	}
-	if err := s.knownTexts(ctx, id, o.But); err != nil {
+	if err := s.knownTexts(ctx, id, p.User.ID, o.But); err != nil {
 		return err
 	}
 	ctx, act := s.acting(context.WithoutCancel(ctx), p, access.AccountsErase, id)
@@ -60,12 +60,12 @@ func (s *Accounts) beginErasure(ctx context.Context, p *access.Principal, e stor
 }
 
 // knownTexts refuses ids of texts that there are not.
-func (s *Accounts) knownTexts(ctx context.Context, id crowd.WorkerID, ids []string) error {
+func (s *Accounts) knownTexts(ctx context.Context, id, askedBy crowd.WorkerID, ids []string) error {
 	missing := slices.Clone(ids)
 	if len(missing) == 0 {
 		return nil
 	}
-	for x, err := range s.freeTexts(ctx, id) {
+	for x, err := range s.freeTexts(ctx, id, askedBy) {
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ const textsAtOnce = 500
 func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 	var list []store.NewText
 	templates := &templates{s: s.store, known: make(map[crowd.BatchID]known)}
-	for x, err := range s.freeTexts(ctx, e.Person) {
+	for x, err := range s.freeTexts(ctx, e.Person, e.AskedBy) {
 		if err != nil {
 			return err
 		}

@@ -360,6 +360,7 @@ const (
 // address itself, so it may know as whom the person works for it.
 func (s *Invitations) viewOf(p *access.Principal, i store.Invitation) InvitationView {
 	v := InvitationView{Invitation: i, Stage: InvitationHandOut}
+	v.Mail.Error = mailErrorFor(p, &i.Mail)
 	if i.Worker != 0 {
 		v.Worker, v.By = 0, s.accounts.names.For(p, i.Tenant).Show(i.Worker, "")
 	}
@@ -377,6 +378,19 @@ func (s *Invitations) viewOf(p *access.Principal, i store.Invitation) Invitation
 		v.Stage = stage
 	}
 	return v
+}
+
+// mailErrorFor is why a mail was not sent, as p may know it: what the server of the mail's receiver
+// says is for who wrote it, how this installation sends mail for who may see the outbox only.
+func mailErrorFor(p *access.Principal, m *store.Mailed) string {
+	switch {
+	case m.Error == "" || p.May(access.OutboxView) == nil:
+		return m.Error
+	case m.State == store.MessageQueued:
+		return "the mail server takes it not just now; it is tried again"
+	}
+	why, _, _ := strings.Cut(m.Error, "; before: ") // of a mail that came too late
+	return why
 }
 
 // Resend sends an open invitation again, also one that has expired,

@@ -268,7 +268,7 @@ func (s *Accounts) CreateUser(ctx context.Context, p *access.Principal, n NewUse
 	}
 	ctx, act := p.Acting(ctx, access.AccountsCreateUser, about)
 	act.After = u
-	if u.ID, err = s.keepNew(ctx, u, p.User.ID.String()); err != nil {
+	if u.ID, err = s.keepNew(inTenants(ctx, &store.User{}, &u), u, p.User.ID.String()); err != nil {
 		return store.User{}, "", err
 	}
 	if err := s.tellPool(u, true); err != nil {
@@ -462,12 +462,18 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	return s.setupLink(ctx, u, p)
 }
 
-// User returns a person: oneself, or anybody for an admin.
+// User returns a person: oneself, or anybody for an admin. Who came with a limited token sees of
+// themself what the token is good for: their name, and the roles that they hold with it.
 func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, error) {
-	if id != p.User.ID && p.May(access.AccountsOtherUser) != nil {
+	anybody := p.May(access.AccountsOtherUser) == nil
+	if id != p.User.ID && !anybody {
 		return store.User{}, errNoUser
 	}
-	return s.store.User(ctx, id)
+	u, err := s.store.User(ctx, id)
+	if err == nil && !anybody && limited(p) {
+		u = p.Seen(&u)
+	}
+	return u, err
 }
 
 // Users lists people with ids above after: everybody, or, for who may see people of some

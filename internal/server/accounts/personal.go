@@ -8,7 +8,6 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
-	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
@@ -23,10 +22,37 @@ type dataCases struct{ accounts *Accounts }
 func (part *dataCases) PersonalData(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, iter.Seq2[store.PersonalRow, error], error) {
 	s := part.accounts
 	u, err := s.personal(ctx, p, access.AccountsPersonalDataOfOthers, id)
-	return u, lists.MapRead(s.store.Personal(ctx, id), func(r store.PersonalRow) store.PersonalRow {
-		s.renameBlocked(p, u.ID, r)
-		return r
-	}), err
+	batches := &templates{s: s.store, known: make(map[crowd.BatchID]known)}
+	return u, func(yield func(store.PersonalRow, error) bool) {
+		for r, err := range s.store.Personal(ctx, id) {
+			if err == nil {
+				s.renameBlocked(p, u.ID, r)
+				if u.ID == p.User.ID {
+					err = s.renameTask(ctx, batches, r)
+				}
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}, err
+}
+
+// renameTask puts the id by which workers know a task into what they are told of their work: of a
+// batch with checks, the numbers would tell which tasks these were.
+func (s *Accounts) renameTask(ctx context.Context, batches *templates, r store.PersonalRow) error {
+	if r.Table != "annotations" && r.Table != "task_workers" {
+		return nil
+	}
+	id, err := crowd.ParseTaskID(fmt.Sprint(r.Row["task"]))
+	if err != nil {
+		return err
+	}
+	b, err := batches.of(ctx, id.Batch())
+	if err == nil && b.checks {
+		r.Row["task"] = s.names.Task(id).String()
+	}
+	return err
 }
 
 // renameBlocked puts a pseudonym into an entry of the audit log which says that a person
@@ -72,7 +98,6 @@ type Findings struct {
 	Balance crowd.Money // earned
 	Texts   []FreeText  // the first of them
 	Count   int         // of all
-	Erasure *store.Erasure
 }
 
 // textsShown bounds the texts that are listed at once.
@@ -93,7 +118,7 @@ func (part *dataCases) BeforeErasure(ctx context.Context, p *access.Principal, i
 	if f.Balance, err = s.earned(ctx, id); err != nil {
 		return nil, err
 	}
-	for x, err := range s.freeTexts(ctx, id) {
+	for x, err := range s.freeTexts(ctx, id, p.User.ID) {
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +148,12 @@ func errErased(u *store.User) error {
 	return crowd.Errorf(crowd.Conflict, "%s was erased on %s", u.ID, u.ErasedAt.UTC().Format("2 January 2006"))
 }
 
-// freeTexts yields the texts of which it has to be decided whether they stay.
-func (s *Accounts) freeTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[FreeText, error] {
+// freeTexts yields the texts of which it has to be decided whether they stay. What others wrote is
+// not for the person themself to read or delete: it has their name, which they choose.
+func (s *Accounts) freeTexts(ctx context.Context, id, askedBy crowd.WorkerID) iter.Seq2[FreeText, error] {
 	return func(yield func(FreeText, error) bool) {
 		templates := &templates{s: s.store, known: make(map[crowd.BatchID]known)}
-		for x, err := range s.store.WrittenTexts(ctx, id) {
+		for x, err := range s.store.WrittenTexts(ctx, id, askedBy != id) {
 			f := FreeText{WrittenText: x, ID: fmt.Sprintf("%s:%d", x.Kind, x.ID), Texts: []string{x.Text}}
 			if err == nil && x.Kind == store.WrittenAnswer {
 				var t known
@@ -153,6 +179,7 @@ type known struct {
 	tenant   crowd.TenantID
 	pool     crowd.PoolID
 	compiled *task.Compiled // nil: it cannot be read, and the whole answer is a text
+	checks   bool           // its tasks have other numbers for workers
 }
 
 func (t *templates) of(ctx context.Context, id crowd.BatchID) (known, error) {
@@ -163,7 +190,7 @@ func (t *templates) of(ctx context.Context, id crowd.BatchID) (known, error) {
 	if err != nil {
 		return known{}, err
 	}
-	k := known{tenant: b.Spec.Tenant, pool: b.Pool}
+	k := known{tenant: b.Spec.Tenant, pool: b.Pool, checks: b.Spec.Checks != nil}
 	k.compiled, _ = input.Compile(b.Template) // kept by a version that took it, perhaps
 	t.known[id] = k
 	return k, nil

@@ -184,7 +184,8 @@ func (s *Accounts) putIdentity(ctx context.Context, who *oidc.Identity, u store.
 	for _, act := range store.ActsOf(ctx) {
 		act.Actor, act.Object = u.ID, u.ID.String()
 	}
-	_, err := s.store.PutIdentity(withParts(ctx, u.StaffOf(), &u, &u), s.identity(who), u)
+	ctx = withParts(ctx, u.StaffOf(), func(crowd.TenantID) (any, any) { return nil, nil })
+	_, err := s.store.PutIdentity(ctx, s.identity(who), u)
 	return err
 }
 

@@ -317,8 +317,41 @@ func (part *roleCases) ChangeRole(ctx context.Context, p *access.Principal, h st
 		return r, err
 	}
 	act.After = r
+	if ctx, err = s.toldWhereHeld(ctx, &r, act.Before, act.After); err != nil {
+		return r, err
+	}
 	defer s.sessions.clear()
 	return r, s.store.UpdateRole(ctx, r)
+}
+
+// toldWhereHeld returns a context for a change of a role of the installation, of which also the
+// audit log of each tenant tells for which somebody holds it.
+func (s *Accounts) toldWhereHeld(ctx context.Context, r *store.Role, before, after any) (context.Context, error) {
+	if r.Tenant != 0 {
+		return ctx, nil
+	}
+	holders, err := s.store.RoleHolders(ctx, 0, r.Name)
+	if err != nil {
+		return ctx, err
+	}
+	with, err := s.users(ctx, holders)
+	if err != nil {
+		return ctx, err
+	}
+	without, err := s.without(ctx, *r, with)
+	if err != nil {
+		return ctx, err
+	}
+	var tenants []crowd.TenantID
+	for i := range with {
+		for _, t := range with[i].StaffOf() {
+			if !slices.Contains(tenants, t) && !slices.Equal(rolesFor(&with[i], t), rolesFor(&without[i], t)) {
+				tenants = append(tenants, t)
+			}
+		}
+	}
+	slices.Sort(tenants)
+	return withParts(ctx, tenants, func(crowd.TenantID) (any, any) { return before, after }), nil
 }
 
 // RemoveRole takes a role away, and from all who hold it. It returns who held it.
@@ -339,8 +372,14 @@ func (part *roleCases) RemoveRole(ctx context.Context, p *access.Principal, h st
 		store.Role
 		Holders []crowd.WorkerID
 	}{r, holders}
-	after, err := s.without(ctx, r, holders)
+	after, err := s.users(ctx, holders)
+	if err == nil {
+		after, err = s.without(ctx, r, after)
+	}
 	if err != nil {
+		return nil, err
+	}
+	if ctx, err = s.toldWhereHeld(ctx, &r, r, nil); err != nil {
 		return nil, err
 	}
 	defer s.sessions.clear()
@@ -353,19 +392,27 @@ func (part *roleCases) RemoveRole(ctx context.Context, p *access.Principal, h st
 	return holders, err
 }
 
-// without returns who holds a role, as they are without it. They are read before it is
-// removed, since what fails afterwards could not be tried again.
-func (s *Accounts) without(ctx context.Context, r store.Role, holders []crowd.WorkerID) ([]store.User, error) {
+// users reads people.
+func (s *Accounts) users(ctx context.Context, ids []crowd.WorkerID) (_ []store.User, err error) {
+	users := make([]store.User, len(ids))
+	for i, id := range ids {
+		if users[i], err = s.store.User(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return users, nil
+}
+
+// without returns people as they are without a role. That is found out before it is removed,
+// since what fails afterwards could not be tried again.
+func (s *Accounts) without(ctx context.Context, r store.Role, holders []store.User) ([]store.User, error) {
 	list, err := s.store.ListRoles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	users := make([]store.User, len(holders))
-	for i, id := range holders {
-		if users[i], err = s.store.User(ctx, id); err != nil {
-			return nil, err
-		}
-		users[i].Roles = slices.DeleteFunc(users[i].Roles, func(h store.HeldRole) bool {
+	users := slices.Clone(holders)
+	for i := range users {
+		users[i].Roles = slices.DeleteFunc(slices.Clone(users[i].Roles), func(h store.HeldRole) bool {
 			of, found := access.CustomRoles(list).Find(h)
 			return found && of.Tenant == r.Tenant && of.Name == r.Name
 		})

@@ -38,7 +38,7 @@ func TestChecks(t *testing.T) {
 	if b.Progress.Known != 12 || b.Progress.Labelled != 12 || b.Progress.Planned != 60 {
 		t.Fatalf("launched with %+v", b.Progress)
 	}
-	seen := make([]map[string]bool, 2)
+	seen, shown := make([]map[string]bool, 2), map[string]bool{}
 	checks, up := [2]int{}, 0
 	last := uint32(0)
 	for i, p := range w.workers {
@@ -61,6 +61,7 @@ func TestChecks(t *testing.T) {
 				up++
 			}
 			last = held.Task.N()
+			shown[held.Task.String()] = true
 			answer := [...]json.RawMessage{yes, no}[i]
 			if out := must(w.submit(p, held.Assignment, answer))(t); !out.Counted || out.Paid != crowd.Unit/100 || out.Late {
 				t.Errorf("%q came to %+v", thing, out)
@@ -83,6 +84,21 @@ func TestChecks(t *testing.T) {
 				t.Errorf("%s was right in %d of %d checks, of %d that they got", p.User.Name, x.Right, x.Gold, checks[i])
 			}
 		}
+	}
+	tasks := 0 // of what is handed out to them about themselves
+	for _, p := range w.workers {
+		_, rows, err := w.Accounts.PersonalData(w.ctx, p, p.User.ID)
+		ok(t, err)
+		for r, err := range rows {
+			if ok(t, err); r.Table == "annotations" {
+				if tasks++; !shown[fmt.Sprint(r.Row["task"])] || !strings.HasPrefix(fmt.Sprint(r.Row["id"]), "a") {
+					t.Errorf("%s is handed out %v: the number of a task tells what it is", p.User.Name, r.Row)
+				}
+			}
+		}
+	}
+	if tasks != 50 {
+		t.Errorf("%d tasks are handed out", tasks)
 	}
 	for w.batch(id).Progress.State.Open() {
 		held := must(w.Work.Next(w.ctx, w.workers[0], 0))(t)

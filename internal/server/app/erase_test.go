@@ -49,7 +49,8 @@ func (w *world) she() *access.Principal {
 	w.invite(func(*accounts.NewInvitations) {}, herFirst)                              // and is never accepted
 	for _, mail := range []string{herFirst, herOldMail, strings.ToLower(herAddress)} { // changed, with what was before in the log
 		must(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error {
-			u.Email, u.Qualifications = mail, map[string]int{"birds": 7}
+			accounts.SetEmail(w.admin, u, mail)
+			u.Qualifications = map[string]int{"birds": 7}
 			return nil
 		}))(t)
 	}
@@ -117,8 +118,9 @@ func (w *world) export(p *access.Principal, id crowd.WorkerID) (tables []string,
 	return tables, text
 }
 
-// TestNothingIsLeftOfThem: after an erasure, nothing that names the person is in any byte
-// of the files, while the server runs and after it has stopped; what they did stays.
+// TestNothingIsLeftOfThem: after an erasure by an administrator, who decides about what others
+// wrote, nothing that names the person is in any byte of the files, while the server runs and after
+// it has stopped; what they did stays.
 func TestNothingIsLeftOfThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
@@ -143,6 +145,9 @@ func TestNothingIsLeftOfThem(t *testing.T) {
 			t.Errorf("%q is handed out", secret)
 		}
 	}
+	if own := must(w.Accounts.BeforeErasure(w.ctx, p, id))(t); own.Count != 2 {
+		t.Errorf("they are to decide about %+v themself", own.Texts)
+	}
 	before := must(w.Accounts.BeforeErasure(w.ctx, w.admin, id))(t)
 	kinds := fmt.Sprint(before.Count, before.Balance)
 	for _, x := range before.Texts {
@@ -155,7 +160,7 @@ func TestNothingIsLeftOfThem(t *testing.T) {
 	answers := len(w.answers(1))
 
 	order := accounts.ErasureOrder{Confirm: strings.ToUpper(herName), FreeText: accounts.DeleteText, Settled: true}
-	ok(t, w.Accounts.Erase(w.ctx, p, id, order))
+	ok(t, w.Accounts.Erase(w.ctx, w.admin, id, order))
 	if found := w.found(herTraces); len(found) > 0 {
 		t.Fatalf("while it runs: %s", strings.Join(found, "\n"))
 	}
@@ -168,7 +173,7 @@ func TestNothingIsLeftOfThem(t *testing.T) {
 	if now := string(must(json.Marshal(w.tasks(1)))(t)); now != labels {
 		t.Errorf("the labels were %s and are %s", labels, now)
 	}
-	if list := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Accounts.Erase", Limit: 2}))(t); len(list) != 1 || list[0].Actor != id || list[0].Object != id.String() {
+	if list := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Accounts.Erase", Limit: 2}))(t); len(list) != 1 || list[0].Actor != w.admin.User.ID || list[0].Object != id.String() {
 		t.Errorf("the audit log has %+v", list)
 	}
 	if got := must(w.store.Balance(w.ctx, workerAccount(id)))(t); got != 2*crowd.Unit {
@@ -249,7 +254,9 @@ func TestTextsThatStay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	p := w.she()
-	ok(t, w.Accounts.Erase(w.ctx, p, p.User.ID, accounts.ErasureOrder{Confirm: herName, FreeText: accounts.KeepText, But: []string{"answer:a1.2", "note:3"}, Settled: true}))
+	order := accounts.ErasureOrder{Confirm: herName, FreeText: accounts.KeepText, But: []string{"answer:a1.2", "note:3"}, Settled: true}
+	refused(t, w.Accounts.Erase(w.ctx, p, p.User.ID, order), crowd.Invalid) // another's note is not theirs to delete
+	ok(t, w.Accounts.Erase(w.ctx, w.admin, p.User.ID, order))
 	var bodies []string
 	for _, a := range w.answers(1) {
 		bodies = append(bodies, string(a.Body)+" "+a.Key)

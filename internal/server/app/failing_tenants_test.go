@@ -62,8 +62,8 @@ func (f *failingStore) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq
 	return failRows(f, ctx, "Personal", func() iter.Seq2[store.PersonalRow, error] { return f.Store.Personal(ctx, id) })
 }
 
-func (f *failingStore) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.WrittenText, error] {
-	return failRows(f, ctx, "WrittenTexts", func() iter.Seq2[store.WrittenText, error] { return f.Store.WrittenTexts(ctx, id) })
+func (f *failingStore) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool) iter.Seq2[store.WrittenText, error] {
+	return failRows(f, ctx, "WrittenTexts", func() iter.Seq2[store.WrittenText, error] { return f.Store.WrittenTexts(ctx, id, others) })
 }
 
 func (f *failingStore) ReplaceTexts(ctx context.Context, list []store.NewText) (labels []store.NewLabel, err error) {

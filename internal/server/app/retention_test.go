@@ -18,7 +18,7 @@ import (
 )
 
 // What is in the answers and the files of the tests, and nowhere else.
-var answerTraces, fileTraces = []string{"answered-quux"}, []string{"cell-zuleika"}
+var answerTraces, fileTraces = []string{"answered-quux", "replied-quux", "reported-quux"}, []string{"cell-zuleika"}
 
 // retained is a world with a batch that has ended, one that runs, and a run that has ended,
 // each with traces.
@@ -48,6 +48,9 @@ func newRetained(t *testing.T) *retained {
 		return id
 	}
 	w.ended = begin("cell-zuleika", 300)
+	held := w.next(w.workers[1])
+	must(w.Work.Report(w.ctx, w.workers[1], held.Assignment, "reported-quux", false, 0))(t)
+	ok(t, w.Work.Reply(w.ctx, w.ann, held.Task, "replied-quux"))
 	for w.batch(w.ended).Progress.State.Open() {
 		must(w.submit(w.workers[0], w.next(w.workers[0]).Assignment, json.RawMessage(`{"remark":"answered-quux","kind":"a"}`)))(t)
 	}

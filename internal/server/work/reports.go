@@ -115,10 +115,9 @@ func (s *Work) OwnReports(ctx context.Context, p *access.Principal, limit int) (
 	return list, err
 }
 
-// replied is what the audit log says of a reply.
+// replied is what the audit log says of a reply. The text is not in it: it goes with the answers.
 type replied struct {
 	Task crowd.TaskID
-	Text string
 }
 
 // Reply answers all reports of a task, in place of an earlier reply. It is shown to whoever
@@ -133,7 +132,7 @@ func (s *Work) Reply(ctx context.Context, p *access.Principal, id crowd.TaskID, 
 	}
 	now := s.clock.Time()
 	ctx, act := p.Acting(ctx, access.WorkReply, store.AuditEntry{At: now, Tenant: b.Spec.Tenant, Kind: "batch", Object: b.Spec.ID.String()})
-	act.After = replied{id, text}
+	act.After = replied{id}
 	defer s.tasks.forget(id)
 	return s.store.PutReply(ctx, b.Spec.Tenant, store.Reply{Task: id, At: now, Text: text})
 }

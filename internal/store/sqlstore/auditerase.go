@@ -10,13 +10,17 @@ import (
 )
 
 // eraseAudit takes away the details of entries that tell of a person: addresses from which they
-// acted, what was changed of them, and what names them. The entries stay, and verify.
+// acted, what was changed of them, and what has an address of theirs. The entries stay, and verify.
 func eraseAudit(ctx context.Context, tx transaction, who store.AuditErasure) error {
 	x := auditEraser{ctx, tx, who}
 	err := x.erase(`a.actor = $3 or a.object = $4 or a.kind = 'token'`, who.Person, who.Person.String())
 	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-	for i := 0; err == nil && i < len(who.Texts); i++ {
-		err = x.erase(`lower(a.before || a.after) like '%' || $3 || '%' escape '\'`, escape.Replace(asciiPart(store.AuditText(who.Texts[i]))))
+	addresses := who.Addresses
+	for _, i := range who.Invited {
+		addresses = append(addresses[:len(addresses):len(addresses)], i.Address)
+	}
+	for i := 0; err == nil && i < len(addresses); i++ {
+		err = x.erase(`lower(a.before || a.after) like '%' || $3 || '%' escape '\'`, escape.Replace(asciiPart(store.AuditText(addresses[i]))))
 	}
 	return err
 }

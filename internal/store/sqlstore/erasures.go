@@ -54,7 +54,7 @@ func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) err
 		if err := withhold(ctx, tx, &who); err != nil {
 			return err
 		}
-		if err := eraseAudit(ctx, tx, store.AuditErasure{Person: id, Texts: who.called}); err != nil {
+		if err := eraseAudit(ctx, tx, store.AuditErasure{Person: id, Addresses: who.addresses, Invited: who.invited}); err != nil {
 			return err
 		}
 		for _, t := range personal {
@@ -81,7 +81,7 @@ func erase(ctx context.Context, tx transaction, text string, who *traces) error 
 		names = []string{""}
 	}
 	for _, name := range names {
-		if _, err := tx.exec(ctx, text, arguments(text, int64(who.id), who.addresses(), name)...); err != nil {
+		if _, err := tx.exec(ctx, text, arguments(text, int64(who.id), who.addressesAsText(), name)...); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/lists"
@@ -20,10 +21,11 @@ import (
 // personalTable says what a table, or a view, keeps about people.
 type personalTable struct {
 	name    string
-	about   string   // the rows about person $1, with their addresses $2 where these are asked for
-	columns string   // that are handed out; "": all but the secret ones
-	secret  []string // columns that are not handed out
-	erase   []string // what erasure does, by $1 and $2, and, once for each of their names, $3, each cast where no column tells its type, as far as they are asked for; none: the rows stay
+	id      func(int64) string // how its column id is shown; nil: as a number
+	about   string             // the rows about person $1, with the addresses $2 that are known to be theirs where these are asked for
+	columns string             // that are handed out; "": all but the secret ones
+	secret  []string           // columns that are not handed out
+	erase   []string           // what erasure does, by $1 and $2, and, once for each of their names, $3, each cast where no column tells its type, as far as they are asked for; none: the rows stay
 }
 
 // gone deletes the rows about a person.
@@ -35,6 +37,12 @@ func gone(table, about string, secret ...string) personalTable {
 // the person than their number.
 func stays(table, about, columns string) personalTable {
 	return personalTable{name: table, about: about, columns: columns}
+}
+
+// named says how the column id of the table is shown.
+func (t personalTable) named(id func(int64) string) personalTable {
+	t.id = id
+	return t
 }
 
 // nobody is a table without anything about a person, or nothing but numbers of people
@@ -62,7 +70,7 @@ var personal = []personalTable{
 	gone("recovery_codes", ofUser, "hash"),
 	gone("push_subscriptions", ofWorker, "auth", "p256dh"),
 	gone("asked_addresses", ofUser, "hash"),
-	gone("messages", `(`+ofWorker+` or (invitation <> 0 and invitation in (select id from invitations where `+inviteToThem+`)))`),
+	gone("messages", `(`+ofWorker+` or (invitation <> 0 and invitation in (select id from invitations where `+inviteToThem+`)))`, "link"), // who has it would be taken for the one to whom it was sent
 	gone("invitations", inviteToThem),
 	gone("call_notices", ofWorker),
 	gone("duties", ofWorker),
@@ -73,14 +81,14 @@ var personal = []personalTable{
 	gone("user_roles", ofUser),
 	{name: "pool_actions", about: `(worker = $1 or acted_by = $1)`, columns: `pool, acted_at, kind, why`,
 		erase: []string{`update pool_actions set why = replace(why, $3, 'somebody who was erased') where worker = $1 and cast($2 as text) is not null`}},
-	{name: "users", about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
+	{name: "users", id: personID, about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
 		`update users set name = '(erased u' || cast($1 as bigint) || ')', name_key = '(erased u' || cast($1 as bigint) || ')', full_name = '', email = '', email_verified = false, email_by = '', password_hash = '', admin = false, pool = 0,
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
 	{name: "reports", about: ofWorker, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from reports x join batches b on b.id = x.assignment >> 32 where x.worker = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update reports set body = '' where worker = $1`}},
-	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`),
-	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body`),
+	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`).named(assignmentID),
+	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body`).named(assignmentID),
 	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body, review`, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from corrections x join batches b on b.id = x.task >> 32 where x.corrected_by = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update corrections set body = '' where corrected_by = $1`}},
@@ -89,8 +97,8 @@ var personal = []personalTable{
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
 	stays("ledger", `(author = $1 or source = 10 * $1 + 3 or target = 10 * $1 + 3)`, `id, entered_at, kind, source, target, amount, assignment, note`),
-	stays("batches", `created_by = $1`, `id, tenant, name, created_at`),
-	stays("runs", `created_by = $1`, `id, tenant, name, created_at`),
+	stays("batches", `created_by = $1`, `id, tenant, name, created_at`).named(func(n int64) string { return crowd.BatchID(n).String() }),
+	stays("runs", `created_by = $1`, `id, tenant, name, created_at`).named(func(n int64) string { return crowd.RunID(n).String() }),
 	stays("tests", `created_by = $1`, `id, tenant, name, created_at`),
 	stays("erasures", `person = $1`, ``),
 	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || cast($1 as bigint)))`,
@@ -128,7 +136,7 @@ func (s *Store) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[store
 					columns = "*"
 				}
 				text := `select ` + columns + ` from ` + t.name + ` where ` + t.about
-				rows, err := tx.QueryContext(ctx, text, arguments(text, int64(id), who.addresses())...)
+				rows, err := tx.QueryContext(ctx, text, arguments(text, int64(id), who.addressesAsText())...)
 				if err != nil {
 					return err
 				}
@@ -165,7 +173,9 @@ func handOut(rows *sql.Rows, t *personalTable, yield func(store.PersonalRow, err
 			if slices.Contains(t.secret, name) {
 				continue
 			}
-			if v := shown(name, cells[i]); v != nil {
+			if n, isID := cells[i].(int64); isID && name == "id" && t.id != nil {
+				out.Row[name] = t.id(n)
+			} else if v := shown(name, cells[i]); v != nil {
 				out.Row[name] = v
 			}
 		}
@@ -182,11 +192,13 @@ var idColumns = map[string]func(int64) string{
 	"tenant": func(n int64) string { return crowd.TenantID(n).String() },
 	"pool":   func(n int64) string { return crowd.PoolID(n).String() }, "home": func(n int64) string { return crowd.PoolID(n).String() },
 	"moves_to": func(n int64) string { return crowd.PoolID(n).String() },
-	"task":     func(n int64) string { return crowd.TaskID(n).String() }, "assignment": func(n int64) string { return crowd.AssignmentID(n).String() },
+	"task":     func(n int64) string { return crowd.TaskID(n).String() }, "assignment": assignmentID,
 	"source": accountName, "target": accountName,
 }
 
 func accountName(key int64) string { return accountOf(key).String() }
+
+func assignmentID(n int64) string { return crowd.AssignmentID(n).String() }
 
 func personID(n int64) string { return crowd.WorkerID(n).String() }
 
@@ -221,7 +233,7 @@ func shown(column string, cell any) any {
 }
 
 // WrittenTexts implements store.PersonalData.
-func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.WrittenText, error] {
+func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool) iter.Seq2[store.WrittenText, error] {
 	return func(yield func(store.WrittenText, error) bool) {
 		err := s.consistent(ctx, "read what a person wrote", func(tx *sql.Tx) error {
 			who, err := tracesOf(ctx, tx, id)
@@ -237,7 +249,7 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 				if x.Others = author != id; x.Kind == store.WrittenAnswer {
 					x.Batch = crowd.AssignmentID(x.ID).Batch()
 				}
-				if x.Others && !who.in(x.Text) {
+				if x.Others && !(others && who.in(x.Text)) {
 					return nil
 				}
 				if !yield(x, nil) {
@@ -258,7 +270,7 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 				return err
 			}
 			return each(ctx, tx, give, `select 'invitation', id, created_at, tenant, note, invited_by from invitations
-				where note <> '' and not `+inviteToThem+` order by id`, id, who.addresses())
+				where note <> '' and not `+inviteToThem+` order by id`, id, who.addressesAsText())
 		})
 		if err != nil && !errors.Is(err, errEnough) {
 			yield(store.WrittenText{}, err)
@@ -266,60 +278,77 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID) iter.Seq2[s
 	}
 }
 
-// traces are what names a person: what they are called, and were called before, as far as the
-// audit log tells; where they were invited and written to; and what a provider calls them.
+// traces are what names a person. What they call themselves may be anything, the address of
+// somebody else or a word that the audit log has everywhere: it says what a text may be about, for
+// people to look at, and is no proof of what is theirs.
 type traces struct {
-	id     crowd.WorkerID
-	called []string // names and addresses, each once
+	id        crowd.WorkerID
+	called    []string // names and addresses, each once, those of before as far as the audit log tells, and what a provider calls them
+	addresses []string // that were shown to be theirs
+	invited   []store.InvitedTo
 }
 
 func tracesOf(ctx context.Context, tx querier, id crowd.WorkerID) (traces, error) {
 	who := traces{id: id}
-	add := func(list ...string) {
-		for _, x := range list {
-			if x != "" && !slices.Contains(who.called, x) {
-				who.called = append(who.called, x)
-			}
-		}
+	type user struct {
+		name, fullName string
+		address        store.ProvenAddress
 	}
-	now, err := first(ctx, tx, noUser(id), func(r row, x *[3]string) error { return r.Scan(&x[0], &x[1], &x[2]) }, `select name, full_name, email from users where id = $1`, id)
+	now, err := first(ctx, tx, noUser(id), func(r row, x *user) error {
+		return r.Scan(&x.name, &x.fullName, &x.address.Email, &x.address.EmailVerified)
+	}, `select name, full_name, email, email_verified from users where id = $1`, id)
 	if err != nil {
 		return who, err
 	}
-	add(now[:]...)
+	add := func(list *[]string, more ...string) {
+		for _, x := range more {
+			if x != "" && !slices.Contains(*list, x) {
+				*list = append(*list, x)
+			}
+		}
+	}
+	add(&who.called, now.name, now.fullName, now.address.Email)
 	entries, err := audit.list(ctx, tx, `where a.object = $1 and a.kind = 'user' order by a.number`, id.String())
 	if err != nil {
 		return who, err
 	}
-	for i := range entries {
-		add(entries[i].Called()...)
+	add(&who.addresses, now.address.Proven()...)
+	for i := range slices.Backward(entries) {
+		add(&who.called, entries[i].Called()...)
+		now.address = entries[i].AddressBefore(now.address)
+		add(&who.addresses, now.address.Proven()...)
 	}
-	// Addresses of theirs that need never have been that of their account.
-	others, err := list(ctx, tx, func(r row, x *string) error { return r.Scan(x) }, `select address from invitations where worker = $1
-		union select address from asked_addresses where user_id = $1
+	who.invited, err = list(ctx, tx, func(r row, x *store.InvitedTo) error { return r.Scan(&x.Tenant, &x.Address) }, `select tenant, address from invitations where worker = $1`, id)
+	if err != nil {
+		return who, err
+	}
+	for _, x := range who.invited {
+		add(&who.called, x.Address)
+	}
+	others, err := list(ctx, tx, func(r row, x *string) error { return r.Scan(x) }, `select address from asked_addresses where user_id = $1
 		union select target from messages where worker = $1 and invitation = 0 and channel = 'mail'`, id)
 	if err != nil {
 		return who, err
 	}
-	add(others...)
+	add(&who.called, others...)
 	records, err := provisioned.list(ctx, tx, `where p.user_id = $1`, id)
 	for i := range records {
-		add(records[i].UserName)
+		add(&who.called, records[i].UserName)
 		for _, e := range records[i].Profile.Emails {
-			add(e.Value)
+			add(&who.called, e.Value)
 		}
 	}
 	return who, err
 }
 
-// addresses has what the person is and was called, in lower case and as addresses are looked
-// for, each between the ends of lines, which no address has.
-func (t *traces) addresses() string {
-	return strings.Join(lists.Map(t.called, func(x string) string { return "\n" + strings.ToLower(x) + "\n" + addressKey(x) + "\n" }), "")
+// addressesAsText has the addresses in lower case and as addresses are looked for, each between
+// the ends of lines, which no address has.
+func (t *traces) addressesAsText() string {
+	return strings.Join(lists.Map(t.addresses, func(x string) string { return "\n" + strings.ToLower(x) + "\n" + addressKey(x) + "\n" }), "")
 }
 
-// leastTrace is how long a name must be to be looked for in texts: shorter ones are parts
-// of other words.
+// leastTrace is of how many letters a name must be to be looked for in texts: shorter ones are
+// parts of other words.
 const leastTrace = 4
 
 // forms are the ways in which an answer to a request may name the person, in lower case: as
@@ -339,7 +368,7 @@ func (t *traces) forms() []string {
 
 // long has those of the names that can be looked for.
 func (t *traces) long() []string {
-	return lists.Filter(t.called, func(x string) bool { return len(x) >= leastTrace })
+	return lists.Filter(t.called, func(x string) bool { return utf8.RuneCountInString(x) >= leastTrace })
 }
 
 func (t *traces) in(text string) bool {

@@ -44,7 +44,7 @@ func testPersonal(t *testing.T, w *world) {
 	for _, x := range must(collect(w.Personal(w.ctx, id)))(t) {
 		switch x.Table {
 		case "users":
-			same(t, "a user", [3]any{x.Row["id"], x.Row["name"], x.Row["password_hash"]}, [3]any{int64(id), "Ada@Example.org", nil})
+			same(t, "a user", [3]any{x.Row["id"], x.Row["name"], x.Row["password_hash"]}, [3]any{id.String(), "Ada@Example.org", nil})
 			same(t, "since", x.Row["created_at"], any(w.now))
 		case "tokens":
 			same(t, "a token", [2]any{x.Row["user_id"], x.Row["hash"]}, [2]any{id.String(), nil})
@@ -113,7 +113,7 @@ func testTexts(t *testing.T, w *world) {
 		}
 	}
 	got := func() (out []string) {
-		for _, x := range must(collect(w.WrittenTexts(w.ctx, worker)))(t) {
+		for _, x := range must(collect(w.WrittenTexts(w.ctx, worker, true)))(t) {
 			out = append(out, fmt.Sprint(x.Kind, " ", x.ID, " ", x.Tenant, " ", x.Text, " ", x.Others))
 		}
 		return out
@@ -146,6 +146,6 @@ func testTexts(t *testing.T, w *world) {
 	same(t, "label that was an answer", labelOf(), "")
 	ok(t, w.CheckUsage(w.ctx))
 	ok(t, w.CheckLedger(w.ctx))
-	_, err := collect(w.WrittenTexts(w.ctx, 99))
+	_, err := collect(w.WrittenTexts(w.ctx, 99, true))
 	refused(t, err, crowd.NotFound)
 }

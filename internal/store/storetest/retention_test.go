@@ -82,7 +82,7 @@ func testDeletions(t *testing.T, w *world) {
 	same(t, "answers", must(collect(w.Annotations(w.ctx, w.mine, w.batch, false)))(t), kept)
 	same(t, "labels", must(collect(w.Labels(w.ctx, w.mine, w.batch)))(t), labels)
 	same(t, "stored bytes", w.used(t, store.StoredBytes), used-bytes)
-	same(t, "written texts", len(must(collect(w.WrittenTexts(w.ctx, w.workers[0])))(t)), 0)
+	same(t, "written texts", len(must(collect(w.WrittenTexts(w.ctx, w.workers[0], true)))(t)), 0)
 
 	same(t, "files", len(w.expiring(t, store.RetainedFiles, ended)), 1)
 	ok(t, w.BeginDeletion(w.ctx, files))
