@@ -19,32 +19,39 @@ const Default = "tenant-fair(penalty(wfs))"
 
 // A known policy is one that Parse reads.
 type known struct {
-	text  string // an example of its text form
+	text  string                    // an example of its text form
+	ranks func(*textform.Form) bool // whether it looks at the priorities of batches itself; nil: it does not
 	build func(spec) (func() Policy, error)
 }
+
+// byPriority is for a policy that always looks at priorities.
+func byPriority(*textform.Form) bool { return true }
 
 // policies lists the policies of this package, then those of Register.
 func policies() []known {
 	return append([]known{
-		{"fifo", plain(fifo{})},
-		{"sjf", plain(sjf{})},
-		{"edf", plain(edf{})},
-		{"rr", plain(rr{})},
-		{"fs", spec.fairShare},
-		{"fs-ratio", spec.fairShare},
-		{"wfs", spec.fairShare},
-		{"wfs-ratio", spec.fairShare},
-		{"dafs", spec.dafs},
-		{"sdafs", func(s spec) (func() Policy, error) { return s.least(workforce{form: formDAFS, f: s.calibration()}) }},
-		{"beta-fair(beta=-1)", spec.betaFair},
-		{"tenant-fair(dafs)", func(s spec) (func() Policy, error) { return s.within(NewTenantFair) }},
-		{"strict-priority(wfs)", func(s spec) (func() Policy, error) { return s.within(NewStrictPriority) }},
-		{"by-reward(wfs)", func(s spec) (func() Policy, error) {
+		{text: "fifo", build: plain(fifo{})},
+		{text: "sjf", build: plain(sjf{})},
+		{text: "edf", build: plain(edf{})},
+		{text: "rr", build: plain(rr{})},
+		{text: "fs", build: spec.fairShare},
+		{text: "fs-ratio", build: spec.fairShare},
+		{text: "wfs", ranks: byPriority, build: spec.fairShare},
+		{text: "wfs-ratio", ranks: byPriority, build: spec.fairShare},
+		{text: "dafs", ranks: byPriority, build: spec.dafs},
+		{text: "sdafs", ranks: byPriority, build: func(s spec) (func() Policy, error) { return s.least(workforce{form: formDAFS, f: s.calibration()}) }},
+		{text: "beta-fair(beta=-1)", build: spec.betaFair, ranks: func(f *textform.Form) bool {
+			x, given := f.Value("x")
+			return !given || x != "fs" && x != "fs-ratio"
+		}},
+		{text: "tenant-fair(dafs)", build: func(s spec) (func() Policy, error) { return s.within(NewTenantFair) }},
+		{text: "strict-priority(wfs)", ranks: byPriority, build: func(s spec) (func() Policy, error) { return s.within(NewStrictPriority) }},
+		{text: "by-reward(wfs)", build: func(s spec) (func() Policy, error) {
 			return s.within(func(inner func() Policy) Policy { return NewByReward(inner()) })
 		}},
-		{"wcfs(wfs,k=3)", spec.wcfs},
-		{"laxity", spec.laxity},
-		{"penalty", spec.penalty},
+		{text: "wcfs(wfs,k=3)", build: spec.wcfs},
+		{text: "laxity", ranks: byPriority, build: spec.laxity},
+		{text: "penalty", build: spec.penalty},
 	}, registered...)
 }
 

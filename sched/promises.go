@@ -92,11 +92,9 @@ func ignoresReward(f *textform.Form) bool {
 	return slices.ContainsFunc(f.Inner, ignoresReward)
 }
 
-// withoutPriority are the policies that look at no priority themselves.
-var withoutPriority = []string{"fifo", "sjf", "edf", "rr", "fs", "fs-ratio", "penalty", "wcfs", "tenant-fair", "by-reward"}
-
 func looksAtPriority(f *textform.Form) bool {
-	return !slices.Contains(withoutPriority, f.Name) || slices.ContainsFunc(f.Inner, looksAtPriority)
+	return slices.ContainsFunc(policies(), func(p known) bool { return nameOf(p.text) == f.Name && p.ranks != nil && p.ranks(f) }) ||
+		slices.ContainsFunc(f.Inner, looksAtPriority)
 }
 
 func hasPenalty(f *textform.Form) bool {

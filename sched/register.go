@@ -11,6 +11,9 @@ import (
 type Extension struct {
 	Name    string   // of its text form
 	Options []string // that the text form may have
+	// ByPriority says that the policy looks at the priorities of batches. Where none does within
+	// by-reward, the reward decides nothing, and whoever sets such a policy is told.
+	ByPriority bool
 	// New returns what makes policies with the options that are given, by name. An
 	// error says what is wrong with an option.
 	New func(options map[string]string) (func() Policy, error)
@@ -24,7 +27,11 @@ func Register(e Extension) {
 	if slices.ContainsFunc(policies(), func(p known) bool { return nameOf(p.text) == e.Name }) {
 		panic("sched: policy " + e.Name + " is registered twice")
 	}
-	registered = append(registered, known{e.Name, e.build})
+	p := known{text: e.Name, build: e.build}
+	if e.ByPriority {
+		p.ranks = byPriority
+	}
+	registered = append(registered, p)
 }
 
 // nameOf returns the name in a text form that has no spaces.

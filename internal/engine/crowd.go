@@ -73,7 +73,7 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 	}
 	c := e.Able(b.spec.Tenant, wanted, e.classes.list[b.class].requires)
 	c.Had, c.NotBy, c.PerWorker = e.hadByAll(b), b.spec.NotBy, b.spec.PerWorker
-	if b.gave != nil && b.spec.Enough == nil {
+	if b.gave != nil {
 		c.Answers = b.leastMore()
 		for id, gave := range b.gave {
 			if w := e.member(id); w != nil && w.mayDo(b.spec.Tenant, e.classes.list[b.class].requires) {
@@ -84,10 +84,13 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 	return c
 }
 
-// leastMore is the number of answers that b wants at least, beyond those that came.
+// leastMore is the number of answers that b wants at least, beyond those that came; 0: not known.
 func (b *batch) leastMore() int {
-	if b.state == "" { // about to be launched
-		return b.plannedAtFirst()
+	switch {
+	case b.state == "": // about to be launched
+		return min(b.plannedAtFirst(), b.spec.Enough.leastAnswers(int(b.spec.Tasks), b.fewest))
+	case b.spec.Enough != nil: // how many of those that came make a label of what is enough is not known
+		return 0
 	}
 	return b.planned - b.completed
 }

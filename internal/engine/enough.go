@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,27 @@ type Enough struct {
 
 // same reports whether two batches have enough of the same; nil: neither ends by itself.
 func (x *Enough) same(y *Enough) bool { return x == y || x != nil && y != nil && *x == *y }
+
+// leastAnswers is how many answers come at least before there is enough, of so many tasks of which
+// each wants so many.
+func (x *Enough) leastAnswers(tasks, each int) int {
+	least := math.MaxInt
+	if x == nil {
+		return least
+	}
+	if x.Labels > 0 {
+		least = x.Labels * each
+	}
+	for _, share := range []float64{x.Share, x.Confidence} { // a label's confidence is 1 at most
+		if share > 0 {
+			least = min(least, int(math.Ceil(share*float64(tasks)-tolerance))*each)
+		}
+	}
+	if x.Spent > 0 { // it may be enough before there is a label
+		least = 0
+	}
+	return least
+}
 
 // TakenOver is the labels that belong to a batch and not to one of its tasks: people were paid
 // for them before, as in a run that the batch's goes on from.

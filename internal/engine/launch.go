@@ -136,6 +136,9 @@ func (e *Engine) crowdSuffices(b *batch, wanted int) error {
 		}
 		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd: allow_small_crowd)", c)
 	}
+	if g := &e.gate; g.full(wanted - 1) {
+		return crowd.Fieldf("redundancy", "a task needs answers from %d different people, but the pool's gate lets in %d, who keep their places while they ask for work (ask for fewer, have max of the pool raised, or allow a small crowd: allow_small_crowd)", wanted, g.Max)
+	}
 	return nil
 }
 

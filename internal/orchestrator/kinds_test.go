@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -480,8 +481,18 @@ func TestTooFewPeopleForALaterStep(t *testing.T) {
 	if want := "judge: it cannot finish: " + n.Crowd.String(); v.Outlook.Why != want || !v.Outlook.Median.IsZero() {
 		t.Errorf("the outlook is %+v, want %q", v.Outlook, want)
 	}
+	few := "judge: " + n.Crowd.String() + "; it cannot finish before more come"
+	flow, problems, err := orchestrator.Parse(w.ctx, v.Run.Text, nil, w.now)
+	must(t, err)
+	lacking, said, err := w.o.People(w.ctx, orchestrator.NewRun{Tenant: w.tenant, Text: v.Run.Text}, flow)
+	if must(t, err); len(problems)+len(lacking) > 0 || !slices.Equal(said, []string{few}) || !slices.Contains(v.Notes, few) {
+		t.Errorf("before a run is made it is said %q, of this run %q; want %q", said, v.Notes, few)
+	}
 	for i := range crowd.WorkerID(9) {
 		must(t, w.engine.SetWorker(w.now, engine.Worker{ID: 100 + i}))
+	}
+	if v := w.view(id); slices.Contains(v.Notes, few) {
+		t.Errorf("with enough people it is said %q", v.Notes)
 	}
 	if o := w.view(id).Outlook; o.Why != "" || o.Median.IsZero() {
 		t.Errorf("with enough people it is %+v", o)

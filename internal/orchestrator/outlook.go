@@ -101,18 +101,18 @@ func (o *Orchestrator) CheckPeople(ctx context.Context, id crowd.RunID) error {
 	return &crowd.Error{Code: crowd.Conflict, Field: FieldSmallCrowd, Message: strings.Join(lacking, "; ")}
 }
 
-// Lacking says of each crowd step of a workflow, of which a run is not made yet, whether nobody
-// of its pool holds the qualifications that it asks for, as CheckPeople does of a run.
-func (o *Orchestrator) Lacking(ctx context.Context, n NewRun, w *workflow.Workflow) ([]string, error) {
+// People says of each crowd step of a workflow, of which a run is not made yet, whether nobody
+// of its pool holds the qualifications that it asks for (lacking), as CheckPeople does of a run, and
+// whether fewer people may do it than a task needs answers from (few).
+func (o *Orchestrator) People(ctx context.Context, n NewRun, w *workflow.Workflow) (lacking, few []string, err error) {
 	var settled map[int]bool
 	if n.Parent != 0 {
 		x, err := o.goOn(ctx, &store.Run{Tenant: n.Tenant, Text: n.Text, Parent: n.Parent, From: n.From}, w, newNodes(w))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		settled = x.settled()
 	}
-	var lacking []string
 	for i := range w.Steps {
 		step := w.Steps[i].Crowd()
 		if step == nil || settled[w.Steps[i].Node] {
@@ -120,17 +120,29 @@ func (o *Orchestrator) Lacking(ctx context.Context, n NewRun, w *workflow.Workfl
 		}
 		pool, err := o.cfg.Crowd.Pool(ctx, n.Tenant, step.Pool)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		able, err := o.cfg.Crowd.Able(ctx, pool, n.Tenant, []*workflow.Crowd{step})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if n := (NodeView{Crowd: able[0]}); n.Lacking() {
-			lacking = append(lacking, w.Steps[i].Name+": "+n.Crowd.String())
+		n := NodeView{Node: store.Node{Name: w.Steps[i].Name}, Crowd: able[0]}
+		if n.Lacking() {
+			lacking = append(lacking, n.Name+": "+n.Crowd.String())
+		} else if note := n.fewNote(); note != "" {
+			few = append(few, note)
 		}
 	}
-	return lacking, nil
+	return lacking, few, nil
+}
+
+// fewNote says that fewer people may do a step than a task of it needs answers from; "": that is
+// not so, or nobody holds what it asks for.
+func (n *NodeView) fewNote() string {
+	if !n.Crowd.TooSmall() || n.Lacking() {
+		return ""
+	}
+	return n.Name + ": " + n.Crowd.String() + "; it cannot finish before more come"
 }
 
 // FieldSmallCrowd is the field of an error that is not made if a small crowd is allowed.

@@ -230,8 +230,11 @@ steps:
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			lacking, err := w.o.Lacking(w.ctx, n, flow)
+			lacking, few, err := w.o.People(w.ctx, n, flow)
 			must(t, err)
+			if len(few) > 0 {
+				t.Errorf("people are too few: %q", few)
+			}
 			if got := strings.Join(lacking, "; "); got != x.want && x.open == nil { // which is said when the run is made
 				t.Errorf("before the run is made, %q, want %q", got, x.want)
 			}

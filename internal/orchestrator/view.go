@@ -109,6 +109,13 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 	if err := o.viewServices(ctx, v); err != nil {
 		return nil, err
 	}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.isCrowd() && n.Batch == nil && !r.kept.State.Ended() { // what has begun is blocked by it
+			if note := n.fewNote(); note != "" {
+				v.Notes = append(v.Notes, note)
+			}
+		}
+	}
 	v.Stuck = r.kept.State == store.RunRunning && isStuck(v)
 	v.Outlook = v.outlook(o.now())
 	if note := v.unreadNote(); note != "" {

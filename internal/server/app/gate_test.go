@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,10 +77,18 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	if asks(third) != nil || w.whyNothing(third) != crowd.PoolFull {
 		t.Fatal("the third one is served")
 	}
-	full := "the pool is full: 2 people are inside, at most 2, and 1 outside"
-	if why := must(w.Batches.Why(w.ctx, w.ann, batch))(t); why.Reason != crowd.PoolFull || why.Text != full || why.Workers[crowd.PoolFull] != 1 {
-		t.Errorf("the batch waits for %s: %q", why.Reason, why.Text)
+	full := "the pool is full: 2 people are inside, at most 2, and 1 outside; who is inside keeps their place while they ask for work, also in vain, and gives it up by going off duty; to let in more: "
+	for who, want := range map[*access.Principal]string{w.ann: full + "ask an administrator for throng pool set p1 --max N, or --no-gate", w.admin: full + "throng pool set p1 --max N, or --no-gate"} {
+		if why := must(w.Batches.Why(w.ctx, who, batch))(t); why.Reason != crowd.PoolFull || why.Text != want || why.Workers[crowd.PoolFull] != 1 {
+			t.Errorf("the batch waits for %s: %q", why.Reason, why.Text)
+		}
 	}
+	_, err := w.Batches.Launch(w.ctx, w.ann, w.draft(2, times(3)), false)
+	if refused(t, err, crowd.Invalid); !strings.Contains(err.Error(), "but the pool's gate lets in 2, who keep their places") {
+		t.Errorf("three people are wanted, of whom two are let in: %v", err)
+	}
+	must(w.Batches.Launch(w.ctx, w.ann, w.draft(2, times(2)), false))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, w.draft(2, times(3)), true))(t)
 	must(w.Duty.End(w.ctx, third))(t)
 	if why := must(w.Batches.Why(w.ctx, w.ann, batch))(t); why.Reason != crowd.NoWorkerReady || why.Workers[crowd.PoolFull] != 1 {
 		t.Errorf("with nobody outside, the batch waits for %s, and the people are %v", why.Reason, why.Workers)

@@ -58,6 +58,12 @@ func (v *BatchView) remedies(p *access.Principal) {
 			command = "ask an administrator for " + command
 		}
 		v.Remedy = "to begin without them: " + command
+	case crowd.PoolFull:
+		command := fmt.Sprintf("throng pool set %s --max N, or --no-gate", v.Pool)
+		if p.May(access.PoolsChange) != nil {
+			command = "ask an administrator for " + command
+		}
+		v.Remedy = "who is inside keeps their place while they ask for work, also in vain, and gives it up by going off duty; to let in more: " + command
 	case crowd.NoTraining:
 		if v.Gate.On {
 			v.Remedy = "it is handed out to everybody when the pool's gate is closed again"

@@ -183,7 +183,7 @@ func (s *Runs) Close() {
 type Checked struct {
 	Workflow *workflow.Workflow
 	Problems []workflow.Problem // everything that is wrong with it
-	Notes    []string           // of pools that do not look at its SLA
+	Notes    []string           // of pools that do not look at its SLA, or have too few people for a step
 	Lacking  []string           // steps for which nobody is qualified, if it is checked for a tenant and in order
 	// Done is to be called when the answer about it has been made, not when it has been
 	// sent: until then another file may have to wait.
@@ -221,15 +221,15 @@ func (s *Runs) Check(ctx context.Context, p *access.Principal, n orchestrator.Ne
 	if err == nil {
 		notes, err = s.notesOn(ctx, w, func(x *store.Pool) bool { return knows(p, tenant, x) })
 	}
-	var lacking []string
+	var lacking, few []string
 	if err == nil && tenant != 0 && len(problems) == 0 {
-		lacking, err = s.orchestrator.Lacking(ctx, n, w)
+		lacking, few, err = s.orchestrator.People(ctx, n, w)
 	}
 	if err != nil {
 		done()
 		return Checked{}, err
 	}
-	return Checked{w, problems, notes, lacking, done}, nil
+	return Checked{w, problems, append(notes, few...), lacking, done}, nil
 }
 
 // read waits until p may have a file of a workflow read.
