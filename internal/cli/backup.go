@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -50,7 +53,7 @@ func (x *Backup) Run(c *Context) error {
 		return err
 	}
 	b := backedUp{File: x.File, Bytes: size, Problems: []string{}}
-	checks, err := checkCopy(ctx, x.File)
+	checks, keys, err := checkCopy(ctx, x.File)
 	if err != nil {
 		return err
 	}
@@ -64,6 +67,8 @@ func (x *Backup) Run(c *Context) error {
 		say(w, "%s of %s are in %s, checked\n", humanize.IBytes(uint64(size)), clean(x.database()), clean(x.File))
 		if _, err := os.Stat(filepath.Join(x.Data, server.KeyFile)); err == nil {
 			say(w, "its secrets need the keys in %s: keep a copy of that file, too, but elsewhere\n", clean(filepath.Join(x.Data, server.KeyFile)))
+		} else if len(keys) > 0 {
+			say(w, "its secrets need what the server is given with --key-file (%s): keep a copy of that, too, but elsewhere\n", strings.Join(keys, ", "))
 		}
 	})
 	if err == nil && len(b.Problems) > 0 {
@@ -72,15 +77,21 @@ func (x *Backup) Run(c *Context) error {
 	return err
 }
 
-// checkCopy returns what is wrong in a database that nobody has open. One of an older
-// version is brought up to date by a server, and checked only then.
-func checkCopy(ctx context.Context, path string) (bad []check, err error) {
+// checkCopy returns what is wrong in a database that nobody has open, and the ids of the keys with
+// which its secrets are sealed. One of an older version is brought up to date by a server, and
+// checked only then.
+func checkCopy(ctx context.Context, path string) (bad []check, keys []string, err error) {
 	st, err := sqlite.OpenReadOnly(ctx, path)
 	if errors.Is(err, store.ErrOldSchema) {
-		return nil, nil
+		return nil, nil, nil
 	} else if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	counts, err := sealedWithIn(ctx, st)
+	if err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	delete(counts, "") // what lies in the clear
 	d := &diagnosis{}
 	checkBooks(ctx, st, d)
 	for _, k := range d.Checks {
@@ -88,7 +99,7 @@ func checkCopy(ctx context.Context, path string) (bad []check, err error) {
 			bad = append(bad, k)
 		}
 	}
-	return bad, st.Close()
+	return bad, slices.Sorted(maps.Keys(counts)), st.Close()
 }
 
 // Restore is "throng restore".

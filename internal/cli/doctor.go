@@ -240,17 +240,22 @@ func inspect(ctx context.Context, st store.Store, d *diagnosis) {
 	}
 }
 
-// inspectKeys checks that a server would have the keys that open what is sealed in a store.
-func inspectKeys(ctx context.Context, st store.Store, keys *keyring.Ring, d *diagnosis) {
-	counts, err := st.(interface {
+// sealedWithIn counts the secrets of a store by the id of the key that they are sealed with.
+func sealedWithIn(ctx context.Context, st store.Store) (map[string]int, error) {
+	return st.(interface {
 		SealedWith(context.Context) (map[string]int, error)
 	}).SealedWith(ctx)
+}
+
+// inspectKeys checks that a server would have the keys that open what is sealed in a store.
+func inspectKeys(ctx context.Context, st store.Store, keys *keyring.Ring, d *diagnosis) {
+	counts, err := sealedWithIn(ctx, st)
 	sealed := 0
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
 		switch n := counts[id]; {
 		case id == "": // it lies in the clear
 		case !slices.Contains(keys.IDs(), id):
-			err = errors.Join(err, fmt.Errorf("%s sealed with the key %s, which is not in %s of the data folder: give it with --key-file, as to throng serve", format.Count(n, "secret"), id, server.KeyFile))
+			err = errors.Join(err, fmt.Errorf("%s sealed with the key %s, which is neither in %s of the data folder nor given with --key-file, as to throng serve", format.Count(n, "secret"), id, server.KeyFile))
 		default:
 			sealed += n
 		}

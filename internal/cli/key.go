@@ -176,6 +176,8 @@ func (x *KeyShow) Run(c *Context) (err error) {
 		writeTable(w, list, "KEY|SECRETS|", func(s sealedWith) []any {
 			says := when(s.Seals, "seals from now on")
 			switch {
+			case s.Given && !s.Seals && s.Secrets == 0:
+				says = "seals nothing here; backups of before may need it"
 			case s.Key == "":
 				says = "sealed when the server starts"
 			case !s.Given:

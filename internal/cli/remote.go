@@ -35,7 +35,7 @@ type Account struct {
 // Remote is the server that a command talks to.
 type Remote struct {
 	Account
-	Token string `help:"Act with this token instead of the saved login; default: $THRONG_TOKEN, unless a profile is used."`
+	Token *string `help:"Act with this token instead of the saved login; default: $THRONG_TOKEN, unless a profile is used."`
 	Output
 }
 
@@ -50,7 +50,12 @@ type remote struct {
 // type *remote: the client of the server, with the token or the saved login. A
 // token of the environment is not for the server of a profile.
 func (r *Remote) ProvideRemote(c *Context) (*remote, error) {
-	token := r.Token
+	token := ""
+	if r.Token != nil {
+		if token = *r.Token; token == "" {
+			return nil, wrong("token", "it is empty; leave --token out to act with the saved login")
+		}
+	}
 	if token == "" && r.Profile == "" {
 		var err error
 		if token, err = tokenFromEnvironment(); err != nil {

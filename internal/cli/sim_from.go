@@ -24,10 +24,10 @@ import (
 
 // From is the part of "throng sim run" that goes on from a live pool.
 type From struct {
-	From    string `group:"A live pool, in place of a scenario:" placeholder:"URL|DIR" help:"Forecast from the present state of a server, or of a data folder (also one that a server uses)."`
-	Pool    string `group:"A live pool, in place of a scenario:" placeholder:"P" help:"The pool, by id or name; default: the only one."`
-	Horizon *span  `group:"A live pool, in place of a scenario:" placeholder:"TIME" help:"How far to look; default: 24h, or until the last deadline."`
-	Token   string `group:"A live pool, in place of a scenario:" help:"Act with this token instead of the saved login; default: $THRONG_TOKEN."`
+	From    string  `group:"A live pool, in place of a scenario:" placeholder:"URL|DIR" help:"Forecast from the present state of a server, or of a data folder (also one that a server uses)."`
+	Pool    string  `group:"A live pool, in place of a scenario:" placeholder:"P" help:"The pool, by id or name; default: the only one."`
+	Horizon *span   `group:"A live pool, in place of a scenario:" placeholder:"TIME" help:"How far to look; default: 24h, or until the last deadline."`
+	Token   *string `group:"A live pool, in place of a scenario:" help:"Act with this token instead of the saved login; default: $THRONG_TOKEN."`
 }
 
 // fromBudget bounds what is simulated, a minute or two, unless --reps says how

@@ -4,6 +4,7 @@ package oidc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -81,7 +82,7 @@ func parse(text []byte) ([]Settings, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&file); err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	if len(file.Providers) == 0 {
 		return nil, crowd.Fieldf("providers", "names none: it is a list, each with name, issuer, client_id and client_secret_file")
@@ -98,6 +99,14 @@ func parse(text []byte) ([]Settings, error) {
 		seen[s.Name] = true
 	}
 	return file.Providers, nil
+}
+
+// ofType is how the decoder names the Go type that has no such field.
+var ofType = regexp.MustCompile(`not found in type \S+`)
+
+// plain says an error of the decoder without the types of this program.
+func plain(err error) error {
+	return errors.New(ofType.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: construct errors: "), "is not known"))
 }
 
 // complete checks settings and fills in what may be left out.

@@ -53,7 +53,7 @@ func TestReadSettings(t *testing.T) {
 		{"issuer: https://login.example.org", "issuer: login", "providers[0].issuer"},
 		{"issuer: https://", "issuer: http://", "has to begin with https://"},
 		{"client_id: throng", "client_id: ''", "providers[0].client_id: is missing"},
-		{"client_secret_file: corp.secret", "client_secret: x", "client_secret"},
+		{"client_secret_file: corp.secret", "client_secret: x", "field client_secret is not known"},
 		{"corp.secret", "nosuch", "nosuch"},
 		{"corp.secret", "empty", "is empty"},
 		{"[n1, n2]", "[north]", `groups.north.tenants: "north" is not a tenant, like n1`},

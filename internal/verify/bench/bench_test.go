@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/throng-dev/throng/internal/store/postgres/pgtest"
 	"github.com/throng-dev/throng/internal/verify/bench"
 	"github.com/throng-dev/throng/internal/verify/process/processtest"
 )
 
-func TestMain(m *testing.M) { processtest.Main(m) }
+func TestMain(m *testing.M) { processtest.Main(pgtest.Tests{M: m}) }
 
 // duration is how long the live benchmark takes in tests: THRONG_BENCH_FOR, or
 // just long enough to see that it works. With THRONG_TEST_CPUPROFILE=PATH the
@@ -42,6 +43,33 @@ func TestLive(t *testing.T) {
 			if r.CyclesPerS <= 0 || r.CeilingPerS <= 0 || r.P50MS <= 0 || r.P99MS < r.P50MS || r.Ratio != r.CyclesPerS/r.CeilingPerS {
 				t.Errorf("this is no measurement: %+v", r)
 			}
+		}
+	}
+}
+
+// TestLiveOfNodes: on PostgreSQL, with clients at one node, spread over two, and while others wait
+// in vain.
+func TestLiveOfNodes(t *testing.T) {
+	o := bench.LiveOptions{Workers: []int{8}, For: duration(t), Tasks: 20_000, Idle: 12, Nodes: 2, Log: t.Output()}
+	if _, err := bench.Live(t.Context(), o); err == nil {
+		t.Error("two nodes share a file")
+	}
+	o.Database = pgtest.New(t)
+	rows, err := bench.Live(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rows[0]
+	t.Logf("%+v %+v %+v", r, r.IdleFigures, r.NodeFigures)
+	if r.CyclesPerS <= 0 || r.CeilingPerS <= 0 || r.Idle != 12 || r.IdlePerS <= 0 || r.IdleCost != 1-r.IdlePerS/r.CyclesPerS {
+		t.Errorf("this is no measurement: %+v", r)
+	}
+	if r.NodesPerS <= 0 || r.NodesRatio != r.NodesPerS/r.CyclesPerS || len(r.Nodes) != 2 || !r.Nodes[0].Owner || r.Nodes[1].Owner {
+		t.Fatalf("this is no measurement of nodes: %+v", r.NodeFigures)
+	}
+	for _, n := range r.Nodes {
+		if n.Cycles == 0 || n.CPUMicros <= 0 {
+			t.Errorf("nothing went through %s: %+v", n.Name, n)
 		}
 	}
 }
