@@ -132,26 +132,33 @@ func (x *AuditErasure) about(e *AuditEntry) bool {
 // lineEnds stand for what separates words in JSON, where they end with a letter.
 var lineEnds = strings.NewReplacer(`\\`, `\\`, `\n`, " ", `\r`, " ", `\t`, " ")
 
-// names reports whether the entry's change has one of the addresses, as whole words.
+// names reports whether the entry's change has one of the addresses.
 func (x *AuditErasure) names(e *AuditEntry) bool {
 	changed := strings.ToLower(lineEnds.Replace(string(e.Before) + "\n" + string(e.After)))
 	has := func(address string) bool {
-		return address != "" && containsWord(changed, strings.ToLower(AuditText(address)))
+		return address != "" && containsAddress(changed, strings.ToLower(AuditText(address)))
 	}
 	return slices.ContainsFunc(x.Addresses, has) || (e.Kind == "invitation" || e.Kind == "invitations") &&
 		slices.ContainsFunc(x.Invited, func(i InvitedTo) bool { return i.Tenant == e.Tenant && has(i.Address) })
 }
 
-// containsWord reports whether text has a word that does not go on before or after it.
-func containsWord(text, word string) bool {
-	goesOn := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// containsAddress reports whether text has an address that is no part of another one: a dot after it
+// may be the end of a sentence.
+func containsAddress(text, word string) bool {
+	goesOn := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~@.", r)
+	}
 	for {
 		i := strings.Index(text, word)
 		if i < 0 {
 			return false
 		}
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		after, _ := utf8.DecodeRuneInString(text[i+len(word):])
+		rest := text[i+len(word):]
+		if strings.HasPrefix(rest, ".") {
+			rest = rest[1:]
+		}
+		after, _ := utf8.DecodeRuneInString(rest)
 		if !goesOn(before) && !goesOn(after) {
 			return true
 		}

@@ -347,5 +347,9 @@ func (p *Principal) lacks(o Operation) error {
 	if r == Requester {
 		giver = "a requester of the tenant, or an administrator,"
 	}
-	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s, which %s can give you", r, o.Needs, giver)
+	where := ""
+	if _, any := p.Has(o.Needs); any {
+		where = " for the installation, not for a tenant alone"
+	}
+	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s%s, which %s can give you", r, o.Needs, where, giver)
 }

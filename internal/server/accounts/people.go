@@ -81,13 +81,14 @@ type Config struct {
 	// WhileErasing runs what erases somebody, so that nothing of them is kept meanwhile.
 	WhileErasing func(func() error) error
 	Outbox       *recruit.Outbox // by which people are asked whether an address is theirs
+	Downloads    *limits.Slots   // bounds reads of everything about somebody
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
 	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names, whileErasing: cfg.WhileErasing,
 		passwords: auth.NewPasswords(runtime.NumCPU(), cmp.Or(cfg.Passwords, auth.DefaultCost))}
-	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{s}, &passkeyCases{s}
+	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{accounts: s, scans: cfg.Downloads}, &passkeyCases{s}
 	s.addressCases = &addressCases{accounts: s, outbox: cfg.Outbox}
 	for _, p := range cfg.Providers {
 		s.providers = append(s.providers, oidc.New(p, s.clock.Time, s.log))

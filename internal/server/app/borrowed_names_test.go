@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,8 @@ func TestNamesAreNoProof(t *testing.T) {
 	w := newWorld(t, 1)
 	letter := w.invite(func(n *accounts.NewInvitations) { n.Note = "for the victim alone" }, "victim@example.org").Invited[0]
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, crowd.Unit, "Invoice 77: of the lay-offs"))
+	request := store.RequestKey{Person: w.ann.User.ID, Tenant: w.a, Key: "k"}
+	ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: request, At: w.clock.now(), Status: 201, Body: `{"amount":"3","address":"victim@example.org"}`}))
 	for i, name := range []string{"victim@example.org", "amount", "Invoice", "victim"} {
 		p := w.worker(fmt.Sprint("w", i))
 		must(w.Accounts.ChangeUser(w.ctx, w.admin, p.User.ID, func(u *store.User) error { u.FullName = name; return nil }))(t)
@@ -67,6 +70,9 @@ func TestNamesAreNoProof(t *testing.T) {
 		after := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Tenants.Deposit", Limit: 100}))(t)
 		if same := slices.EqualFunc(before, after, func(x, y store.AuditEntry) bool { return string(x.After) == string(y.After) }); !same || len(after) == 0 {
 			t.Errorf("after the erasure of %s, deposits are\n%+v\nin the log, before\n%+v", name, after, before)
+		}
+		if r := must(w.store.Request(w.ctx, request))(t); r.Body == "" {
+			t.Errorf("after the erasure of %s, the answer to another's request is %+v", name, r)
 		}
 		if v := must(w.Invitations.Get(w.ctx, w.admin, letter.ID))(t); v.Address != "victim@example.org" || v.State != store.InvitationOpen {
 			t.Errorf("after the erasure of %s, the invitation is %+v", name, v)
@@ -126,4 +132,33 @@ func TestAddressesOfBeforeAreTheirs(t *testing.T) {
 			t.Errorf("%s: the invitation is %v", address, err)
 		}
 	}
+}
+
+// TestWhoReadsSlowly holds few of the ways to the database: somebody's reads of all that is kept
+// about them are bounded, and leave room for others'.
+func TestWhoReadsSlowly(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, w *world) {
+		begin := func(p *access.Principal) (stop func(), err error) {
+			_, rows, err := w.Accounts.PersonalData(w.ctx, p, p.User.ID)
+			ok(t, err)
+			next, stop := iter.Pull2(rows)
+			_, err, _ = next()
+			return stop, err
+		}
+		begun := 0
+		for ; begun < 20; begun++ {
+			stop, err := begin(w.workers[0])
+			defer stop()
+			if err != nil {
+				refused(t, err, crowd.TooMany)
+				break
+			}
+		}
+		if begun == 0 || begun > 8 {
+			t.Errorf("one person has begun %d", begun)
+		}
+		stop, err := begin(w.workers[1])
+		ok(t, err)
+		stop()
+	})
 }

@@ -66,7 +66,7 @@ func (w *world) she() *access.Principal {
 	for _, who := range []crowd.WorkerID{id, w.admin.User.ID} { // an answer to her, and one that names her
 		ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: who, Key: "k"}, At: now, Status: 201, Body: `{"name":"` + herName + `","email":"` + herAddress + `"}`}))
 	}
-	ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: w.admin.User.ID, Key: "full name"}, At: now, Status: 200, Body: `{"full_name":"` + herFullName + `"}`}))
+	ok(t, w.store.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: w.admin.User.ID, Key: "full name"}, At: now, Status: 200, Body: `{"id":"` + id.String() + `","full_name":"` + herFullName + `"}`}))
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 1, "for "+herFullName))
 	ok(t, w.store.AddActions(w.ctx, []store.Action{{Pool: w.pool, At: now, By: w.admin.User.ID, Kind: store.ActionTransfer, Worker: id, Why: []string{"an admin moved " + herName}}}))
 	test := w.test(func(n *accounts.NewTest) { n.Open = true })
@@ -139,6 +139,9 @@ func TestNothingIsLeftOfThem(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not handed out", want)
 		}
+	}
+	if _, admins := w.export(w.admin, id); strings.Contains(text, `"right"`) || !strings.Contains(admins, `"right"`) {
+		t.Errorf("which answers of a try were right is handed out to them %t, to an administrator %t", strings.Contains(text, `"right"`), strings.Contains(admins, `"right"`))
 	}
 	for _, secret := range []string{"argon2", p.Token.Hash} {
 		if strings.Contains(text, secret) {
@@ -320,7 +323,7 @@ func TestAnErasureThatIsCutOff(t *testing.T) {
 				w.close()
 				w.wrap = func(s store.Store) store.Store { return &halting{Store: s, at: at, late: late} }
 				w.open()
-				err := w.Accounts.Erase(w.ctx, p, p.User.ID, accounts.ErasureOrder{Confirm: herName, FreeText: accounts.DeleteText, Settled: true})
+				err := w.Accounts.Erase(w.ctx, w.admin, p.User.ID, accounts.ErasureOrder{Confirm: herName, FreeText: accounts.DeleteText, Settled: true})
 				if err != nil { // it was not the job that goes on with what was begun that was cut off
 					refused(t, err, crowd.Unavailable)
 				}

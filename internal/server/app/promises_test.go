@@ -18,7 +18,7 @@ const (
 // TestUnkeptPromises: a check, and a run as long as it goes, name the pools whose policy
 // does not look at the SLA. A new pool's does.
 func TestUnkeptPromises(t *testing.T) {
-	w := newWorld(t, 0)
+	w := newWorld(t, 3)
 	text := askFlow + promise + asking
 	told := func(text string) []string {
 		c := must(w.Runs.Check(w.ctx, w.ann, orchestrator.NewRun{Tenant: w.a, Text: text}))(t)

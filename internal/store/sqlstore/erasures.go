@@ -93,7 +93,7 @@ const withheldAtOnce = 1000
 
 // withhold takes away the answers to other people's requests that name a person.
 func withhold(ctx context.Context, tx transaction, who *traces) error {
-	forms := who.forms()
+	forms := make(map[crowd.TenantID][]string)
 	after := store.Request{}
 	for {
 		list, err := requests.list(ctx, tx, `where r.body <> '' and (r.person, r.tenant, r.request_key) > ($1, $2, $3)
@@ -103,7 +103,10 @@ func withhold(ctx context.Context, tx transaction, who *traces) error {
 		}
 		for _, r := range list {
 			after = r
-			if !containsAny(r.Body, forms) {
+			if forms[r.Tenant] == nil {
+				forms[r.Tenant] = who.forms(r.Tenant)
+			}
+			if !containsAny(r.Body, forms[r.Tenant]) {
 				continue
 			}
 			if _, err := tx.exec(ctx, `update requests set body = '', location = '', withheld = $4 where person = $1 and tenant = $2 and request_key = $3`,

@@ -351,11 +351,17 @@ func (t *traces) addressesAsText() string {
 // parts of other words.
 const leastTrace = 4
 
-// forms are the ways in which an answer to a request may name the person, in lower case: as
-// plain text, in JSON with and without escapes for HTML, in HTML, and by their id in JSON.
-func (t *traces) forms() []string {
-	forms := []string{strconv.Quote(t.id.String())}
-	for _, x := range t.long() {
+// forms are the ways in which an answer to a tenant's request may name the person, in lower case:
+// by their id in JSON, and by their addresses, as plain text, in JSON with and without escapes for
+// HTML, and in HTML. What they call themselves may be in any answer.
+func (t *traces) forms(tenant crowd.TenantID) []string {
+	forms, addresses := []string{strconv.Quote(t.id.String())}, t.addresses
+	for _, i := range t.invited {
+		if i.Tenant == tenant {
+			addresses = append(addresses[:len(addresses):len(addresses)], i.Address)
+		}
+	}
+	for _, x := range addresses {
 		inHTML, _ := json.Marshal(x) // of a text there is no error
 		for _, form := range []string{x, store.AuditText(x), string(inHTML[1 : len(inHTML)-1]), html.EscapeString(x)} {
 			if form = strings.ToLower(form); !slices.Contains(forms, form) {
