@@ -363,6 +363,7 @@ func (s *step) letGo(home, n int) {
 		host.Release++
 		host.Go = append(host.Go, x.ID)
 		if x.host != home {
+			host.Lent++
 			host.Why = append(host.Why, fmt.Sprintf("1 is let go whom %s has lent: %s", s.nameOf(home), strings.Join(p.d.Why, "; ")))
 		}
 	}

@@ -315,7 +315,7 @@ func TestNobodyIsLetGoForWhomOthersAreCalledHome(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := control.Step(epoch, []Reading{at, lent}, fixed(0.5))
-			if !slices.Equal(d[0].Go, x.go1) || !slices.Equal(d[1].Go, x.go2) || d[0].Release != x.count1 || d[1].Release != len(x.go2) {
+			if !slices.Equal(d[0].Go, x.go1) || !slices.Equal(d[1].Go, x.go2) || d[0].Release != x.count1 || d[1].Release != len(x.go2) || d[1].Lent != len(x.go2) {
 				t.Errorf("of pool 1 %v are let go (%d), of pool 2 %v (%d); want %v (%d) and %v", d[0].Go, d[0].Release, d[1].Go, d[1].Release, x.go1, x.count1, x.go2)
 			}
 			if got := slices.Contains(d[0].Why, x.why); got != (x.why != "") {

@@ -141,6 +141,7 @@ type Decision struct {
 	Withdraw int              // people asked for and not here yet who are no longer wanted; at most Coming
 	Release  int              // people on duty to let go, each after what they hold
 	Go       []crowd.WorkerID // who they are, at most Release of them; the others are of those whom no list of the Reading names
+	Lent     int              // of Release, people whom other pools have lent to this one
 	Moves    []Move           // out of this pool, or of people in it who belong to another one from now on
 	Advice   bool             // decided, and not to be done
 	Saw      Metrics

@@ -88,7 +88,14 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 	may, here, outside, free := 0, false, false, false
 	var busy []*worker
 	for w := range e.members() {
-		if e.mayEver(w, b) != crowd.Eligible {
+		switch e.mayEver(w, b) {
+		case crowd.Eligible:
+		case crowd.NotInTraining:
+			if !b.spec.Training { // they may do it later
+				may++
+			}
+			continue
+		default:
 			continue
 		}
 		may++

@@ -34,7 +34,7 @@ const inviteTag = "Invitations"
 func (a *api) invitations() {
 	add(a, op{method: http.MethodPost, path: "/v1/invitations", summary: "Invite people by e-mail", tag: inviteTag, access: access.InvitationsInvite, secret: true, status: http.StatusCreated, maxBody: 4 << 20,
 		text: "Admins invite to any pool; requesters for a tenant of theirs. If an address is malformed nobody is invited, and each is named by its place in the list. " +
-			"Whoever is invited already is skipped. At most 10,000 at once, and in an hour for a tenant."},
+			"Whoever is invited already is skipped. At most 10,000 at once, and as many a day as the tenant's quota says."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewInvitations }) (out wire.Invited, err error) {
 			b := &in.Body
 			r, err := a.app.Invitations.Invite(ctx, p, accounts.NewInvitations{Tenant: b.Tenant, Pool: b.Pool, Test: b.Test, Addresses: b.Addresses, Note: b.Note,

@@ -291,9 +291,12 @@ func (c *Control) carryOut(ctx context.Context, now time.Time, x *pool.Decision,
 	}
 	if x.Release > 0 {
 		act(store.ActionRelease, x.Release, func() error {
-			// Places for which nobody was left to ask would bring back who is let go.
-			if err := c.cfg.Recruiter.Withdraw(now, x.Pool, math.MaxInt); err != nil {
-				return err
+			// Places for which nobody was left to ask would bring back who is let go, but for those
+			// whom another pool has lent: this one does not ask them.
+			if x.Release > x.Lent {
+				if err := c.cfg.Recruiter.Withdraw(now, x.Pool, math.MaxInt); err != nil {
+					return err
+				}
 			}
 			return c.release(ctx, x.Pool, x.Go)
 		})

@@ -314,9 +314,9 @@ func bindWishes(pools []store.Pool) func(binding, *recruit.Wishes) {
 			likes := recruit.Preference(w.Prefers, v.ID)
 			if _, stated := w.Prefers[v.ID]; stated || !b.filling && b.text(name) != "" {
 				bound(b, name, &likes, b.number, func(x float64) string { return format.Number(nearest(x)) })
-			}
-			if prefers[v.ID] = likes; likes == recruit.Indifferent {
-				delete(prefers, v.ID)
+				if stated || likes != recruit.Indifferent { // which the form has of what was not stated
+					prefers[v.ID] = likes
+				}
 			}
 		}
 		w.Prefers = prefers

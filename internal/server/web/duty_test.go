@@ -304,7 +304,7 @@ func TestWishes(t *testing.T) {
 	f.set("like-p2", "1").values.Del("call")
 	f.send().want(200, "Saved.")
 	w := recruit.WishesOf(b.principal().User)
-	if !w.Away || w.NoMail || len(w.Prefers) != 1 || w.Prefers[2] != 1 {
+	if !w.Away || w.NoMail || len(w.Prefers) != 2 || w.Prefers[1] != 0.5 || w.Prefers[2] != 1 { // what was stated stays so
 		t.Fatalf("kept: %+v", w)
 	}
 	// What a program has set between two steps stays, unless another step is chosen.

@@ -151,6 +151,10 @@ func TestWhichRunsAreLate(t *testing.T) {
 		same(t, x.per+": ended, promised, late", []int{o.Ended, o.Promised, o.Late}, []int{x.ended, x.promised, x.late})
 		same(t, x.per+": penalty", o.Penalty, x.penalty)
 	}
+	p := planOf(t, strings.Replace(oneQueue, "{penalty: constant, after: 90s, cost: 1.00}", "{per: run, penalty: constant, after: 10s, cost: 1.00}", 1))
+	p.Load.Arrivals, p.Models, p.Policies = sim.Arrivals{Times: []time.Duration{0, time.Minute, 10 * time.Minute}}, Models{"answer": {Time: sim.Constant(60)}}, []string{"fifo"}
+	o := p.must(t).Variants[0].Runs[0]
+	same(t, "of one run to which rows come: ended, promised, late", []int{o.Ended, o.Promised, o.Late}, []int{3, 1, 1})
 }
 
 // TestOneRowBecomesFour: of a row that a query splits, the items end, and not the row.

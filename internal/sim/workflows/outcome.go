@@ -135,7 +135,10 @@ func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 		return nil, err
 	}
 	o.Ended = len(o.Latency)
-	if !perItem || !w.Load.Runs {
+	switch {
+	case !perItem:
+		o.Promised = len(w.ended)
+	case !w.Load.Runs:
 		o.Promised = o.Ended
 	}
 	w.addPools(o)
