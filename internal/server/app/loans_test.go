@@ -8,6 +8,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/control"
 	"github.com/throng-dev/throng/internal/sim/forecast"
@@ -160,5 +161,41 @@ func TestWhoIsLentIsTold(t *testing.T) {
 	w.step(time.Second)
 	if v := w.duty(w.as(lent.User.ID)); v.Pool.ID != w.pool || v.Lent != nil {
 		t.Errorf("back in %s, %+v", v.Pool.ID, v.Lent)
+	}
+}
+
+// TestWhoIsLentIsLetGo by the pool that they come from, and the call of the pool in which they are
+// goes on: nobody who comes there is thanked.
+func TestWhoIsLentIsLetGo(t *testing.T) {
+	t.Parallel()
+	w, other, lent := lending(t)
+	for _, name := range []string{"one", "two"} {
+		w.person(accounts.NewUser{Name: name, Pool: other})
+	}
+	must(w.Pools.Fund(w.ctx, w.admin, other, 100*crowd.Unit))(t)
+	must(w.Pools.Change(w.ctx, w.admin, other, func(now *store.Pool) error {
+		now.Retainer.Rate, now.Retainer.Promise = crowd.Unit/20, 10*time.Minute
+		now.Calling = store.Calling{Ask: 2, Answer: time.Hour, Life: 2 * time.Hour}
+		now.Control.Elasticity, now.Control.Balance = "static(n=2)", false
+		return nil
+	}))(t)
+	w.step(time.Second)
+	calls := must(w.Pools.Calls(w.ctx, w.admin, other))(t)
+	if len(calls) != 1 {
+		t.Fatalf("the calls are %+v", calls)
+	}
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Control.Elasticity = "static(n=0)"; return nil }))(t)
+	for range 4 {
+		w.step(2 * time.Minute)
+	}
+	released := false
+	for _, a := range must(w.Pools.Actions(w.ctx, w.admin, other, 0, 100))(t) {
+		released = released || a.Kind == store.ActionRelease && a.N == 1
+	}
+	if !released || w.duty(w.as(lent.User.ID)).On {
+		t.Fatalf("they are not let go: %t", released)
+	}
+	if now := must(w.Pools.Calls(w.ctx, w.admin, other))(t); len(now) != 1 || now[0].ID != calls[0].ID || now[0].State != store.CallOpen {
+		t.Errorf("the calls are %+v, and were %+v", now, calls)
 	}
 }

@@ -102,6 +102,8 @@ func TestALimitedTokenSeesWhatItIsFor(t *testing.T) {
 		if got := fmt.Sprint(u.Name, " ", u.Tenants, " ", u.Roles, " ", u.Pool, " ", u.FullName+u.Email != ""); got != c.want {
 			t.Errorf("%s sees %s, want %s", c.n.Name, got, c.want)
 		}
+		_, _, err = w.Accounts.PersonalData(w.ctx, p, both.User.ID)
+		refused(t, err, crowd.Forbidden)
 	}
 	if u := must(w.Accounts.User(w.ctx, both, both.User.ID))(t); u.Email != "both@example.org" || len(u.Tenants) != 2 {
 		t.Errorf("they see %+v of themself", u)
