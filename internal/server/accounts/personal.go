@@ -75,8 +75,8 @@ func unmark(r store.PersonalRow) error {
 	for _, answer := range given {
 		delete(answer, "right")
 	}
-	var err error
-	r.Row["answers"], err = json.Marshal(given)
+	left, err := json.Marshal(given)
+	r.Row["answers"] = json.RawMessage(left)
 	return err
 }
 

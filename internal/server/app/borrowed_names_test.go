@@ -97,6 +97,9 @@ func TestAnInviterIsNotHandedTheLetters(t *testing.T) {
 			if !strings.Contains(text, "ceo@example.org") || strings.Contains(text, "invitation?token") || strings.Contains(text, "inv.") {
 				t.Errorf("%s is handed out of ann\n%s", p.User.Name, text)
 			}
+			if told := strings.Contains(text, "550 not now"); told != (p == w.admin) {
+				t.Errorf("%s is handed out how mail is sent: %t", p.User.Name, told)
+			}
 		}
 	})
 }
