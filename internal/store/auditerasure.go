@@ -154,10 +154,7 @@ func containsAddress(text, word string) bool {
 			return false
 		}
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		rest := text[i+len(word):]
-		if strings.HasPrefix(rest, ".") {
-			rest = rest[1:]
-		}
+		rest := strings.TrimPrefix(text[i+len(word):], ".")
 		after, _ := utf8.DecodeRuneInString(rest)
 		if !goesOn(before) && !goesOn(after) {
 			return true
