@@ -81,8 +81,11 @@ func (e *Engine) Edit(now time.Time, id crowd.BatchID, edit Edit) error {
 	}
 	if missing > edit.Reserve {
 		field := "redundancy"
-		if next.Reward != b.spec.Reward {
+		switch {
+		case next.Reward != b.spec.Reward:
 			field = "reward"
+		case !next.Enough.same(b.spec.Enough) && next.Rule == b.spec.Rule:
+			field = "enough"
 		}
 		return tooLittle(field, missing)
 	}
@@ -232,7 +235,9 @@ func (b *batch) eachUntouched(f func(n uint32, tasks int)) {
 	}
 }
 
-// most is the most that b can still cost if it becomes next, which may have more tasks.
+// most is the most that b can still cost if it becomes next, which may have more tasks. What
+// people hold is paid, also where Enough.Spent was lowered below it; beyond that, nothing is
+// handed out, and no late answer counts, that would cost more than Enough.Spent.
 func (b *batch) most(next *Spec) (crowd.Money, bool) {
 	answers := int64(next.Tasks-b.spec.Tasks) * int64(next.Rule.Most())
 	if b.checks != nil {
@@ -244,12 +249,16 @@ func (b *batch) most(next *Spec) (crowd.Money, bool) {
 	open := crowd.Money(0)
 	var rewards []crowd.Money
 	for _, t := range b.openTasks() {
-		if open += b.mostOf(t, next, &rewards); open > crowd.MaxMoney {
-			return 0, false
-		}
+		open = min(open+b.mostOf(t, next, &rewards), crowd.MaxMoney+1)
 	}
 	cost, ok := next.Reward.Times(answers)
-	return open + cost, ok && cost <= crowd.MaxMoney-open
+	most, ok := open+cost, ok && cost <= crowd.MaxMoney-open
+	if x := next.Enough; x != nil && x.Spent > 0 {
+		if limit := max(x.Spent-b.spent, b.promised); !ok || limit < most {
+			return limit, true
+		}
+	}
+	return most, ok
 }
 
 // mostOf is the most that an open task can still cost if b becomes next. Who holds it may

@@ -54,8 +54,10 @@ func (b *batchBook) removed() int {
 // most is what b can still cost with another rule and reward, and more tasks. Each answer
 // that a task may still get is paid the highest reward that is left: of those promised to
 // who holds it or may answer late, and of any number at the reward. What people hold
-// beyond the rule is paid, too, if that is more.
-func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
+// beyond the rule is paid, too, if that is more. No more is paid than is enough, but for what people
+// hold.
+func (k *books) most(b *batchBook, next *engine.Spec, more int) crowd.Money {
+	rule, reward := next.Rule, next.Reward
 	checks := crowd.Money(0)
 	late, held := make(map[crowd.TaskID][]crowd.Money), make(map[crowd.TaskID]crowd.Money)
 	for _, r := range k.rows {
@@ -100,13 +102,19 @@ func (k *books) most(b *batchBook, rule label.Rule, reward crowd.Money, more int
 		}
 		need += max(cost, held[t.id])
 	}
+	if x := next.Enough; x != nil && x.Spent > 0 {
+		if limit := max(x.Spent-k.spent(b), k.promised(b)); limit < need {
+			k.seen["most: what is enough"]++
+			return limit
+		}
+	}
 	return need
 }
 
 // missing is what the account lacks for a change.
-func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more int) crowd.Money {
-	after := k.most(b, rule, reward, more)
-	if after <= k.most(b, b.spec.Rule, b.spec.Reward, 0) {
+func (k *books) missing(b *batchBook, next *engine.Spec, more int) crowd.Money {
+	after := k.most(b, next, more)
+	if after <= k.most(b, &b.spec, 0) {
 		return 0
 	}
 	return max(after-k.accounts[b.account()], 0)
@@ -114,14 +122,14 @@ func (k *books) missing(b *batchBook, rule label.Rule, reward crowd.Money, more 
 
 // spare is what b's account holds beyond what can still be paid from it.
 func (k *books) spare(b *batchBook) crowd.Money {
-	return max(k.accounts[b.account()]-k.most(b, b.spec.Rule, b.spec.Reward, 0), 0)
+	return max(k.accounts[b.account()]-k.most(b, &b.spec, 0), 0)
 }
 
 // checkBudget checks that a budget that once sufficed for all that b can cost still does,
 // whatever was handed out, given back, answered late, edited or added since. Only a step's
 // batch with a budget of its own may get tasks that it does not suffice for.
 func (k *books) checkBudget(b *batchBook, s *engine.Status) error {
-	most := k.most(b, b.spec.Rule, b.spec.Reward, 0)
+	most := k.most(b, &b.spec, 0)
 	grew := b.spec.Open && b.spec.Budget > 0 && len(b.tasks) > b.sufficedFor
 	switch {
 	case b.suffices && !grew && s.Escrow < most:
@@ -189,7 +197,9 @@ func (w *world) revise(c command) error {
 	if edit.Reward == nil {
 		reward = b.spec.Reward
 	}
-	missing := w.k.missing(b, rule, reward, 0)
+	next := b.spec
+	next.Rule, next.Reward = rule, reward
+	missing := w.k.missing(b, &next, 0)
 	var why *crowd.Error
 	switch {
 	case errors.As(err, &why) && why.Code == crowd.Invalid && why.Field == "redundancy":
@@ -318,7 +328,7 @@ func (w *world) add(c command) error {
 		}
 	}
 	err := w.e.Add(w.now, id, had, tasks, known, reserve)
-	missing := w.k.missing(b, b.spec.Rule, b.spec.Reward, int(tasks))
+	missing := w.k.missing(b, &b.spec, int(tasks))
 	switch {
 	case b.open:
 		w.k.seen["added: to an open batch"]++

@@ -54,15 +54,10 @@ func (k *books) enough(b *batchBook) string {
 			known++
 		}
 	}
-	labels, sum, spent := b.labelled-known+b.takenOver.Labels, b.takenOver.Certainty, crowd.Money(0)
+	labels, sum := b.labelled-known+b.takenOver.Labels, b.takenOver.Certainty
 	for _, t := range b.tasks {
 		if t.label != nil && t.known == "" {
 			sum += t.label.Confidence
-		}
-	}
-	for _, r := range k.rows {
-		if r.Task.Batch() == b.spec.ID && r.answer != nil {
-			spent += r.answer.Paid
 		}
 	}
 	wanted := float64(len(b.tasks) - known - b.removed() + b.takenOver.Labels)
@@ -73,7 +68,7 @@ func (k *books) enough(b *batchBook) string {
 		return "share"
 	case x.Confidence > 0 && !b.open && sum/wanted > x.Confidence-1e-6:
 		return "confidence"
-	case x.Spent > 0 && spent+k.promised(b)+b.spec.Reward > x.Spent:
+	case x.Spent > 0 && k.spent(b)+k.promised(b)+b.spec.Reward > x.Spent:
 		return "spent"
 	}
 	return ""
@@ -181,24 +176,42 @@ func (w *world) judge(c command) error {
 	if b != nil && c.b%3 > 0 {
 		edit.Enough = w.randomEnough(&b.spec, rand.New(rand.NewPCG(uint64(c.a), uint64(c.b))))
 	}
+	edit.Release = c.a%2 == 0
+	if c.a%3 == 0 {
+		edit.Reserve = 100 * crowd.Unit
+	}
 	err := w.e.Edit(w.now, id, edit)
+	if b == nil || !b.kept.State.Open() {
+		return wantCode(err, crowd.NotFound)
+	}
+	next := b.spec
+	if next.Enough = edit.Enough; *next.Enough == (engine.Enough{}) {
+		next.Enough = nil
+	}
+	missing := w.k.missing(b, &next, 0)
 	var why *crowd.Error
 	switch {
-	case b == nil || !b.kept.State.Open():
-		return wantCode(err, crowd.NotFound)
 	case edit.Enough.Spent > 0 && edit.Enough.Spent < b.spec.Reward:
 		if !errors.As(err, &why) || why.Field != "enough.spent" {
 			return fmt.Errorf("too little is enough: %v", err)
 		}
 		return nil
-	case *edit.Enough == engine.Enough{}:
-		b.spec.Enough = nil
+	case missing > edit.Reserve:
+		if !errors.As(err, &why) || why.Code != crowd.BudgetTooSmall || why.Field != "enough" {
+			return fmt.Errorf("%s is missing, and the limit could be raised: %v", missing, err)
+		}
+		w.k.seen["enough: refused for the budget"]++
+		return nil
+	case err != nil:
+		return err
+	case next.Enough == nil:
 		w.k.seen["enough: taken away"]++
 	default:
-		b.spec.Enough = edit.Enough
 		w.k.seen["enough: changed"]++
 	}
-	return err
+	b.spec.Enough, b.releases = next.Enough, edit.Release
+	b.funded += missing
+	return nil
 }
 
 // beyond reports whether r, which is late, would make b more expensive than is enough.
@@ -207,13 +220,17 @@ func (k *books) beyond(b *batchBook, r *row) bool {
 	if x == nil || x.Spent == 0 {
 		return false
 	}
-	spent := crowd.Money(0)
-	for _, other := range k.rows {
-		if other.Task.Batch() == b.spec.ID && other.answer != nil {
-			spent += other.answer.Paid
+	return k.spent(b)+k.promised(b)+r.Reward > x.Spent
+}
+
+// spent is what b's answers were paid.
+func (k *books) spent(b *batchBook) (sum crowd.Money) {
+	for _, r := range k.rows {
+		if r.Task.Batch() == b.spec.ID && r.answer != nil {
+			sum += r.answer.Paid
 		}
 	}
-	return spent+k.promised(b)+r.Reward > x.Spent
+	return sum
 }
 
 // noteBounds notes at a hand-out what it had to pass over, and who was passed over.

@@ -25,12 +25,17 @@ func (v *BatchView) Budget() crowd.Money {
 }
 
 // Budget returns what a batch reserves at its launch: the budget that was asked
-// for, or the most that the batch can cost.
+// for, or the most that the batch can cost, and what pays at least one task.
 func Budget(b *engine.Spec) (crowd.Money, error) {
 	if b.Budget != 0 {
 		return b.Budget, nil
 	}
 	most, ok := b.Reward.Times(b.MostAnswers())
+	if first, _ := b.Reward.Times(int64(b.Rule.Fewest())); b.Enough != nil && b.Enough.Spent > 0 {
+		if limit := max(b.Enough.Spent, first); !ok || limit < most {
+			return limit, nil
+		}
+	}
 	if !ok || most > crowd.MaxMoney {
 		return 0, crowd.Fieldf("budget", "the batch can cost more than %s; set a budget", crowd.MaxMoney)
 	}
