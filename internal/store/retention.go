@@ -91,8 +91,9 @@ type Retention interface {
 	// DeleteSome goes on with the deletion that was begun first, by at most as many rows,
 	// and reports whether there are more.
 	DeleteSome(ctx context.Context, now time.Time, limit int) (more bool, err error)
-	// Unscrubbed returns when the first rows were deleted that are still in the files of the
-	// database, until Scrub; zero: there are none. If secrets were sealed anew and what they
+	// Unscrubbed returns when the first rows were deleted, or the first erasure in the state
+	// ErasureRows was asked for, that are still in the files of the database, until Scrub; zero:
+	// there are none. If secrets were sealed anew and what they
 	// were before is in the files, that is a moment of long ago.
 	Unscrubbed(ctx context.Context) (time.Time, error)
 }

@@ -252,6 +252,40 @@ func TestWhoCannotBeErased(t *testing.T) {
 	}
 }
 
+// TestWhoErasesThemselfStopsNobody: nothing else is kept while the files are written anew, which
+// waits for the quiet hour where anybody may ask for it.
+func TestWhoErasesThemselfStopsNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	p := w.she()
+	w.close()
+	files := &scrubs{}
+	w.wrap = func(s store.Store) store.Store { files.Store = s; return files }
+	w.open()
+	w.eraseOwn(p)
+	ok(t, w.Accounts.ContinueErasures(w.ctx)) // as the job does each minute, and at the next start
+	if n := files.n; n != 0 {
+		t.Errorf("the files were written anew %d times at once", n)
+	}
+	if u := must(w.store.User(w.ctx, p.User.ID))(t); u.Name != store.ErasedName(p.User.ID) || u.Email != "" {
+		t.Errorf("they are still %s, %s", u.Name, u.Email)
+	}
+	w.clock.advance(w.clock.now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute).Sub(w.clock.now()))
+	ok(t, w.Retention.Step(w.ctx))
+	if n := files.n; n != 1 {
+		t.Errorf("at the quiet hour the files were written anew %d times", n)
+	}
+	if list := must(w.store.Erasures(w.ctx))(t); len(list) > 0 {
+		t.Errorf("not done: %+v", list)
+	}
+	w.close()
+	if found := w.found([]string{herAddress, "203.0.113.77", "her-laptop", "her-push-endpoint"}); len(found) > 0 { // others' notes stay
+		t.Errorf("found: %s", strings.Join(found, "\n"))
+	}
+	w.wrap = nil
+	w.open()
+}
+
 // TestTextsThatStay: of what they wrote, what is named has the other fate.
 func TestTextsThatStay(t *testing.T) {
 	t.Parallel()

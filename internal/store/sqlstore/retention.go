@@ -305,6 +305,6 @@ func deleteLogs(ctx context.Context, tx transaction, d *deletion, limit int) err
 // Unscrubbed implements store.Retention.
 func (s *Store) Unscrubbed(ctx context.Context) (time.Time, error) {
 	at, err := scalar(ctx, s.read, `select coalesce(min(at), 0) from (select gone_at as at from deletions where state = 'rows'
-		union all select last from counters where name = 'resealed') x`)
+		union all select asked_at from erasures where state = 'rows' union all select last from counters where name = 'resealed') x`)
 	return moment(at), s.failed("read what was deleted", err)
 }
