@@ -68,7 +68,7 @@ var reasonText = [reasonEnd][2]string{
 	PoolFull:          {"pool_full", "the pool is full: whoever comes waits outside until somebody leaves"},
 	NotOnDuty:         {"not_on_duty", "you are off duty; the pool calls people when it needs them"},
 	Lent:              {"lent", "who may do it is lent to another pool, and comes home when they have finished what they hold there"},
-	WorkerSuspended:   {"worker_suspended", "an administrator has suspended this worker"},
+	WorkerSuspended:   {"worker_suspended", "this worker is suspended"},
 }
 
 // Reasons lists every reason but Eligible.

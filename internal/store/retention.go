@@ -83,6 +83,7 @@ type Retention interface {
 	RetentionSet(ctx context.Context) (map[crowd.TenantID]map[Retained]int, error)
 	// Expiring lists a tenant's batches that are of no run, and its runs, that ended up to a
 	// time, and of which something of a kind is kept, those that ended first at the front.
+	// Those that are needed come after all others, which a limit cuts off last.
 	Expiring(ctx context.Context, tenant crowd.TenantID, kind Retained, until time.Time, limit int) ([]Expiring, error)
 	// BeginDeletion keeps that something is deleted: from then on it is not shown any more.
 	// What has not ended, is needed, or has been begun, is a Conflict, and so are logs of

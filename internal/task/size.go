@@ -153,7 +153,7 @@ func (c *Compiled) Fits(values Values, most int) *crowd.Error {
 		return tooLarge("template", size, most)
 	}
 	return &crowd.Error{Code: crowd.TooLarge, Field: values.Columns[worst], Message: fmt.Sprintf(
-		"is too long to be shown: the task would be sent as some %d bytes, and at most %d are allowed; this value has %d and goes out %d times, once as data and for each place where the template shows it",
+		"is too long to be shown: the task would be sent as some %d bytes, and at most %d are allowed; this value has %d and goes out %d times: as data, and for the places where the template shows it",
 		size, most, len(values.Cells[worst]), times)}
 }
 

@@ -3,6 +3,9 @@ package access_test
 import (
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 )
 
-var update = flag.Bool("update", false, "write the table into docs/roles.md")
+var update = flag.Bool("update", false, "write the tables anew")
 
 // table is the table of docs/roles.md.
 func table() string {
@@ -36,6 +39,61 @@ func table() string {
 
 // TestTheTableOfRoles: docs/roles.md has the table as it is.
 func TestTheTableOfRoles(t *testing.T) { sharedtest.DocTable(t, "roles.md", table(), *update) }
+
+// mayDo lists each operation, for whom it is, and which built-in roles may do it.
+func mayDo() string {
+	of := map[access.Who]string{access.Internal: "internal", access.Everybody: "everybody", access.Self: "oneself", access.Members: "who has a role",
+		access.Provider: "a provider", access.Anywhere: "any tenant", access.Tenant: "its tenant", access.Installation: "the installation"}
+	list := make([]string, 0, len(access.Operations()))
+	for _, o := range access.Operations() {
+		line := fmt.Sprintf("%s: %s", o.Name, of[o.Who])
+		if o.Needs != access.CanNothing {
+			var roles []string
+			for _, r := range access.BuiltIns() {
+				if r.Has(o.Needs) {
+					roles = append(roles, string(r.Role))
+				}
+			}
+			line += ": " + strings.Join(roles, " ")
+		}
+		list = append(list, line+"\n")
+	}
+	slices.Sort(list)
+	return strings.Join(list, "")
+}
+
+// TestWhichRolesMayDoWhat: a row of the table of operations that is changed shows which roles may do
+// more or less by it, in a file that is read with the change. What may be done is tested by the rows
+// themselves, which cannot tell that one is wrong.
+func TestWhichRolesMayDoWhat(t *testing.T) {
+	file := filepath.Join("testdata", "may_do.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(mayDo()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is := strings.Split(string(kept), "\n"), strings.Split(mayDo(), "\n")
+	if len(was) < 200 {
+		t.Fatalf("the file has %d operations", len(was))
+	}
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			t.Errorf("it is no longer so: %s", line)
+		}
+	}
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			t.Errorf("it is so now: %s", line)
+		}
+	}
+	if t.Failed() {
+		t.Log("if that is meant: go test ./internal/server/access -update")
+	}
+}
 
 // TestPermissionsAreForSomething: each permission is needed by an operation, each
 // operation of a tenant, of the installation or of anybody needs one, and each role but

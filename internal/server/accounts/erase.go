@@ -49,6 +49,10 @@ func (part *dataCases) Erase(ctx context.Context, p *access.Principal, id crowd.
 func (s *Accounts) beginErasure(ctx context.Context, p *access.Principal, e store.Erasure) error {
 	s.people.Lock()
 	defer s.people.Unlock()
+	p, err := s.asNow(ctx, p)
+	if err != nil {
+		return err
+	}
 	u, err := s.personal(ctx, p, access.AccountsEraseOthers, e.Person)
 	if err == nil {
 		err = s.erasable(ctx, &u)

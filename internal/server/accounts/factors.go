@@ -357,6 +357,13 @@ func (s *Accounts) ResetFactors(ctx context.Context, p *access.Principal, id cro
 	}
 	s.people.Lock()
 	defer s.people.Unlock()
+	p, err := s.asNow(ctx, p)
+	if err == nil {
+		err = p.May(access.AccountsResetFactors)
+	}
+	if err != nil {
+		return err
+	}
 	u, err := s.store.User(ctx, id)
 	if err != nil {
 		return err

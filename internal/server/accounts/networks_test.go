@@ -2,6 +2,8 @@ package accounts_test
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -25,6 +27,27 @@ func FuzzNetworks(f *testing.F) {
 		}
 		if n.Bits() == 0 && n.Contains(netip.MustParseAddr("192.0.2.1")) && n.Addr().Is6() {
 			t.Errorf("%q reads as %s, which has addresses of both kinds", s, n)
+		}
+	})
+}
+
+// FuzzSplitAddresses: addresses have none of the signs that stand between them, their lines are told
+// in order, and what is read of them alone, one a line, is the same.
+func FuzzSplitAddresses(f *testing.F) {
+	f.Add("a@example.org, b@example.org;c@example.org\n\nd@example.org\r\n")
+	f.Add("\ufeffa@example.org\t\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		list, lines := accounts.SplitAddresses(text)
+		if len(lines) != len(list) || !slices.IsSorted(lines) || len(lines) > 0 && lines[len(lines)-1] > 1+strings.Count(text, "\n") {
+			t.Fatalf("%q has %q in lines %v", text, list, lines)
+		}
+		for _, a := range list {
+			if a == "" || strings.ContainsAny(a, " \t\r\n,;") {
+				t.Errorf("%q has the address %q", text, a)
+			}
+		}
+		if again, _ := accounts.SplitAddresses("\n" + strings.Join(list, "\n")); !slices.Equal(again, list) {
+			t.Errorf("%q is read as %q, and alone as %q", text, list, again)
 		}
 	})
 }

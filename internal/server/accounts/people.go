@@ -358,7 +358,14 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 	ctx, _ = s.acting(ctx, p, access.AccountsChangeUser, id)
 	return s.Change(ctx, id, func(u *store.User) error {
 		before := *u
-		if err := s.mayAct(ctx, p, u); err != nil {
+		p, err := s.asNow(ctx, p)
+		if err == nil {
+			err = p.May(access.AccountsChangeUser)
+		}
+		if err == nil {
+			err = s.mayAct(ctx, p, u)
+		}
+		if err != nil {
 			return err
 		}
 		defer func() {
@@ -372,15 +379,20 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 		if err := vouched(p, &before, u); err != nil {
 			return err
 		}
-		if id == p.User.ID && (before.Admin && !u.Admin || u.Suspended) {
+		switch {
+		case id != p.User.ID:
+		case before.Admin && !u.Admin || u.Suspended:
 			return errOneself
+		case u.Email != before.Email || u.EmailVerified != before.EmailVerified:
+			return &crowd.Error{Code: crowd.Conflict, Field: "email", Message: "your own address is changed on the page of your account, with your password: throng account address"}
 		}
 		return s.mayAct(ctx, p, u)
 	})
 }
 
 // NewSetupLink gives a person a new one-time link, for a forgotten password.
-// Sessions go on until it is used. Admins only.
+// Sessions go on until it is used. Admins only, and not their own: whoever finds an admin's
+// session or token would set a new password with it.
 func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id crowd.WorkerID) (string, error) {
 	if err := p.May(access.AccountsNewSetupLink); err != nil {
 		return "", err
@@ -393,6 +405,9 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 	}
 	if err != nil {
 		return "", err
+	}
+	if id == p.User.ID {
+		return "", crowd.Errorf(crowd.Conflict, "change your own password on the page of your account, with the one that you have; if you have none, or have forgotten it, ask another administrator for a link")
 	}
 	u, err := s.store.User(ctx, id)
 	if err == nil && !u.ErasedAt.IsZero() {

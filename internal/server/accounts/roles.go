@@ -116,6 +116,14 @@ func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access
 	ctx, act := s.acting(ctx, p, o, id)
 	act.Tenant = h.Tenant
 	u, err := s.Change(ctx, id, func(u *store.User) error {
+		now, err := s.asNow(ctx, p)
+		if err == nil {
+			err = now.MayFor(o, h.Tenant)
+		}
+		if err != nil {
+			return err
+		}
+		p = now
 		if !sees && !slices.ContainsFunc(u.StaffOf(), func(t crowd.TenantID) bool { return p.MayFor(access.AccountsUsers, t) == nil }) {
 			return errNoUser
 		}
@@ -214,6 +222,12 @@ func (part *roleCases) CreateRole(ctx context.Context, p *access.Principal, r st
 	r.Tenant = owner
 	s.people.Lock()
 	defer s.people.Unlock()
+	if p, err = s.asNow(ctx, p); err == nil {
+		err = p.MayFor(access.AccountsCreateRole, owner)
+	}
+	if err != nil {
+		return r, err
+	}
 	list, err := s.store.ListRoles(ctx)
 	if err != nil {
 		return r, err
@@ -304,6 +318,10 @@ func (part *roleCases) ChangeRole(ctx context.Context, p *access.Principal, h st
 	s := part.accounts
 	s.people.Lock()
 	defer s.people.Unlock()
+	p, err := s.asNow(ctx, p)
+	if err != nil {
+		return store.Role{}, err
+	}
 	r, err := s.role(ctx, p, access.AccountsChangeRole, h)
 	if err != nil {
 		return r, err
@@ -359,6 +377,10 @@ func (part *roleCases) RemoveRole(ctx context.Context, p *access.Principal, h st
 	s := part.accounts
 	s.people.Lock()
 	defer s.people.Unlock()
+	p, err := s.asNow(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	r, err := s.role(ctx, p, access.AccountsRemoveRole, h)
 	if err != nil {
 		return nil, err

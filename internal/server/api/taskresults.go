@@ -66,7 +66,7 @@ func (a *api) taskResults() {
 			if err != nil {
 				return nil, err
 			}
-			name := d.FileName(results.RowsAre(in.Rows), in.parsed, time.Now(), "")
+			name := d.FileName(results.RowsAre(in.Rows), in.parsed, time.Now())
 			return a.stream(name, table.WriterOptions{Format: table.Format(in.Format), JSONColumns: t.JSON, GuardFormulas: in.Spreadsheet}, t.Columns, t.Rows), nil
 		})
 }

@@ -273,6 +273,25 @@ func TestNewcomersAreAsked(t *testing.T) {
 	}
 }
 
+// TestNoSecondAccountByMail: a link that came by mail shows whose the address is, and makes no second
+// account where there is one.
+func TestNoSecondAccountByMail(t *testing.T) {
+	w, m, _ := withMailbox(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, w.bob.User.ID, func(u *store.User) error { u.Email, u.EmailVerified = "b@example.org", true; return nil }))(t)
+	w.invite(nil, "B@example.org")
+	w.sendDue()
+	list := m.to("B@example.org")
+	if len(list) != 1 {
+		t.Fatalf("the mails are %q", list)
+	}
+	_, token, _ := strings.Cut(list[0], publicURL+"/invitation?token=")
+	token, _, _ = strings.Cut(token, "\n")
+	_, err := w.join(strings.TrimSpace(token), "bob2")
+	if crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "an account with your address") {
+		t.Errorf("joining gives %v", err)
+	}
+}
+
 // TestWhoJoinsByALinkThatWasHandedOutIsAsked, where the server sends mail by then.
 func TestWhoJoinsByALinkThatWasHandedOutIsAsked(t *testing.T) {
 	t.Parallel()

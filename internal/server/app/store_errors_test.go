@@ -268,7 +268,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 		return second(x.Batches.EditDraft(x.ctx, p, x.draft, replaced(d)))
 	},
 	"Batches.Upload": func(x *trial, p *access.Principal) error {
-		return second(x.Batches.Upload(x.ctx, p, x.draft, strings.NewReader("thing,_workers\na,worker1;worker2\nb,worker2\n"), batches.Upload{}))
+		return second(x.Batches.Upload(x.ctx, p, x.draft, strings.NewReader("thing,_workers\na,"+x.pseudonym(x.a, x.workers[0])+";"+x.pseudonym(x.a, x.workers[1])+"\nb,"+x.pseudonym(x.a, x.workers[1])+"\n"), batches.Upload{}))
 	},
 	"Batches.Change": func(x *trial, p *access.Principal) error {
 		return second(x.Batches.Change(x.ctx, p, x.running, func(s *batches.RunningSettings) error { s.Priority, s.Stopped = 3, true; return nil }))

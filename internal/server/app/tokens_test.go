@@ -58,6 +58,10 @@ func TestTokensAreGoodFromTheirNetworks(t *testing.T) {
 		_, _, err := w.Accounts.CreateToken(w.ctx, limited, accounts.NewToken{Name: "wider", Networks: wider})
 		refused(t, err, crowd.Invalid)
 	}
+	start, _ := w.made(w.ann, accounts.NewToken{Name: "from where wider ones begin, too", Networks: []string{"10.0.0.0/16"}}, "10.0.0.1")
+	_, _, err = w.Accounts.CreateToken(w.ctx, start, accounts.NewToken{Name: "wider", Networks: []string{"10.0.0.0/8"}})
+	refused(t, err, crowd.Invalid)
+	w.made(start, accounts.NewToken{Name: "half", Networks: []string{"10.0.0.0/17"}}, "10.0.0.1")
 	for _, bad := range []string{"", "10.1", "10.1.0.0/33", "example.org", "10.1.0.0/16,10.2.0.0/16", "::ffff:10.0.0.0/104"} {
 		_, _, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "x", Networks: []string{bad}})
 		refused(t, err, crowd.Invalid)

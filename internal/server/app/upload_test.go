@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
@@ -33,6 +34,7 @@ func (w *world) tasks(id crowd.BatchID) (list []store.LabelledTask) {
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
+	calls := strings.NewReplacer("P1", w.pseudonym(w.a, w.workers[0]), "P2", w.pseudonym(w.a, w.workers[1]))
 	for name, x := range map[string]struct {
 		file    string
 		skipBad bool
@@ -48,12 +50,12 @@ func TestUpload(t *testing.T) {
 		"a row too short, skipped":          {file: "thing,of\na dog,ann\na stone\na cat,bob\n", skipBad: true, kept: []string{"[a dog ann]", "[a cat bob]"}, bad: []string{"line 3"}},
 		"a cell that is not UTF-8":          {file: "thing,of\na dog,ann\n\xff,bob\n", bad: []string{"line 3, thing: the cell is not UTF-8"}},
 		"a template's column is not there":  {file: "things\na dog\n", refused: "thing"},
-		"special columns":                   {file: "_gold,thing,_workers\nyes,a dog,worker1; WORKER2\nno,a stone,worker2\n", kept: []string{"[a dog]", "[a stone]"}},
+		"special columns":                   {file: "_gold,thing,_workers\nyes,a dog,P1; P2\nno,a stone,P2\n", kept: []string{"[a dog]", "[a stone]"}},
 		"a known answer nobody could give":  {file: "thing,_gold\na dog,yes\na stone,perhaps\na cat,\n", bad: []string{"line 3, _gold: is no answer that a worker could give"}},
-		"nobody by that name":               {file: "thing,_workers\na dog,worker1\na stone,worker9\n", bad: []string{"line 3, _workers: worker9 is not a worker"}},
-		"somebody who is no worker":         {file: "thing,_workers\na dog,ann\n", bad: []string{"line 2, _workers: ann is not a worker"}},
-		"a row for anybody":                 {file: "thing,_workers\na dog,worker1\na stone,\na cat,\" \"\n", kept: []string{"[a dog]", "[a stone]", "[a cat]"}},
-		"JSON Lines for anybody":            {file: "{\"thing\": \"a dog\", \"_workers\": \"worker1\"}\n{\"thing\": \"a stone\", \"_workers\": null}\n{\"thing\": \"a cat\", \"_workers\": \"\"}\n{\"thing\": \"no key\"}\n", skipBad: true, kept: []string{"[a dog]", "[a stone]", "[a cat]"}, bad: []string{"line 4, _workers: the key is missing"}},
+		"nobody by that name":               {file: "thing,_workers\na dog,P1\na stone,worker9\n", bad: []string{"line 3, _workers: worker9 is no pseudonym"}},
+		"somebody who is no worker":         {file: "thing,_workers\na dog,ann\n", bad: []string{"line 2, _workers: ann is no pseudonym"}},
+		"a row for anybody":                 {file: "thing,_workers\na dog,P1\na stone,\na cat,\" \"\n", kept: []string{"[a dog]", "[a stone]", "[a cat]"}},
+		"JSON Lines for anybody":            {file: "{\"thing\": \"a dog\", \"_workers\": \"P1\"}\n{\"thing\": \"a stone\", \"_workers\": null}\n{\"thing\": \"a cat\", \"_workers\": \"\"}\n{\"thing\": \"no key\"}\n", skipBad: true, kept: []string{"[a dog]", "[a stone]", "[a cat]"}, bad: []string{"line 4, _workers: the key is missing"}},
 		"special columns and nothing else":  {file: "_gold\nyes\n", refused: "no column with data"},
 		"an Excel workbook":                 {file: "PK\x03\x04....", refused: "Excel"},
 		"a header with a column twice":      {file: "thing,thing\na,b\n", refused: "same name"},
@@ -61,7 +63,7 @@ func TestUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := w.draft(0)
-			report, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader(x.file), batches.Upload{SkipBad: x.skipBad})
+			report, err := w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader(calls.Replace(x.file)), batches.Upload{SkipBad: x.skipBad})
 			if x.refused != "" {
 				if crowd.CodeOf(err) != crowd.Invalid || !strings.Contains(err.Error(), x.refused) {
 					t.Errorf("got %v, want something about %q", err, x.refused)
@@ -91,6 +93,49 @@ func TestUpload(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhomAFileMayName: a file names workers of the pool who serve the tenant, as who uploads it may
+// call them. Whatever else a text calls, nothing tells whom, nor whether anybody.
+func TestWhomAFileMayName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	p1, p2, p3 := w.workers[0], w.workers[1], w.workers[2]
+	away := must(w.Pools.Create(w.ctx, w.admin, "away", "fifo"))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, p2.User.ID, func(u *store.User) error { u.Serves = []crowd.TenantID{w.b}; return nil }))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, p3.User.ID, func(u *store.User) error { u.Pool = away.ID; return nil }))(t)
+	said := func(by *access.Principal, text string) string {
+		t.Helper()
+		id := w.draft(0)
+		_, err := w.Batches.Upload(w.ctx, by, id, strings.NewReader("thing,_workers\na dog,"+text+"\n"), batches.Upload{})
+		if err == nil {
+			return fmt.Sprint(must(w.store.Invitations(w.ctx, id))(t))
+		}
+		return strings.ReplaceAll(err.Error(), text, "X")
+	}
+	first := fmt.Sprint(map[crowd.WorkerID][]uint32{p1.User.ID: {1}})
+	for _, text := range []string{"worker1", "WORKER1", p1.User.ID.String(), w.pseudonym(w.a, p1)} {
+		if got := said(w.admin, text); got != first {
+			t.Errorf("an administrator who calls the first one %s gets %s", text, got)
+		}
+	}
+	if got := said(w.ann, w.pseudonym(w.a, p1)); got != first {
+		t.Errorf("by the pseudonym, a requester gets %s", got)
+	}
+	nobody := said(w.ann, "nobody")
+	if !strings.Contains(nobody, "line 2, _workers: X is no pseudonym") {
+		t.Errorf("of nobody it says %s", nobody)
+	}
+	for _, text := range []string{"worker1", "worker2", "ann", "admin", p1.User.ID.String(), "u999", w.pseudonym(w.b, p1), w.pseudonym(w.a, p2), w.pseudonym(w.a, p3), w.pseudonym(w.a, w.ann)} {
+		if got := said(w.ann, text); got != nobody {
+			t.Errorf("a requester who writes %s is told %s, and of nobody %s", text, got, nobody)
+		}
+	}
+	for _, text := range []string{"worker2", "worker3", "ann", "nobody"} {
+		if got := said(w.admin, text); !strings.Contains(got, "X is not a worker of the batch's pool who serves its tenant") {
+			t.Errorf("an administrator who writes %s is told %s", text, got)
+		}
 	}
 }
 
@@ -201,7 +246,7 @@ func TestEditDraft(t *testing.T) {
 		t.Errorf("got %+v", b)
 	}
 	directed := w.draft(0)
-	must(w.Batches.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,worker1\n"), batches.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, directed, strings.NewReader("thing,_workers\na dog,"+w.pseudonym(w.a, w.workers[0])+"\n"), batches.Upload{}))(t)
 	_, err = w.Batches.EditDraft(w.ctx, w.ann, directed, replaced(d))
 	refused(t, err, crowd.Invalid) // its people are not of that pool
 }
@@ -303,7 +348,7 @@ func TestABatchDirectedInPart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2)
 	id := w.draft(0)
-	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,\na cat,\n"), batches.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,"+w.pseudonym(w.a, w.workers[0])+"\na stone,\na cat,\n"), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 	did := func(who int, want string) {
 		t.Helper()

@@ -546,7 +546,7 @@ func TestDirectedBatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	id := w.draft(0, times(2))
-	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,worker2;worker1\n"), batches.Upload{}))(t)
+	must(w.Batches.Upload(w.ctx, w.admin, id, strings.NewReader("thing,_workers\na dog,worker1\na stone,worker2;worker1\n"), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 	if work := must(w.Work.Next(w.ctx, w.workers[2], 0))(t); work != nil {
 		t.Errorf("who is not invited gets %s", work.Task)

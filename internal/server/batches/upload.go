@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 )
@@ -19,7 +20,7 @@ import (
 // workers.
 const (
 	GoldColumn    = input.GoldColumn    // the known answer, to measure accuracy
-	WorkersColumn = input.WorkersColumn // names of the only people who may do the task, separated by ; or spaces; empty: anybody
+	WorkersColumn = input.WorkersColumn // the only people who may do the task, separated by ; or spaces, as whoever uploads may call them; empty: anybody
 )
 
 // Upload is how a file of tasks is read.
@@ -108,6 +109,8 @@ type uploading struct {
 	report   UploadReport
 	rows     *table.Distinct
 	pool     crowd.PoolID
+	tenant   crowd.TenantID
+	seen     pseudonym.Reader
 	keep     func(ctx context.Context, tasks []store.Task) error
 	columns  []string // of the file
 	plain    []int    // numbers of the columns with data, in the order of the batch's
@@ -115,7 +118,7 @@ type uploading struct {
 	gold     int      // column numbers, or -1
 	workers  int
 	template *task.Compiled
-	names    map[string]crowd.WorkerID // seen so far
+	found    map[string]crowd.WorkerID // so far, by what they are called; 0: nobody
 }
 
 // prepare finds the special columns and checks that the template fits the rest.
@@ -155,8 +158,8 @@ func (u *uploading) open(ctx context.Context, p *access.Principal, b *store.Batc
 		end()
 		return nil, err
 	}
-	u.pool, u.columns, u.report.Delimiter = b.Pool, u.rows.Columns(), u.rows.Delimiter()
-	u.names = make(map[string]crowd.WorkerID)
+	u.pool, u.tenant, u.columns, u.report.Delimiter = b.Pool, b.Spec.Tenant, u.rows.Columns(), u.rows.Delimiter()
+	u.seen, u.found = u.batches.names.For(p, b.Spec.Tenant), make(map[string]crowd.WorkerID)
 	return end, nil
 }
 
@@ -235,7 +238,7 @@ func (u *uploading) task(ctx context.Context, row []string, line int) (store.Tas
 			return t, err
 		}
 		if id == 0 {
-			return t, &crowd.Error{Code: crowd.Invalid, Row: line, Field: WorkersColumn, Message: name + " is not a worker of the batch's pool"}
+			return t, &crowd.Error{Code: crowd.Invalid, Row: line, Field: WorkersColumn, Message: u.nobody(name)}
 		}
 		if !slices.Contains(t.Invited, id) {
 			t.Invited = append(t.Invited, id)
@@ -244,18 +247,48 @@ func (u *uploading) task(ctx context.Context, row []string, line int) (store.Tas
 	return t, nil
 }
 
-// worker finds a worker of the pool by name, or 0.
-func (u *uploading) worker(ctx context.Context, name string) (crowd.WorkerID, error) {
-	if id, ok := u.names[name]; ok {
+// worker finds the worker of the pool and of the tenant whom the file calls by a text, or 0: by
+// their pseudonym, or, for who sees who workers are, by name or id. Others' names would tell who
+// has an account, and who is behind the pseudonym that the answer comes with.
+func (u *uploading) worker(ctx context.Context, text string) (crowd.WorkerID, error) {
+	id, known := u.found[text]
+	if known {
 		return id, nil
 	}
-	person, err := u.batches.store.UserByName(ctx, name)
+	person, err := u.person(ctx, text)
 	if err != nil && crowd.CodeOf(err) != crowd.NotFound {
 		return 0, err
 	}
-	if err != nil || person.Pool != u.pool {
-		return 0, nil
+	if err == nil && person.Pool == u.pool && person.IsFor(u.tenant) {
+		id = person.ID
 	}
-	u.names[name] = person.ID
-	return person.ID, nil
+	if len(u.found) < maxFound {
+		u.found[text] = id
+	}
+	return id, nil
+}
+
+// maxFound bounds what is remembered of whom a file calls by what.
+const maxFound = 10_000
+
+func (u *uploading) person(ctx context.Context, text string) (store.User, error) {
+	if u.seen.Named() {
+		person, err := u.batches.store.UserByName(ctx, text)
+		if crowd.CodeOf(err) != crowd.NotFound {
+			return person, err
+		}
+	}
+	id, err := u.seen.Find(text)
+	if err != nil {
+		return store.User{}, err
+	}
+	return u.batches.store.User(ctx, id)
+}
+
+// nobody says that a text calls no worker, the same whoever else it may call.
+func (u *uploading) nobody(text string) string {
+	if u.seen.Named() {
+		return text + " is not a worker of the batch's pool who serves its tenant"
+	}
+	return text + " is no pseudonym (w_…) of a worker of the batch's pool; people.names is needed to name people otherwise"
 }

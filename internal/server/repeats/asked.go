@@ -30,7 +30,7 @@ func newAsked(r *http.Request, q *Request) *asked {
 	}
 	if q.Streams {
 		a.body, a.ended = r.Body, nil
-		if mark := params["boundary"]; mark != "" {
+		if mark := params["boundary"]; mark != "" && kind == "multipart/form-data" {
 			a.parts = &boundary{mark: []byte("--" + mark), hash: a.hash}
 		}
 		r.Body = a
@@ -49,7 +49,9 @@ func (a *asked) Read(p []byte) (int, error) {
 		to = a.parts
 	}
 	_, _ = to.Write(p[:n])
-	a.ended = err
+	if a.ended = err; err != nil && a.parts != nil {
+		a.parts.end()
+	}
 	return n, err
 }
 
@@ -75,15 +77,16 @@ func (a *asked) digest() string {
 	return hex.EncodeToString(a.hash.Sum(nil))
 }
 
-// boundary leaves out of a form in parts the lines between them, which are others each
-// time that a browser sends it.
+// boundary puts the same in place of the marks with which the lines between the parts of a form
+// begin, which are others each time that a browser sends it.
 type boundary struct {
 	mark []byte // with which these lines begin
 	hash hash.Hash
 	line []byte // how the line begins, until it is as long as the mark
-	in   bool   // what follows goes on with a line of which it is known whether it is left out
-	skip bool   // it is
+	in   bool   // what follows goes on with a line that begins otherwise, or after its mark
 }
+
+var inPlaceOfMarks = []byte("\x00mark\x00")
 
 // Write implements io.Writer.
 func (b *boundary) Write(p []byte) (int, error) {
@@ -99,17 +102,22 @@ func (b *boundary) Write(p []byte) (int, error) {
 		rest = rest[len(part):]
 		ends := part[len(part)-1] == '\n'
 		if !b.in {
-			b.line = append(b.line, part...)
-			if !ends && len(b.line) < len(b.mark) {
+			if b.line = append(b.line, part...); !ends && len(b.line) < len(b.mark) {
 				continue
 			}
-			b.skip, part = bytes.Equal(b.line, b.mark), b.line
+			if part = b.line; bytes.Equal(part, b.mark) {
+				part = inPlaceOfMarks
+			}
 			b.line = b.line[:0]
 		}
-		if !b.skip {
-			_, _ = b.hash.Write(part)
-		}
+		_, _ = b.hash.Write(part)
 		b.in = !ends
 	}
 	return len(p), nil
+}
+
+// end hashes a last line that is shorter than the mark.
+func (b *boundary) end() {
+	_, _ = b.hash.Write(b.line)
+	b.line = b.line[:0]
 }

@@ -98,7 +98,7 @@ var (
 	errGoing = crowd.Errorf(crowd.Conflict, "the request with this key is still being carried out; ask again for its answer")
 	errShare = crowd.Errorf(crowd.TooMany, "too many requests with a key; send them more slowly, or without one")
 	errLost  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out, at least in part, and the server stopped or failed before its answer was kept: see what became of it, then go on under another key")
-	errTold  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer has a secret, which is told once, and is not kept")
+	errTold  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer has a secret, which is told once, and is not kept: if it did not reach you, revoke it, and make another under another key")
 	errLong  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer was too long to be kept")
 	errLess  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer is told to who may do all that its sender could do then, and you may not: see what became of it with what you may")
 	errGone  = crowd.Errorf(crowd.Conflict, "the request with this key was carried out; its answer named somebody who has been erased since, or may have, and is not kept")
@@ -110,7 +110,7 @@ var inPages = map[*crowd.Error]error{
 	errGoing: crowd.Errorf(crowd.Conflict, "this form was sent before and is still being carried out; look at its page again in a moment"),
 	errLost:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out, at least in part; what came of it was lost when the server stopped: see how things stand"),
 	errLess:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out; since then you may do less, and are not told what came of it"),
-	errTold:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out; what came of it was shown once"),
+	errTold:  crowd.Errorf(crowd.Conflict, "this form was sent before and was carried out; what came of it is shown once: if you have not seen it, take it away again, and make another"),
 }
 
 // Serve answers a request: with the answer that its key has, or by handle. An error is for
@@ -154,9 +154,11 @@ func (s *Repeats) serve(w http.ResponseWriter, r *http.Request, q *Request, hand
 	effect := &store.Effect{RequestKey: id, Rights: q.Who.Rights(), At: now, Forget: forget, Digest: asked.digest, Status: q.Known}
 	defer effect.End()
 	answer := &answer{ResponseWriter: w}
-	handle(answer, r.WithContext(store.WithEffects(r.Context(), effect)))
+	// Whoever hangs up comes again for the answer: it is made all the same.
+	ctx := context.WithoutCancel(r.Context())
+	handle(answer, r.WithContext(store.WithEffects(ctx, effect)))
 	effect.End()
-	s.keep(context.WithoutCancel(r.Context()), effect, q, asked, answer, before)
+	s.keep(ctx, effect, q, asked, answer, before)
 	answer.send()
 	return nil
 }

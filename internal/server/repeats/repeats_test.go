@@ -1,6 +1,7 @@
 package repeats
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -154,4 +155,83 @@ func TestATenantHasAShareOfKeys(t *testing.T) {
 	if err := s.Sweep(t.Context()); err != nil || len(kept) != 0 {
 		t.Errorf("%d are left after their time: %v", len(kept), err)
 	}
+}
+
+// TestWhoHangsUpGetsTheAnswerLater: a request is carried out to its end, though nobody waits for its
+// answer any more, and its answer is kept for who sends it again.
+func TestWhoHangsUpGetsTheAnswerLater(t *testing.T) {
+	kept := memory{}
+	s := New(kept, func() time.Time { return time.Unix(1, 0) }, slog.New(slog.DiscardHandler))
+	q := Request{Who: &access.Principal{User: store.User{ID: 1}}, Key: "k", Address: "/x"}
+	ctx, hangUp := context.WithCancel(t.Context())
+	carriedOut := 0
+	handle := func(w http.ResponseWriter, r *http.Request) {
+		carriedOut++
+		store.EffectsOf(r.Context())[0].Keep()
+		hangUp()
+		if err := r.Context().Err(); err != nil { // as what is read for the answer fails then
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, "made") // a recorder never fails
+	}
+	for range 2 {
+		answer := httptest.NewRecorder()
+		if err := s.Serve(answer, httptest.NewRequest(http.MethodPost, "/x", nil).WithContext(ctx), q, handle); err != nil {
+			t.Fatal(err)
+		}
+		if answer.Code != http.StatusCreated || answer.Body.String() != "made" || carriedOut != 1 {
+			t.Errorf("carried out %d times, answered %d %s", carriedOut, answer.Code, answer.Body)
+		}
+	}
+}
+
+// FuzzForms: what is asked does not depend on the pieces in which it comes, and another body is
+// another request, whatever the header says of it. A form in parts is the same with other marks.
+func FuzzForms(f *testing.F) {
+	f.Add("text/csv; boundary=b", "thing\na cat", "thing\na cow", 3)
+	f.Add("multipart/form-data; boundary=b", "--b\r\n\r\nx\r\n--b--", "--b\r\n\r\nx\r\n--by--", 1)
+	f.Add("multipart/form-data; boundary=long-mark", "--long", "--lo", 2)
+	f.Add("multipart/form-data; boundary=\"\"", "", "\n", 1)
+	f.Fuzz(func(t *testing.T, kind, one, other string, size int) {
+		digest := func(kind, body string, pieces int) string {
+			r := httptest.NewRequest(http.MethodPost, "/x", iotest.OneByteReader(strings.NewReader(body)))
+			if pieces > 1 {
+				r.Body = io.NopCloser(bufio.NewReaderSize(strings.NewReader(body), pieces))
+			}
+			r.Header.Set("Content-Type", kind)
+			a := newAsked(r, &Request{Streams: true})
+			if err := a.readAll(); err != nil || a.digest() == "" {
+				t.Fatalf("not read to its end: %v", err)
+			}
+			return a.digest()
+		}
+		first := digest(kind, one, 0)
+		if digest(kind, one, 16+size&63) != first {
+			t.Errorf("%q in other pieces is another", one)
+		}
+		if one != other && !strings.Contains(one+other, "\x00") && digest(kind, other, 0) == first {
+			t.Errorf("%q and %q are one", one, other)
+		}
+	})
+}
+
+// FuzzKeys: a key that is taken is one of visible characters, and the same in quotation marks.
+func FuzzKeys(f *testing.F) {
+	for _, key := range []string{"", "a", `"a"`, `"`, "a b", "ä", strings.Repeat("x", MaxKey), strings.Repeat("x", MaxKey+1)} {
+		f.Add(key)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		key, err := ParseKey([]string{text})
+		if err != nil {
+			return
+		}
+		if key == "" || len(key) > MaxKey || strings.ContainsAny(key, "\"\\ \x00\n\r") {
+			t.Errorf("%q is read as %q", text, key)
+		}
+		if again, err := ParseKey([]string{`"` + key + `"`}); again != key || err != nil {
+			t.Errorf("in quotation marks, %q is %q: %v", key, again, err)
+		}
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/lists"
-	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/server/input"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
@@ -259,10 +258,10 @@ func (d *Download) answers(named bool) Table {
 }
 
 // FileName tells a download from others: by the batch, its name, what its rows are, by which
-// filter, and the day.
-func (d *Download) FileName(rows RowsAre, f Filter, at time.Time, format table.Format) string {
+// filter, and the day. Its format is for who writes it to add.
+func (d *Download) FileName(rows RowsAre, f Filter, at time.Time) string {
 	parts := []string{d.Batch.Spec.ID.String(), slug(d.Batch.Name, 40), string(rows), slug(f.String(), 40), at.UTC().Format(time.DateOnly)}
-	return strings.Join(lists.Filter(parts, func(p string) bool { return p != "" }), "_") + format.Extension()
+	return strings.Join(lists.Filter(parts, func(p string) bool { return p != "" }), "_")
 }
 
 // slug is a text in letters, digits and dashes that every file system takes.

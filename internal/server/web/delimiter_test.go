@@ -28,3 +28,9 @@ func TestDelimiters(t *testing.T) {
 	c.req.get("/tests").form("/tests").set("name", "Cats").set("tenant", "n1").set("question", "A cat?").set("pass_mark", "50").set("delimiter", ",").
 		sendFile("cats.csv", cats).want(http.StatusUnprocessableEntity, "has the name of the column _gold within its own")
 }
+
+// pseudonym is how the requester's tenant knows a worker.
+func (c *company) pseudonym(t testing.TB, who *browser) string {
+	t.Helper()
+	return read(c.app.Accounts.Worker(t.Context(), c.boss.principal(), 1, who.principal().User.ID.String()))(t).Pseudonym
+}

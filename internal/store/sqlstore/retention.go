@@ -94,7 +94,7 @@ func (s *Store) Expiring(ctx context.Context, tenant crowd.TenantID, kind store.
 			select b.id as batch, 0 as run, b.name as name, p.ended_at as ended_at, 0 as needed_by from batches b join progress p on p.batch = b.id
 				where `+endedBatches+` and p.ended_at <= $2 and b.`+column+` = 0
 			union all select 0, r.id, r.name, r.ended_at, `+neededBy+` from runs r where `+endedRuns+` and r.ended_at <= $2 and r.`+column+` = 0
-		) x order by ended_at, batch, run limit $3`, tenant, micros(until), limit)
+		) x order by case when needed_by = 0 then 0 else 1 end, ended_at, batch, run limit $3`, tenant, micros(until), limit)
 	return all, s.failed("list what is kept", err)
 }
 

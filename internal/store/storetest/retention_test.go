@@ -119,6 +119,13 @@ func testRunDeleted(t *testing.T, w *world) {
 	list := w.expiring(t, store.RetainedFiles, del.At)
 	same(t, "it is needed", list, []store.Expiring{{Kind: store.RetainedFiles, Run: run, Name: r.Name, EndedAt: r.EndedAt, NeededBy: child}})
 	w.unchanged(t, func() { refused(t, w.BeginDeletion(w.ctx, del), crowd.Conflict) })
+	later := must(w.CreateRun(w.ctx, store.Run{Tenant: w.mine, State: store.RunRunning}, nil))(t)
+	l := must(w.Run(w.ctx, 0, later))(t)
+	l.State, l.EndedAt = store.RunDone, w.now.Add(2*time.Hour)
+	w.advance(t, &store.Advance{Run: later, State: &l})
+	if first := must(w.Expiring(w.ctx, w.mine, store.RetainedFiles, del.At, 1))(t); len(first) != 1 || first[0].Run != later {
+		t.Errorf("what nobody needs comes behind what is needed: %+v", first)
+	}
 	c := must(w.Run(w.ctx, 0, child))(t)
 	c.State, c.EndedAt = store.RunCancelled, w.now.Add(3*time.Hour)
 	w.advance(t, &store.Advance{Run: child, State: &c})
