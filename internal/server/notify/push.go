@@ -18,6 +18,7 @@ import (
 	webpush "github.com/SherClockHolmes/webpush-go"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/publicnet"
 )
 
 const (
@@ -153,7 +154,7 @@ func (t Target) check(allowPrivate bool) error {
 	case u.Scheme != "https" && (u.Scheme != "http" || !allowPrivate || !thisMachine(u.Hostname())):
 		return crowd.Fieldf("endpoint", "it must begin with https://")
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (u.Hostname() == "localhost" || (err == nil && !public(ip))) {
+	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (u.Hostname() == "localhost" || (err == nil && !publicnet.Has(ip))) {
 		return crowd.Fieldf("endpoint", "%s is not a public address", u.Hostname())
 	}
 	key, err := decode(t.P256dh)

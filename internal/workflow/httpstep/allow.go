@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/publicnet"
 )
 
 // Allow is an operator's list of private places that may be called. The zero
@@ -190,44 +191,10 @@ func (a Allow) Refused(address string) (place string) {
 	} else if strings.ToLower(strings.TrimSuffix(host, ".")) != "localhost" {
 		return ""
 	}
-	if a.host(host, port) || slices.ContainsFunc(ips, func(ip netip.Addr) bool { return isPublic(ip) || a.addr(netip.AddrPortFrom(ip, port)) }) {
+	if a.host(host, port) || slices.ContainsFunc(ips, func(ip netip.Addr) bool { return publicnet.Has(ip) || a.addr(netip.AddrPortFrom(ip, port)) }) {
 		return ""
 	}
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
-}
-
-// special are the networks whose addresses are no public machine's (IANA's
-// registries of special-purpose addresses), with those that lead to any IPv4
-// address through a tunnel.
-var special = networks(
-	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
-	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
-	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
-)
-
-// unicast is the part of IPv6 that public machines have addresses of; nat64
-// stands for IPv4 addresses, in its last 32 bits (RFC 6052).
-var (
-	unicast = netip.MustParsePrefix("2000::/3")
-	nat64   = netip.MustParsePrefix("64:ff9b::/96")
-)
-
-func networks(list ...string) []netip.Prefix {
-	out := make([]netip.Prefix, 0, len(list))
-	for _, s := range list {
-		out = append(out, netip.MustParsePrefix(s))
-	}
-	return out
-}
-
-// isPublic reports whether an address is a public machine's.
-func isPublic(ip netip.Addr) bool {
-	ip = ip.Unmap().WithZone("")
-	if nat64.Contains(ip) {
-		b := ip.As16()
-		ip = netip.AddrFrom4([4]byte(b[12:]))
-	}
-	return ip.IsValid() && (!ip.Is6() || unicast.Contains(ip)) && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // errPrivate is why an address is not dialled. It does not say which it is: a

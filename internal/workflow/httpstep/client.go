@@ -18,6 +18,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/jsonschema"
+	"github.com/throng-dev/throng/internal/kit/publicnet"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
@@ -118,7 +119,7 @@ func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) 
 	if err != nil {
 		return err
 	}
-	if !isPublic(at.Addr()) && !c.opts.Allow.addr(at) {
+	if !publicnet.Has(at.Addr()) && !c.opts.Allow.addr(at) {
 		return errPrivate
 	}
 	return nil

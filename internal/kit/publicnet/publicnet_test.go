@@ -1,11 +1,13 @@
-package notify
+package publicnet_test
 
 import (
 	"net/netip"
 	"testing"
+
+	"github.com/throng-dev/throng/internal/kit/publicnet"
 )
 
-func TestPublicAddresses(t *testing.T) {
+func TestHas(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"8.8.8.8": true, "1.1.1.1": true, "172.15.0.1": true, "172.32.0.1": true, "100.63.0.1": true, "100.128.0.1": true, "223.255.255.255": true,
@@ -16,11 +18,11 @@ func TestPublicAddresses(t *testing.T) {
 		"fec0::1": false, "fc00::1": false, "fd12::1": false, "ff02::1": false, "64:ff9b::a00:1": false, "64:ff9b:1::808:808": false,
 		"2001::1": false, "2001:db8::1": false, "2002:a00:1::": false, "4000::1": false,
 	} {
-		if got := public(netip.MustParseAddr(text)); got != want {
-			t.Errorf("%s: public is %t", text, got)
+		if got := publicnet.Has(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: it is public: %t", text, got)
 		}
 	}
-	if public(netip.Addr{}) {
+	if publicnet.Has(netip.Addr{}) {
 		t.Error("no address is public")
 	}
 }
