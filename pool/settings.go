@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -75,6 +76,12 @@ type Expect struct {
 type Rule struct {
 	When string `json:"when"` // a condition over Names, such as "queue > 10 || c_star - workers > 5"
 	Do   string `json:"do"`   // "recruit 1", "release 2", or "transfer 3 from POOL"
+}
+
+// Sizes reports whether the rule makes the pool larger or smaller by itself: it calls people or lets
+// them go.
+func (r Rule) Sizes() bool {
+	return strings.HasPrefix(r.Do, "recruit") || strings.HasPrefix(r.Do, "release")
 }
 
 // BalancedBy is the text form of the balancer that decides who comes to the pool,

@@ -2,13 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
-	"github.com/throng-dev/throng/sched"
 )
 
 // Pool is "throng pool".
@@ -74,13 +75,16 @@ type PoolPolicy struct {
 // Run changes the policy.
 func (p *PoolPolicy) Run(c *Context, r *remote, id crowd.PoolID) error {
 	out, err := r.SetPolicy(c.Ctx, id, p.Policy)
-	return r.tell(out, err, "%s %s: %s\n%s", out.ID, clean(out.Name), out.Policy, policyNote(out.Policy))
+	return r.tell(out, err, "%s %s: %s\n%s", out.ID, clean(out.Name), out.Policy, poolNotes(&out))
 }
 
-// policyNote is a line for a policy that takes the reward for a priority at which nothing
-// looks; "": it is none.
-func policyNote(policy string) string {
-	return when(sched.IgnoresReward(policy), "note: the policy within by-reward looks at no priority, so the reward decides nothing; by-reward(wfs) shares people by it\n")
+// poolNotes has a line for each of a pool's settings that does nothing.
+func poolNotes(p *wire.Pool) string {
+	var b strings.Builder
+	for _, note := range p.Notes {
+		_, _ = fmt.Fprintf(&b, "note: %s\n", note) // into memory
+	}
+	return b.String()
 }
 
 // PoolStop is "throng pool stop" and "start".

@@ -100,12 +100,7 @@ func (x *PoolRulesSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 	}
 	return x.print(c, p, func(w io.Writer) {
 		say(w, "%s %s: %s, elasticity %s\n", p.ID, clean(p.Name), format.Count(len(val(p.Control.Rules)), "rule"), cmp.Or(val(p.Control.Elasticity), "static"))
-		sizes := func(r pool.Rule) bool {
-			return strings.HasPrefix(r.Do, "recruit") || strings.HasPrefix(r.Do, "release")
-		}
-		if x.Use && slices.ContainsFunc(file.rules, sizes) && !val(p.Retainer.Called) {
-			say(w, "note: the pool is open, so rules that recruit or release do nothing; throng pool set %s --called lets them\n", p.ID)
-		}
+		say(w, "%s", poolNotes(&p.Pool))
 	})
 }
 

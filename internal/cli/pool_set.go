@@ -75,12 +75,7 @@ func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 		p := shownPool{PoolDetail: out}
 		say(w, "%s %s\n", out.ID, clean(out.Name))
 		pairs(w, append([]any{"state", poolState(out.Pool)}, p.settings()...)...)
-		if text := val(out.Control.Elasticity); x.Elasticity != nil && text != "" && text != "static" && !val(out.Retainer.Called) {
-			say(w, "note: the pool is open, so %s calls nobody and lets nobody go; --called lets it\n", text)
-		}
-		if text := val(out.Control.Stability); x.Stability != nil && text != "" && text != "none" && !val(out.Retainer.Called) {
-			say(w, "note: the pool is open, so %s replaces nobody who leaves; --called lets it\n", text)
-		}
+		say(w, "%s", poolNotes(&out.Pool))
 		if val(out.Retainer.Rate) > 0 && out.Account.Funds == 0 {
 			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
 		} else if need := out.GateFunds; need > 0 {
@@ -164,7 +159,7 @@ type PoolCreate struct {
 // Run adds the pool.
 func (x *PoolCreate) Run(c *Context, r *remote) error {
 	out, err := r.CreatePool(c.Ctx, x.Name, x.Policy)
-	return r.tell(out, err, "%s %s: %s\n%s", out.ID, clean(out.Name), out.Policy, policyNote(out.Policy))
+	return r.tell(out, err, "%s %s: %s\n%s", out.ID, clean(out.Name), out.Policy, poolNotes(&out))
 }
 
 // PoolFund is "throng pool fund".

@@ -161,6 +161,8 @@ func (p *shownPool) figures() []any {
 	switch {
 	case p.Account.Empty:
 		money += ": waiting cannot be paid"
+	case p.LowFunds && p.OnDuty == 0:
+		money += ": one person takes " + p.NeededFunds.String() + " in ten minutes (throng pool fund " + p.ID.String() + " AMOUNT)"
 	case p.LowFunds:
 		money += ": it lasts less than ten minutes for those on duty, which take " + p.NeededFunds.String() + " (throng pool fund " + p.ID.String() + " AMOUNT)"
 	}

@@ -16,6 +16,7 @@ type Crowd struct {
 	People int
 	Lacks  []Requirement // too few meet them; empty: that is not what is missing
 	Had    int           // tasks left, each of which everybody who may do it has had already, or is excluded from; 0: not so
+	Asks   []Requirement // what is asked of them, whether enough meet it or not
 	NotBy  []string      // where people answered who are excluded from tasks: see Spec.NotBy
 
 	// PerWorker is the most answers of one person; 0: any number.
@@ -72,7 +73,7 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 		return Crowd{}
 	}
 	c := e.Able(b.spec.Tenant, wanted, e.classes.list[b.class].requires)
-	c.Had, c.NotBy, c.PerWorker = e.hadByAll(b), b.spec.NotBy, b.spec.PerWorker
+	c.Had, c.Asks, c.NotBy, c.PerWorker = e.hadByAll(b), e.classes.list[b.class].requires, b.spec.NotBy, b.spec.PerWorker
 	if b.gave != nil {
 		c.Answers = b.leastMore()
 		for id, gave := range b.gave {

@@ -19,6 +19,8 @@ type Status struct {
 	Stops   Stops
 	Crowd   Crowd
 	Here    int // people on duty who may do it, those at work among them
+	// PaysNobody: nobody is called, for lack of money: see Engine.PaysNobody.
+	PaysNobody bool
 	// Provisional counts, of Running, the answers that do not count yet.
 	Provisional int
 
@@ -60,7 +62,7 @@ func (e *Engine) Status(id crowd.BatchID) (Status, bool) {
 		return Status{}, false
 	}
 	s := Status{Running: b.running, Waiting: b.waiting(), Reason: e.whyWaiting(b), Crowd: e.crowdOf(b, b.fewest),
-		Stops: e.stopsOf(b), Here: e.here(b), Provisional: b.grace.len(),
+		Stops: e.stopsOf(b), Here: e.here(b), PaysNobody: e.PaysNobody(), Provisional: b.grace.len(),
 		Reward: b.spec.Reward, Rule: b.spec.Rule, Production: b.spec.Production, Enough: b.spec.Enough}
 	b.progress(&s.Progress)
 	return s, true

@@ -158,8 +158,18 @@ func (e *Engine) affordable(now time.Time) int {
 	if e.retainer.Rate == 0 {
 		return -1
 	}
-	each := float64(e.retainer.Rate) * max(e.retainer.Promise, time.Minute).Minutes()
-	return max(int(float64(e.wages.funds-e.owed(now))/each)-e.present, 0)
+	return max(int(float64(e.wages.funds-e.owed(now))/e.keepsOne())-e.present, 0)
+}
+
+// keepsOne is what has to be there for somebody who is called: see Retainer.Promise.
+func (e *Engine) keepsOne() float64 {
+	return float64(e.retainer.Rate) * max(e.retainer.Promise, time.Minute).Minutes()
+}
+
+// PaysNobody reports whether the pool calls its people, nobody is on duty, and its money for waiting
+// keeps nobody: so nobody is called. It stays so until there is more.
+func (e *Engine) PaysNobody() bool {
+	return e.retainer.Called && e.retainer.Rate > 0 && e.present == 0 && float64(e.wages.funds) < e.keepsOne()
 }
 
 // RetainerFunds is the pool's money for waiting.

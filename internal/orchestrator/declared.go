@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,10 +20,10 @@ import (
 // declaredServices are the services that are declared, as they are kept.
 type declaredServices struct {
 	services map[string]*capacity
-	stale    bool      // another has been kept since
-	loaded   bool      // once at least
-	retryAt  time.Time // when they are read again, after a failure of the store; zero: not planned
-	seen     time.Time // by the clock, at the last look
+	removed  map[string]*capacity // by their names, of which another may be declared
+	stale    bool                 // another has been kept since
+	retryAt  time.Time            // when they are read again, after a failure of the store; zero: not planned
+	seen     time.Time            // by the clock, at the last look
 }
 
 // capacity is a declared service, and what is used of it.
@@ -55,7 +56,8 @@ func (o *Orchestrator) ServicesChanged() {
 }
 
 // loadDeclared takes over what is kept of the declared services, if that has changed.
-// What a server began that has ended since counts, once: at the first time.
+// What a server began that has ended since counts, once: at the first time. Of a service that was
+// removed, what is used of it counts when one of its name is declared again.
 func (v *services) loadDeclared(ctx context.Context) {
 	d, now := &v.declared, v.host.now()
 	if !d.stale || now.Before(d.retryAt) {
@@ -69,23 +71,22 @@ func (v *services) loadDeclared(ctx context.Context) {
 		d.retryAt = now.Add(failurePause)
 		return
 	}
-	old := d.services
+	before := d.services
+	maps.Copy(before, d.removed)
 	d.services = make(map[string]*capacity, len(list))
 	for _, x := range list {
-		c := old[x.Name]
-		if c == nil {
-			c = &capacity{}
-		}
-		c.Service = x
-		if !d.loaded { // a clock that was put back does not block a service for longer than its calls take
-			c.blocked = instant.Earlier(x.Used.Ends, now.Add(longest(&x)+reserveAhead))
-			c.next = instant.Earlier(x.Used.Next, now.Add(x.Rate.Gap()+reserveAhead))
+		c := before[x.Name]
+		if c == nil { // a clock that was put back does not block a service for longer than its calls take
+			c = &capacity{blocked: instant.Earlier(x.Used.Ends, now.Add(longest(&x)+reserveAhead)), next: instant.Earlier(x.Used.Next, now.Add(x.Rate.Gap()+reserveAhead))}
 		} else { // of a higher rate
 			c.next = instant.Earlier(c.next, now.Add(x.Rate.Gap()))
 		}
+		c.Service = x
 		d.services[x.Name] = c
+		delete(before, x.Name)
 	}
-	d.stale, d.loaded, d.retryAt = false, true, time.Time{}
+	d.removed = before
+	d.stale, d.retryAt = false, time.Time{}
 }
 
 // longest is how long the calls of a service took at most that may have been under way when
@@ -162,7 +163,7 @@ func (v *services) uncalled(p *proxy, began time.Time) {
 // close keeps what was begun of the services, and no more, so that the next orchestrator
 // goes on at once if no call was under way. If the store fails, that waits a little longer.
 func (v *services) close() {
-	for _, c := range v.declared.services {
+	for _, c := range slices.AppendSeq(slices.Collect(maps.Values(v.declared.services)), maps.Values(v.declared.removed)) {
 		used := store.ServiceUse{Next: c.next, Ends: c.blocked}
 		if p := v.proxies[proxyKey{declared: c.Name}]; p != nil && p.underWay > 0 {
 			used.Ends = p.ends // they began after c.blocked
@@ -174,7 +175,7 @@ func (v *services) close() {
 			v.cfg.Log.Warn("what is used of a service cannot be kept: it pauses after the next start", "service", c.Name, "err", err)
 		}
 	}
-	v.declared.services = nil
+	v.declared.services, v.declared.removed = nil, nil
 }
 
 // Known explains why somebody may not use the service or the pool of a name; "": they may.

@@ -54,7 +54,19 @@ func TestTheRateOfAService(t *testing.T) {
 		return len(at)%5 == 0
 	})
 	runs := []crowd.RunID{w.start(sharedFlow(""), ids(12)), w.startOf(bees, sharedFlow(""), ids(12))}
-	restarts := []func(){w.restart, w.crash}
+	again := func(between ...func()) func() {
+		return func() {
+			must(t, w.store.DeleteService(w.ctx, "scores"))
+			w.o.ServicesChanged()
+			w.settle()
+			for _, f := range between {
+				f()
+				w.settle()
+			}
+			w.declare(100, crowd.Rate{Calls: 6, Per: time.Minute}, w.tenant, bees)
+		}
+	}
+	restarts := []func(){w.restart, w.crash, again(), again(w.crash)}
 	for {
 		next := w.settle()
 		if len(at)%7 == 6 && len(restarts) > 0 {
@@ -226,7 +238,16 @@ type callFunc = func(a orchestrator.Attempt) (httpstep.Reply, error)
 // TestTheConcurrencyAfterARestart: calls that were under way when the server ended may
 // still be going on; the next one waits until their time is up.
 func TestTheConcurrencyAfterARestart(t *testing.T) {
-	for name, restart := range map[string]func(*world){"closed": (*world).restart, "crashed": (*world).crash} {
+	again := func(w *world) { // removed, and declared anew
+		must(t, w.store.DeleteService(w.ctx, "scores"))
+		w.o.ServicesChanged()
+		w.settle()
+		w.declare(1, crowd.Rate{}, w.tenant)
+	}
+	for name, restart := range map[string]func(*world){
+		"closed": (*world).restart, "crashed": (*world).crash,
+		"crashed, and declared anew": func(w *world) { w.crash(); w.settle(); again(w) }, "declared anew, and crashed": func(w *world) { again(w); w.crash() },
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.lag = true
@@ -258,6 +279,31 @@ func TestTheConcurrencyAfterARestart(t *testing.T) {
 			w.wantState(id, store.RunDone)
 		})
 	}
+}
+
+// TestAServiceThatIsGivenBack goes on at once where no call of before is under way any more.
+func TestAServiceThatIsGivenBack(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	w.declare(2, crowd.Rate{}, w.tenant)
+	id := w.start(sharedFlow(""), ids(6))
+	w.settle()
+	must(t, w.store.DeleteService(w.ctx, "scores"))
+	w.o.ServicesChanged()
+	w.settle()
+	w.now = w.now.Add(time.Second)
+	under := len(w.open)
+	w.endCalls()
+	w.settle()
+	if under != 2 || len(w.open) > 0 {
+		t.Fatalf("%d calls were under way, and %d are, of a service that was removed", under, len(w.open))
+	}
+	w.declare(2, crowd.Rate{}, w.tenant)
+	if w.settle(); len(w.open) != 2 {
+		t.Errorf("%d calls are under way", len(w.open))
+	}
+	w.served(time.Second, 2)
+	w.wantState(id, store.RunDone)
 }
 
 // TestTheLongestCallCounts after a restart, and after another one while that is waited

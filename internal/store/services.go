@@ -37,17 +37,18 @@ func (s *Service) Allows(tenant crowd.TenantID) bool {
 
 // Services keeps the services that are declared.
 type Services interface {
-	// CreateService keeps a service; Conflict if the name is taken.
+	// CreateService keeps a service; Conflict if the name is taken. If one of its name was
+	// removed, what was used of that one is used of it.
 	CreateService(ctx context.Context, s Service) error
 	// UpdateService replaces what is kept of s.Name, but for CreatedAt and Used.
 	UpdateService(ctx context.Context, s Service) error
-	// DeleteService forgets a service.
+	// DeleteService removes a service. What was used of it is kept by its name.
 	DeleteService(ctx context.Context, name string) error
 	Service(ctx context.Context, name string) (Service, error)
 	// ListServices returns all services in order of name.
 	ListServices(ctx context.Context) ([]Service, error)
-	// UseService keeps up to when a service is used. It is no error if there is none of
-	// the name any more.
+	// UseService keeps up to when a service is used, or one that was removed. It is no error
+	// if there was none of the name.
 	UseService(ctx context.Context, name string, used ServiceUse) error
 }
 

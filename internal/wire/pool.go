@@ -30,6 +30,8 @@ type Pool struct {
 
 	ControlledBy string `json:"controlled_by,omitempty" doc:"what decides its size; for admins"`
 	Advises      bool   `json:"advises,omitempty" doc:"it decides and does nothing; for admins"`
+
+	Notes []string `json:"notes,omitempty" doc:"which of its settings do nothing, as the others are"`
 }
 
 // PoolGrant lets a tenant have its tasks done in a pool.

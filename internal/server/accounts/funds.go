@@ -31,7 +31,9 @@ func (f *Funds) Balance(ctx context.Context, tenant crowd.TenantID) (crowd.Money
 	return f.store.Balance(ctx, engine.Account{Kind: engine.TenantAccount, ID: int64(tenant)})
 }
 
-// Suffices checks that a tenant's account has an amount that a batch reserves.
+// Suffices checks that a tenant's account has an amount that a batch reserves. The error does not
+// tell what it has: people hear of it who may not see the account, also later, as the reason for
+// which a step waits.
 // The caller holds the funds.
 func (f *Funds) Suffices(ctx context.Context, tenant crowd.TenantID, field string, amount crowd.Money) error {
 	have, err := f.Balance(ctx, tenant)
@@ -40,7 +42,7 @@ func (f *Funds) Suffices(ctx context.Context, tenant crowd.TenantID, field strin
 	}
 	if have < amount {
 		return &crowd.Error{Code: crowd.BudgetTooSmall, Field: field,
-			Message: "the batch reserves " + amount.String() + ", but the tenant's account has " + have.String() + fmt.Sprintf(" (an admin adds to it with throng tenant deposit %s AMOUNT, or on the tenant's page)", tenant)}
+			Message: fmt.Sprintf("the batch reserves %s, and the tenant's account has less (throng tenant account %s; an admin adds to it with throng tenant deposit %s AMOUNT, or on the tenant's page)", amount, tenant, tenant)}
 	}
 	return nil
 }

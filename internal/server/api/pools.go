@@ -24,7 +24,7 @@ import (
 func toPool(p control.PoolView) wire.Pool {
 	out := wire.Pool{ID: p.ID, Name: p.Name, Policy: p.Policy, Stopped: p.Pool.Stopped, Called: p.Retainer.Called, Belong: p.Belong, Lent: p.Counts.Lent, OnDuty: p.OnDuty,
 		Coming: p.Coming, Working: p.Working, Waiting: p.Waiting, Batches: p.Batches, Queue: p.Status.Queue,
-		Grants: lists.Map(p.Grants, toGrant), ControlledBy: controlText(&p.Control), Advises: p.Control.Advise}
+		Grants: lists.Map(p.Grants, toGrant), ControlledBy: controlText(&p.Control), Advises: p.Control.Advise, Notes: p.Notes()}
 	if g := p.GateNow; g.On {
 		out.Gate = &wire.Gate{Open: g.Open, Min: g.Min, Max: g.Max, Inside: g.Inside, Outside: g.Outside, Text: g.String()}
 	}

@@ -432,7 +432,7 @@ func TestABatchSaysThatItsTasksWaitForMoney(t *testing.T) {
 
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, crowd.Unit/50-w.balance(w.a), ""))
 	id = w.begin(oneStep, "things", five)
-	check(id, "3 tasks not handed out: the batch reserves 0.01, but the tenant's account has 0.00", "")
+	check(id, "3 tasks not handed out: the batch reserves 0.01, and the tenant's account has less (throng tenant account n1", "")
 }
 
 // TestAStepNeedsItsBudget: a step whose own budget the tenant's account does not have
@@ -441,7 +441,7 @@ func TestAStepNeedsItsBudget(t *testing.T) {
 	w := newWorld(t, 1)
 	id := w.begin(strings.Replace(oneStep, "reward:", "budget: 1500.00, reward:", 1), "things", thingsWithID(2))
 	node := func() orchestrator.NodeView { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1] }
-	w.until(func() bool { return strings.Contains(node().Error, "but the tenant's account has 1000.00") })
+	w.until(func() bool { return strings.Contains(node().Error, "and the tenant's account has less") })
 	if n := node(); n.State != store.NodeRunning || n.Batch != nil || !n.WaitsForMoney() {
 		t.Errorf("without money the step is %+v", n)
 	}

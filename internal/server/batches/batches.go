@@ -259,7 +259,9 @@ type BatchView struct {
 	Gate    engine.GateView // its pool's
 	Crowd   engine.Crowd    // if it is launched and has not ended
 	Here    int             // people on duty who may do it
-	Place   engine.Place    // in the pool's queue; only Get and what watches a batch tell it
+	// PaysNobody: its pool calls nobody, for lack of money for waiting.
+	PaysNobody bool
+	Place      engine.Place // in the pool's queue; only Get and what watches a batch tell it
 
 	Spare crowd.Money // of the budget, what the batch can no longer need; only Get and commands tell it
 	Added crowd.Money // to the budget, by the command that this answers; below 0: it was given back
@@ -343,7 +345,7 @@ func (v *BatchView) seenBy(p *access.Principal) {
 func (v *BatchView) read(e *engine.Engine) bool {
 	st, ok := e.Status(v.Spec.ID)
 	if ok {
-		v.Progress, v.Running, v.Waiting, v.Undo, v.Reason, v.Stops, v.Gate, v.Crowd, v.Here = st.Progress, st.Running, st.Waiting, st.Provisional, st.Reason, st.Stops, e.Gate(), st.Crowd, st.Here
+		v.Progress, v.Running, v.Waiting, v.Undo, v.Reason, v.Stops, v.Gate, v.Crowd, v.Here, v.PaysNobody = st.Progress, st.Running, st.Waiting, st.Provisional, st.Reason, st.Stops, e.Gate(), st.Crowd, st.Here, st.PaysNobody
 		v.Spec.Priority, v.Spec.Deadline = st.Progress.Priority, st.Progress.Deadline
 		v.Spec.Reward, v.Spec.Rule, v.Spec.Production, v.Spec.Enough = st.Reward, st.Rule, st.Production, st.Enough
 		v.Waiting += v.untold() * v.Spec.Rule.Fewest()

@@ -192,6 +192,10 @@ func (s *Batches) forecastOf(b *BatchView, f *BatchForecast) ForecastStatus {
 		f.Text = "It cannot finish: " + b.Crowd.String() + "."
 		return ForecastTooFew
 	}
+	if b.PaysNobody && b.Reason == crowd.NoWorkerReady {
+		f.Text = "Nobody is there to work on it, and the pool's money for waiting is too little to call anybody (throng pool fund " + b.Pool.String() + " AMOUNT)."
+		return ForecastNobody
+	}
 	known := s.forecasts.ask(b.Pool)
 	result, err := known.result, known.err
 	switch {
@@ -265,7 +269,7 @@ func (s *Batches) forecastOfStep(pool crowd.PoolID, id crowd.BatchID, st *engine
 	if st.Progress.Open && st.Progress.Wanted() == st.Progress.Labelled {
 		return f // nothing is left to do
 	}
-	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Undo: st.Provisional, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd, Here: st.Here}
+	b := BatchView{Batch: store.Batch{Pool: pool, Progress: st.Progress}, Running: st.Running, Waiting: st.Waiting, Undo: st.Provisional, Reason: st.Reason, Stops: st.Stops, Crowd: st.Crowd, Here: st.Here, PaysNobody: st.PaysNobody}
 	b.Spec.ID = id
 	x := s.forecast(&b)
 	f.Why, f.Nobody = x.Text, x.Status == ForecastNobody && !x.lately

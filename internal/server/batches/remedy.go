@@ -21,21 +21,28 @@ func Remedy(p *access.Principal, c engine.Crowd, end string) string {
 		ask = ""
 	}
 	switch {
-	case c.People >= c.Wanted+c.Elsewhere: // for a task, but not for all
+	case c.People >= c.Wanted+c.Elsewhere && len(c.Asks) > 0: // for a task, but not for all
+		return ask + "give it to somebody else (throng worker qualify NAME " + scores(c.Asks) + "), in the pool or new there (throng worker add NAME), or end it early (" + end + ")"
+	case c.People >= c.Wanted+c.Elsewhere:
 		return ask + "add somebody (throng worker add NAME), or end it early (" + end + ")"
 	case len(c.Lacks) == 0 && admin:
 		return "add people with throng worker add NAME or throng worker invite --mail ADDRESS (--pool POOL, if it is not main)"
 	case len(c.Lacks) == 0:
 		return "invite people with throng worker invite --mail ADDRESS (--pool POOL, if it is not main), or ask an administrator to add them"
 	}
-	scores := make([]string, len(c.Lacks))
-	for i, r := range c.Lacks {
-		scores[i] = fmt.Sprintf("%s=%d", r.FullName(), r.Min)
-		if strings.ContainsAny(scores[i], " '$") {
-			scores[i] = strconv.Quote(scores[i])
+	return ask + "give it to somebody with throng worker qualify NAME " + scores(c.Lacks)
+}
+
+// scores are the arguments of a command that has somebody meet requirements.
+func scores(of []engine.Requirement) string {
+	list := make([]string, len(of))
+	for i, r := range of {
+		list[i] = fmt.Sprintf("%s=%d", r.FullName(), r.Min)
+		if strings.ContainsAny(list[i], " '$") {
+			list[i] = strconv.Quote(list[i])
 		}
 	}
-	return ask + "give it to somebody with throng worker qualify NAME " + strings.Join(scores, " ")
+	return strings.Join(list, " ")
 }
 
 // EndStep is the command that ends a step of a run.
@@ -73,6 +80,15 @@ func (v *BatchView) remedies(p *access.Principal) {
 		if p.May(access.PoolsChange) != nil {
 			v.Remedy = fmt.Sprintf("ask an administrator for throng pool set %s --training N", v.Pool)
 		}
+	case crowd.NoWorkerReady:
+		if !v.PaysNobody {
+			break
+		}
+		command := fmt.Sprintf("throng pool fund %s AMOUNT", v.Pool)
+		if p.May(access.PoolsFund) != nil {
+			command = "ask an administrator for " + command
+		}
+		v.Remedy = "to have somebody called: " + command
 	case crowd.BatchPaused:
 		v.Remedy = fmt.Sprintf("to go on: throng batch resume %s", v.Spec.ID)
 		if v.Run != 0 {
@@ -131,6 +147,10 @@ func (v *BatchView) Because() string {
 		text = v.Stops.String()
 	case crowd.GateClosed:
 		text = v.Gate.Missing()
+	case crowd.NoWorkerReady:
+		if v.PaysNobody {
+			text = "nobody is there, and the pool's money for waiting is too little to call anybody"
+		}
 	case crowd.NoTaskYet:
 		if v.Spec.ReviewOf != 0 {
 			text = "no label of " + v.Spec.ReviewOf.String() + " waits for a review"

@@ -67,6 +67,9 @@ func (c *Calls) ComeIn(ctx context.Context, now time.Time, id crowd.PoolID, work
 			return nil // said twice, it takes one place
 		}
 		if !placed && e.Gate().Lacks() == 0 {
+			if e.PaysNobody() {
+				return crowd.Errorf(crowd.OffDuty, "thank you for coming, but the pool has too little money to pay for waiting now; you will be called when there is work, and money for it")
+			}
 			return crowd.Errorf(crowd.OffDuty, "thank you for coming, but everybody who is needed is here already; you will be called when there is work")
 		}
 		return e.StartDuty(now, worker)

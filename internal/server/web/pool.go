@@ -142,6 +142,8 @@ func (d *poolData) Low() string {
 		return ""
 	case d.V.Status.Funds.Empty:
 		return "The pool has no money left for waiting: nobody is called, and nobody is kept waiting. Add some below."
+	case d.V.OnDuty == 0:
+		return "The pool's money for waiting would keep one person for less than ten minutes, in which they take " + d.V.TenMinutes().String() + "."
 	default:
 		return "The pool's money for waiting lasts less than ten minutes for those on duty, which take " + d.V.TenMinutes().String() + "."
 	}

@@ -19,7 +19,14 @@ var (
 // CreateService implements store.Services.
 func (s *Store) CreateService(ctx context.Context, x store.Service) error {
 	return s.change(ctx, "create service", func(ctx context.Context, tx transaction) error {
-		return s.taken(services.add(ctx, tx, &x), "name", "there is a service named %q already", x.Name)
+		if err := services.add(ctx, tx, &x); err != nil {
+			return s.taken(err, "name", "there is a service named %q already", x.Name)
+		}
+		if _, err := tx.exec(ctx, `update services set next_call = r.next_call, calls_end = r.calls_end from removed_services r where r.name = services.name and services.name = $1`, x.Name); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, `delete from removed_services where name = $1`, x.Name)
+		return err
 	})
 }
 
@@ -33,6 +40,9 @@ func (s *Store) UpdateService(ctx context.Context, x store.Service) error {
 // DeleteService implements store.Services.
 func (s *Store) DeleteService(ctx context.Context, name string) error {
 	return s.change(ctx, "delete service", func(ctx context.Context, tx transaction) error {
+		if _, err := tx.exec(ctx, `insert into removed_services (name, next_call, calls_end) select name, next_call, calls_end from services where name = $1`, name); err != nil {
+			return err
+		}
 		return tx.must(ctx, store.NoService(name), `delete from services where name = $1`, name)
 	})
 }
@@ -50,7 +60,11 @@ func (s *Store) ListServices(ctx context.Context) ([]store.Service, error) {
 // UseService implements store.Services.
 func (s *Store) UseService(ctx context.Context, name string, used store.ServiceUse) error {
 	return s.change(ctx, "use service", func(ctx context.Context, tx transaction) error {
-		_, err := tx.exec(ctx, `update services set next_call = $2, calls_end = $3 where name = $1`, name, micros(used.Next), micros(used.Ends))
-		return err
+		for _, table := range []string{"services", "removed_services"} {
+			if _, err := tx.exec(ctx, `update `+table+` set next_call = $2, calls_end = $3 where name = $1`, name, micros(used.Next), micros(used.Ends)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

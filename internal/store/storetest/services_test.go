@@ -53,6 +53,13 @@ func testServices(t *testing.T, w *world) {
 	ok(t, w.DeleteService(w.ctx, "scores"))
 	refused(t, w.DeleteService(w.ctx, "scores"), crowd.NotFound)
 	look(open)
+	used := store.ServiceUse{Next: w.now.Add(2 * time.Hour), Ends: w.now.Add(time.Minute)}
+	ok(t, w.UseService(w.ctx, "scores", used)) // by calls that go on
+	again := store.Service{Name: "scores", URL: "http://y", Concurrency: 1}
+	ok(t, w.CreateService(w.ctx, again))
+	again.Used = used
+	look(open, again)
+	ok(t, w.DeleteService(w.ctx, "scores"))
 	ok(t, w.CreateService(w.ctx, store.Service{Name: "scores", URL: "http://y", Concurrency: 1}))
-	look(open, store.Service{Name: "scores", URL: "http://y", Concurrency: 1})
+	look(open, again)
 }

@@ -381,6 +381,11 @@ CREATE TABLE removals (
     task       integer primary key,
     removed_at bigint not null
 );
+CREATE TABLE removed_services (
+    name      text primary key,
+    next_call bigint not null, -- as in services
+    calls_end bigint not null
+);
 CREATE TABLE replies ( -- shown to whoever gets the task later
     task       integer primary key,
     replied_at bigint not null,

@@ -1,0 +1,67 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// TestWhatIsAskedOfPeopleIsARemedy: whoever is added to a pool can do nothing of a batch that asks for
+// more, so what the batch says to do gives them that, too. Done as told, it goes on.
+func TestWhatIsAskedOfPeopleIsARemedy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	senior := func(p *access.Principal) {
+		must(w.Accounts.ChangeUser(w.ctx, w.admin, p.User.ID, func(u *store.User) error { u.Qualifications = map[string]int{"senior": 60}; return nil }))(t)
+	}
+	senior(w.workers[0])
+	id := w.launch(1, func(b *batches.NewBatch) { b.Requirements = []engine.Requirement{{Name: "senior", Min: 50}} })
+	must(w.Work.Skip(w.ctx, w.workers[0], w.next(w.workers[0]).Assignment, 0))(t)
+	v := must(w.Batches.Get(w.ctx, w.admin, id))(t)
+	if !v.Crowd.TooSmall() || !strings.Contains(v.CrowdRemedy, "throng worker qualify NAME senior=50") {
+		t.Errorf("%s; %s", v.Crowd, v.CrowdRemedy)
+	}
+	senior(w.workers[1])
+	if v := w.batch(id); v.Crowd.TooSmall() {
+		t.Errorf("done as told, %s", v.Crowd)
+	}
+	w.next(w.workers[1])
+}
+
+// TestAPoolThatCanPayNobody says so, to who comes and to who waits for answers, until it has money.
+func TestAPoolThatCanPayNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error {
+		now.Retainer = engine.Retainer{Called: true, Silence: time.Minute, Rate: crowd.Unit / 2, Promise: 10 * time.Minute}
+		now.Control.Elasticity, now.Control.Min = "static(n=1)", 1
+		return nil
+	}))(t)
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, 4*crowd.Unit))(t)
+	id := w.launch(1)
+	ok(t, w.Control.Step(w.ctx))
+	_, err := w.Duty.Start(w.ctx, w.workers[0])
+	if crowd.CodeOf(err) != crowd.OffDuty || !strings.Contains(err.Error(), "too little money") {
+		t.Errorf("who comes is told %v", err)
+	}
+	why := must(w.Batches.Why(w.ctx, w.ann, id))(t)
+	if v := must(w.Batches.Get(w.ctx, w.ann, id))(t); !strings.Contains(v.Because(), "too little to call anybody") || !strings.Contains(v.Remedy, "ask an administrator for throng pool fund "+w.pool.String()) {
+		t.Errorf("the batch says %s; %s: %+v", v.Because(), v.Remedy, why)
+	}
+	if f := must(w.Batches.Forecast(w.ctx, w.ann, id))(t); f.Status != batches.ForecastNobody || !strings.Contains(f.Text, "too little to call anybody") {
+		t.Errorf("the forecast is %+v", f)
+	}
+	must(w.Pools.Fund(w.ctx, w.admin, w.pool, crowd.Unit))(t)
+	ok(t, w.Control.Step(w.ctx))
+	if v := must(w.Batches.Get(w.ctx, w.ann, id))(t); strings.Contains(v.Because(), "money") || v.Remedy != "" {
+		t.Errorf("with money it says %s; %s", v.Because(), v.Remedy)
+	}
+	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
+	w.next(w.workers[0])
+}
