@@ -171,7 +171,7 @@ func TestAFormThatIsSentTwiceDoesItOnce(t *testing.T) {
 		if now := c.stored(t); once == before || now != once {
 			t.Errorf("%s: it was\n%s\nsent once\n%s\nsent twice\n%s", pattern, before, once, now)
 		}
-		if again.Status == 200 && (again.URL.Path != first.URL.Path || again.URL.RawQuery != first.URL.RawQuery) || again.Status != 200 && !strings.Contains(again.Text, "was shown once") {
+		if again.Status == 200 && (again.URL.Path != first.URL.Path || again.URL.RawQuery != first.URL.RawQuery) || again.Status != 200 && !strings.Contains(again.Text, "is shown once") {
 			t.Errorf("%s: sent again, it leads to %s with status %d in place of %s:\n%s", pattern, again.URL, again.Status, first.URL, words(again.Root))
 		}
 	}
