@@ -26,13 +26,17 @@ type Crowd struct {
 	Answers int
 	// Given is how many of the answers that they may give the People have given.
 	Given int
-	// Elsewhere is how many of the people the steps of NotBy need, who then must not do it.
+	// Elsewhere is how many of the people must not do it since they answer in the steps of NotBy: as
+	// many as these need at least, or, of tasks that are there, as are excluded from one of them.
 	Elsewhere int
 }
 
 // TooSmall reports whether no task that is left can get the answers that it wants, or
 // not all tasks can.
-func (c Crowd) TooSmall() bool { return c.People < c.Wanted+c.Elsewhere || c.Had > 0 || c.short() }
+func (c Crowd) TooSmall() bool { return c.leftOver() < c.Wanted || c.Had > 0 || c.short() }
+
+// leftOver is how many of the people are left of those whom NotBy takes.
+func (c Crowd) leftOver() int { return c.People - c.Elsewhere }
 
 // short reports whether the people may not give as many answers as are wanted.
 func (c Crowd) short() bool {
@@ -55,7 +59,7 @@ func (c Crowd) String() string {
 		return fmt.Sprintf("%s are wanted, but the pool has %d who may do it and each may give %d", format.Count(c.Answers, "answer"), c.People, c.PerWorker)
 	case c.People == 0 && skills != "":
 		return "nobody in the pool holds " + skills
-	case c.People >= c.Wanted && c.People < c.Wanted+c.Elsewhere:
+	case c.People >= c.Wanted && c.leftOver() < c.Wanted:
 		return fmt.Sprintf("a task needs %s of others than those who answered it in %s, at least %d, but the pool has %d who may do it",
 			format.Count(c.Wanted, "answer"), strings.Join(c.NotBy, " or "), c.Elsewhere, c.People)
 	case c.Wanted == 1 && c.People == 0:
@@ -74,6 +78,7 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 	}
 	c := e.Able(b.spec.Tenant, wanted, e.classes.list[b.class].requires)
 	c.Had, c.Asks, c.NotBy, c.PerWorker = e.hadByAll(b), e.classes.list[b.class].requires, b.spec.NotBy, b.spec.PerWorker
+	c.Elsewhere = e.excluded(b, c.People-wanted)
 	if b.gave != nil {
 		c.Answers = b.leastMore()
 		for id, gave := range b.gave {

@@ -16,12 +16,13 @@ import (
 type exclusions struct {
 	of      map[uint32][]crowd.WorkerID // by task, until it has its label
 	tasks   map[crowd.WorkerID]int      // how many of these tasks the worker is excluded from
+	sizes   map[int]int                 // how many of these tasks exclude so many people
 	passed  []uint32                    // tasks before backlog.fresh that nobody was given yet, ascending
 	cursors map[crowd.WorkerID]uint32   // no untouched task before this one is for the worker
 }
 
 func newExclusions() *exclusions {
-	return &exclusions{of: make(map[uint32][]crowd.WorkerID), tasks: make(map[crowd.WorkerID]int), cursors: make(map[crowd.WorkerID]uint32)}
+	return &exclusions{of: make(map[uint32][]crowd.WorkerID), tasks: make(map[crowd.WorkerID]int), sizes: make(map[int]int), cursors: make(map[crowd.WorkerID]uint32)}
 }
 
 // mayExclude refuses items that exclude people in a batch that does not say why.
@@ -39,6 +40,7 @@ func (x *exclusions) add(n uint32, people []crowd.WorkerID) {
 		return
 	}
 	x.of[n] = people
+	x.sizes[len(people)]++
 	for _, w := range people {
 		x.tasks[w]++
 	}
@@ -46,8 +48,12 @@ func (x *exclusions) add(n uint32, people []crowd.WorkerID) {
 
 // forget lets go of task n, which has its label.
 func (x *exclusions) forget(n uint32) {
-	if x == nil {
+	if x == nil || x.of[n] == nil {
 		return
+	}
+	size := len(x.of[n])
+	if x.sizes[size]--; x.sizes[size] == 0 {
+		delete(x.sizes, size)
 	}
 	for _, w := range x.of[n] {
 		if x.tasks[w]--; x.tasks[w] == 0 {
@@ -60,6 +66,38 @@ func (x *exclusions) forget(n uint32) {
 // bars reports whether w must not do task n.
 func (x *exclusions) bars(n uint32, w crowd.WorkerID) bool {
 	return x != nil && slices.Contains(x.of[n], w)
+}
+
+// most is how many people a task excludes at most.
+func (x *exclusions) most() (n int) {
+	if x != nil {
+		for size := range x.sizes {
+			n = max(n, size)
+		}
+	}
+	return n
+}
+
+// excluded is how many of the people who may do b are excluded from a task that is left: of the task
+// that excludes most of them. They are counted only where fewer than spare may be too few.
+func (e *Engine) excluded(b *batch, spare int) (most int) {
+	x := b.backlog.except
+	if x == nil || x.most() <= spare {
+		return 0
+	}
+	for n, people := range x.of {
+		if b.backlog.isRemoved(n) {
+			continue
+		}
+		able := 0
+		for _, id := range people {
+			if w := e.member(id); w != nil && w.mayDo(b.spec.Tenant, e.classes.list[b.class].requires) {
+				able++
+			}
+		}
+		most = max(most, able)
+	}
+	return most
 }
 
 // whyNone says why w, who finds none of the tasks left, does not.

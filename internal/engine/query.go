@@ -109,10 +109,11 @@ func (e *Engine) whyWaiting(b *batch) crowd.Reason {
 			outside, free = outside || w.outside, free || !w.outside
 		}
 	}
+	c := e.crowdOf(b, b.fewest)
 	switch {
 	case b.spec.Training && may == 0 && e.retainer.Training == 0:
 		return crowd.NoTraining
-	case may < b.firstWant(1) || e.crowdOf(b, b.fewest).Had > 0:
+	case may < b.firstWant(1) || c.Had > 0 || c.leftOver() < c.Wanted:
 		return crowd.CrowdTooSmall
 	case outside && !free: // else it does not wait for a place
 		return crowd.PoolFull

@@ -21,6 +21,8 @@ func Remedy(p *access.Principal, c engine.Crowd, end string) string {
 		ask = ""
 	}
 	switch {
+	case c.People >= c.Wanted && c.People < c.Wanted+c.Elsewhere && c.Wanted > 1:
+		return "ask for fewer answers (throng batch edit BATCH --redundancy N), end it early (" + end + "), or " + ask + "add somebody (throng worker add NAME)"
 	case c.People >= c.Wanted+c.Elsewhere && len(c.Asks) > 0: // for a task, but not for all
 		return ask + "give it to somebody else (throng worker qualify NAME " + scores(c.Asks) + "), in the pool or new there (throng worker add NAME), or end it early (" + end + ")"
 	case c.People >= c.Wanted+c.Elsewhere:
