@@ -89,7 +89,7 @@ func (f *fit) enter(t *engine.QualityCounts, r *record) {
 		t.Check(r.said == x.gold)
 	}
 	if x.given&hasLabel != 0 && (x.gold == "" || f.batch.Spec.Checks == nil) {
-		t.Label(r.said == x.live.value)
+		t.Label(r.said == x.live.value, 1)
 	}
 }
 
