@@ -19,12 +19,12 @@ type Changes struct {
 	Answers     []Answer
 	Disregarded []DisregardedAnswer
 	Unlabelled  []Unlabelled // tasks whose labels are withdrawn; Labels may have new ones
+	Removals    []Removal
 	Labels      []Label
 	Reviews     []ReviewAsked // of labels in Labels
 	Transfers   []Transfer
 	Duties      []Duty
 	Revisions   []Revision
-	Removals    []Removal
 	Progress    []Progress // the last state of each batch that changed
 	Gates       []GateChange
 	Reports     []Report
