@@ -51,6 +51,7 @@ type Disregarded struct {
 	Missed  int
 	Cost    crowd.Money // the most that it makes the batch more expensive by
 	Missing crowd.Money // what the budget lacks for that
+	Spare   crowd.Money // what the budget has beyond what the batch can cost before; below 0: it lacks that
 }
 
 // disregarding is a Disregard looked into.
@@ -222,7 +223,7 @@ func (d *disregarding) price(b *batch, after map[*task]*task, more []*task) erro
 	case !ok && fits:
 		return crowd.Fieldf("budget", "the batch can cost more than %s then", crowd.MaxMoney)
 	case ok && most > before:
-		d.Cost, d.Missing = most-before, max(most-b.escrow, 0)
+		d.Cost, d.Missing, d.Spare = most-before, max(most-b.escrow, 0), b.escrow-before
 	}
 	return nil
 }

@@ -111,6 +111,9 @@ func (e *Engine) MissingFor(id crowd.BatchID, tasks uint32) (crowd.Money, error)
 	return b.missing(&next)
 }
 
+// ErrBudget is the error of a change for which an amount is missing in the budget.
+func ErrBudget(missing crowd.Money) error { return tooLittle("budget", missing) }
+
 // tooLittle is the error of a change that the budget does not suffice for.
 func tooLittle(field string, missing crowd.Money) error {
 	return &crowd.Error{Code: crowd.BudgetTooSmall, Field: field,

@@ -417,6 +417,8 @@ type Results interface {
 	// worker has answered: of those whose answers count, of assignments numbered above after
 	// and up to last, in their order, up to limit. It reads all of the batch's assignments.
 	AnsweredBy(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, after, last uint32, limit int) ([]engine.AnsweredTask, error)
+	// HasAnswered reports whether a worker has answered something of a batch, whether it counts or not.
+	HasAnswered(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID) (bool, error)
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
 	// WorkerAnnotations returns the worker's latest answers, newest first, without

@@ -63,6 +63,16 @@ func (s *Store) AnsweredBy(ctx context.Context, tenant crowd.TenantID, id crowd.
 	return list, err
 }
 
+// HasAnswered implements store.Results.
+func (s *Store) HasAnswered(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID) (has bool, err error) {
+	for _, err := range ofBatch(ctx, s, tenant, id, func(func(int, error) bool) {}) {
+		return false, err
+	}
+	first, last := span(id)
+	_, has, err = one(ctx, s.scan, number[int64], `select a.id from assignments a join answers n on n.id = a.id where a.id > $1 and a.id <= $2 and a.worker = $3 limit 1`, first, last, worker)
+	return has, s.failed("read whether somebody has answered", err)
+}
+
 func answeredBy(ctx context.Context, tx querier, id crowd.BatchID, worker crowd.WorkerID, after, last uint32, limit int) ([]engine.AnsweredTask, error) {
 	first, end := span(id)
 	some := []any{first + int64(after), first + int64(last), worker, limit}

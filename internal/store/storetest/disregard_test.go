@@ -62,7 +62,11 @@ func testDisregard(t *testing.T, w *world) {
 	same(t, "those after it", len(answered(all[0].Assignment.N(), crowd.MaxInBatch, 100)), len(all)-1)
 	same(t, "those up to it", answered(0, all[0].Assignment.N(), 100), all[:1])
 	same(t, "of somebody else", must(w.AnsweredBy(w.ctx, w.mine, w.batch, 999, 0, crowd.MaxInBatch, 9))(t), nil)
+	same(t, "they have answered", must(w.HasAnswered(w.ctx, w.mine, w.batch, mine.Worker))(t), true)
+	same(t, "nobody has answered", must(w.HasAnswered(w.ctx, w.mine, w.batch, 999))(t), false)
 	for _, tenant := range []crowd.TenantID{w.other, 0} {
+		_, none := w.HasAnswered(w.ctx, tenant, w.batch, mine.Worker)
+		refused(t, none, crowd.NotFound)
 		_, err := w.AnsweredBy(w.ctx, tenant, w.batch, mine.Worker, 0, crowd.MaxInBatch, 9)
 		refused(t, err, crowd.NotFound)
 	}
