@@ -15,16 +15,6 @@ type BatchDisregard struct {
 	DryRun    bool   `help:"Only say what it would come to."`
 }
 
-// Help is the text below the usage.
-func (*BatchDisregard) Help() string {
-	return `What they answered counts no more, and what they earned stays theirs. Tasks
-without a label are planned anew. A label that rests on such an answer is made
-again if the others suffice; else it is withdrawn, and the task is asked again of
-others. A label that somebody has corrected or reviewed stays.
-
-Example: throng batch disregard b17 w_qk3ybd5nn2l7xw6dlbrnqhzcaq --dry-run`
-}
-
 // Run disregards them.
 func (x *BatchDisregard) Run(c *Context, r *remote) error {
 	if x.DryRun {

@@ -10,8 +10,8 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// workerPath names one worker of a batch.
-type workerPath struct {
+// WorkerPath names one worker of a batch.
+type WorkerPath struct {
 	BatchPath
 	Worker string `path:"worker" doc:"the tenant's pseudonym of the worker, or their id if you may see who workers are" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
 }
@@ -20,7 +20,7 @@ type workerPath struct {
 func (a *api) batchWorkers() {
 	const disregard = "/v1/batches/{id}/workers/{worker}/disregard"
 	add(a, op{method: http.MethodGet, path: disregard, summary: "Say what it would come to that a worker's answers to a batch are disregarded", tag: "Results", access: access.BatchesWouldDisregard},
-		func(ctx context.Context, p *access.Principal, in *workerPath) (wire.Disregarded, error) {
+		func(ctx context.Context, p *access.Principal, in *WorkerPath) (wire.Disregarded, error) {
 			return as(toDisregarded)(a.app.Batches.WouldDisregard(ctx, p, in.id, in.Worker))
 		})
 	add(a, op{method: http.MethodPost, path: disregard, summary: "Disregard what a worker answered in a running batch, and ask again", tag: "Results", access: access.BatchesDisregard, unkeyed: "an answer is disregarded once",
@@ -28,7 +28,7 @@ func (a *api) batchWorkers() {
 			"A label that somebody has corrected or reviewed stays. The batch must be running or paused, and not of a run's step. " +
 			"If asking again can cost more than is left of the budget it is refused with what is missing, unless it asks for `add_budget`. More than 2,000 answers are disregarded in parts: if it fails in between, sent again it goes on."},
 		func(ctx context.Context, p *access.Principal, in *struct {
-			workerPath
+			WorkerPath
 			Body wire.Disregard
 		}) (wire.Disregarded, error) {
 			return as(toDisregarded)(a.app.Batches.Disregard(ctx, p, in.id, in.Worker, in.Body.AddBudget))
@@ -36,7 +36,7 @@ func (a *api) batchWorkers() {
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/workers/{worker}", summary: "One worker's part in a batch: their figures, how they went, and their answers", tag: "Results", access: access.ResultsWorker,
 		text: "Who has answered nothing in the batch is answered as who does not exist. Pages of answers that follow each other have each answer once, whatever is answered meanwhile."},
 		func(ctx context.Context, p *access.Principal, in *struct {
-			workerPath
+			WorkerPath
 			Method string `query:"method" enum:"majority,median,ds-map,robust,onecoin,wawa,incremental,ds,mean,trimmed,weighted,central,per-option,dawid-skene" doc:"by which labels are made; default: what fits the batch's kind; dawid-skene is what ds-map was called"`
 			Wrong  bool   `query:"wrong" doc:"only answers that are not right"`
 			Cursor string `query:"cursor" doc:"next of the page before"`
