@@ -22,7 +22,7 @@ func (x *BatchDisregard) Run(c *Context, r *remote) error {
 		return r.tell(d, err, "%s of %s would be disregarded: %s; it can cost %s at most%s\n", format.Count(d.Answers, "answer"), calledBy(d.Worker, clean(d.WorkerName)), comesTo(&d), d.CostMicros,
 			when(d.Missing > 0, fmt.Sprintf(", for which %s is missing in the budget", d.Missing)))
 	}
-	d, err := r.Disregard(c.Ctx, x.ID, x.Worker, wire.Disregard{AddBudget: x.AddBudget})
+	d, err := r.Disregard(c.Ctx, x.ID, x.Worker, x.AddBudget)
 	return r.tell(d, err, "%s of %s disregarded: %s; it can cost %s at most%s\n", format.Count(d.Answers, "answer"), calledBy(d.Worker, clean(d.WorkerName)), comesTo(&d), d.CostMicros,
 		when(d.Reserved > 0, fmt.Sprintf(", %s more reserved", d.Reserved)))
 }

@@ -174,9 +174,10 @@ func (c *Client) WouldDisregard(ctx context.Context, id crowd.BatchID, worker st
 	return get[wire.Disregarded](ctx, c, path("batches", id, "workers", worker, "disregard"))
 }
 
-// Disregard takes what a worker answered out of a running batch, and has it asked again.
-func (c *Client) Disregard(ctx context.Context, id crowd.BatchID, worker string, how wire.Disregard) (out wire.Disregarded, err error) {
-	return out, c.call(ctx, http.MethodPost, path("batches", id, "workers", worker, "disregard"), how, &out)
+// Disregard takes what a worker answered out of a running batch, and has it asked again. With addBudget,
+// what the budget lacks for that is reserved.
+func (c *Client) Disregard(ctx context.Context, id crowd.BatchID, worker string, addBudget bool) (out wire.Disregarded, err error) {
+	return out, c.call(ctx, http.MethodPost, path("batches", id, "workers", worker, "disregard")+query("add_budget", addBudget), nil, &out)
 }
 
 // Forecast returns when a batch will be done. The first request orders a

@@ -141,21 +141,6 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 	}
 }
 
-// want is the number of annotations that a task should have: the fewest that
-// its rule takes, and after those one more at a time up to the most.
-func (t *taskBook) want() int {
-	switch here := len(t.answers) + t.live; {
-	case t.known != "":
-		return here
-	case t.label != nil:
-		return len(t.answers)
-	case t.removed:
-		return here
-	default:
-		return max(min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most()), here)
-	}
-}
-
 func (k *books) task(id crowd.TaskID) (*batchBook, *taskBook, error) {
 	b := k.batches[id.Batch()]
 	if b == nil || id.N() < 1 || int(id.N()) > len(b.tasks) {

@@ -90,11 +90,6 @@ type Disregarded struct {
 	Reserved   crowd.Money    `json:"reserved_micros,omitempty" doc:"what was added to the budget from the tenant's account"`
 }
 
-// Disregard says how a worker's answers are disregarded.
-type Disregard struct {
-	AddBudget bool `json:"add_budget,omitempty" doc:"reserve what the budget lacks for asking again from the tenant's account, which needs the permission budgets.change as well; without it that is refused"`
-}
-
 // BatchWorker is one worker's part in a batch.
 type BatchWorker struct {
 	Batch      crowd.BatchID  `json:"batch"`

@@ -29,9 +29,9 @@ func (a *api) batchWorkers() {
 			"If asking again can cost more than is left of the budget it is refused with what is missing, unless it asks for `add_budget`. More than 2,000 answers are disregarded in parts: if it fails in between, sent again it goes on."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			WorkerPath
-			Body wire.Disregard
+			AddBudget bool `query:"add_budget" doc:"reserve what the budget lacks for asking again from the tenant's account, which needs the permission budgets.change as well"`
 		}) (wire.Disregarded, error) {
-			return as(toDisregarded)(a.app.Batches.Disregard(ctx, p, in.id, in.Worker, in.Body.AddBudget))
+			return as(toDisregarded)(a.app.Batches.Disregard(ctx, p, in.id, in.Worker, in.AddBudget))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/workers/{worker}", summary: "One worker's part in a batch: their figures, how they went, and their answers", tag: "Results", access: access.ResultsWorker,
 		text: "Who has answered nothing in the batch is answered as who does not exist. Pages of answers that follow each other have each answer once, whatever is answered meanwhile."},

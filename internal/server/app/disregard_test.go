@@ -40,6 +40,14 @@ func (w *world) richAnswered(p *access.Principal) crowd.BatchID {
 	}
 }
 
+// answeredAndPaused is one whose other tasks nobody is given.
+func (w *world) answeredAndPaused() crowd.BatchID {
+	w.t.Helper()
+	id := w.richAnswered(w.workers[0])
+	must(w.Batches.Pause(w.ctx, w.admin, id))(w.t)
+	return id
+}
+
 func (s *scene) withAnswers() crowd.BatchID {
 	s.t.Helper()
 	if s.ready != nil {

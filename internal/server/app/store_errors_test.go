@@ -66,10 +66,8 @@ func newStage(t *testing.T) *stage {
 	w := newWorld(t, 4)
 	w.clock.halt()
 	st := &stage{at: w.clock.stopped.Load()}
-	warned := w.warn(w.workers[0])
+	answered, warned := w.answeredAndPaused(), w.warn(w.workers[0])
 	must(w.Batches.Pause(w.ctx, w.admin, warned))(t) // nobody is given its other tasks
-	answered := w.richAnswered(w.workers[0])
-	must(w.Batches.Pause(w.ctx, w.admin, answered))(t)
 	s := scene{world: w, draft: w.draft(2), running: w.launch(3, times(2))}
 	s.held = w.next(w.workers[0]).Assignment
 	st.finally = w.launch(1)
