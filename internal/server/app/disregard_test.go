@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/app"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
@@ -303,4 +307,89 @@ func TestTwoDisregardAtOnce(t *testing.T) {
 		t.Errorf("%d labels of two others' answers, %d answers, %s", n, p.Completed, p.State)
 	}
 	ok(t, w.store.CheckLedger(w.ctx))
+}
+
+// TestVeryManyAreDisregardedInParts: all of them, with what each part lacks reserved.
+func TestVeryManyAreDisregardedInParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	const many = 2100 // more than go in one command
+	id := w.launch(many)
+	for range many - 1 {
+		must(w.submit(w.workers[0], w.next(w.workers[0]).Assignment, yes))(t)
+	}
+	reward, funds := w.batch(id).Spec.Reward, w.balance(w.a)
+	began := time.Now()
+	would := must(w.Batches.WouldDisregard(w.ctx, w.ann, id, w.pseudonym(w.a, w.workers[0])))(t)
+	done := must(w.Batches.Disregard(w.ctx, w.ann, id, w.pseudonym(w.a, w.workers[0]), true))(t)
+	t.Logf("it took %s", time.Since(began))
+	if cost := (many - 1) * reward; would.Missing != cost || done.Reserved != cost || done.Answers != many-1 || done.Withdrawn != many-1 || w.balance(w.a) != funds-cost {
+		t.Errorf("it would be %+v, and came to %+v; %s were taken", would, done, funds-w.balance(w.a))
+	}
+	if entries := must(w.store.AuditEntries(w.ctx, store.AuditFilter{Operation: "Batches.Disregard", Limit: 9}))(t); len(entries) != 2 {
+		t.Errorf("the audit log has %d entries, want one for each part", len(entries))
+	}
+	w.killed()
+	if p := w.batch(id).Progress; p.Labelled != 0 || p.Completed != many-1 || p.Planned != 2*many-1 || p.Escrow != many*reward {
+		t.Errorf("it stands at %+v", p)
+	}
+}
+
+// TestFollowersHearOfAWithdrawnLabel: the task wants answers again, after it was done.
+func TestFollowersHearOfAWithdrawnLabel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	f := must(w.Pools.Follow(w.ctx, w.admin, w.pool, nil))(t)
+	defer f.Stop()
+	id := w.richAnswered(w.workers[0])
+	must(w.Batches.Disregard(w.ctx, w.ann, id, w.pseudonym(w.a, w.workers[0]), false))(t)
+	var heard []string
+	for _, x := range must(w.Pools.Followed(w.ctx, w.admin, f))(t).List {
+		if x.Task == id.Task(1) {
+			heard = append(heard, fmt.Sprint(x.Kind, x.Number, x.Label))
+		}
+	}
+	if want := []string{"ready_to_aggregate 0", "try_to_aggregate 0", "remove_task 0yes", "update_task 1"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
+}
+
+// TestWhatSomebodyHasShownStays when it is disregarded: the page has the figures that the rules go by, also after
+// a kill, and who was paused stays so.
+func TestWhatSomebodyHasShownStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	id := w.draft(0, halfChecks, ruled(engine.QualityRule{When: "drift > 2", Do: "pause"}), func(b *batches.NewBatch) { b.Budget = 50 * crowd.Unit })
+	must(w.Batches.Upload(w.ctx, w.ann, id, knownAndOthers(30, 60), batches.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	who := w.workers[0]
+	for held := w.next(who); held != nil; held = must(w.Work.Next(w.ctx, who, 0))(t) {
+		w.clock.advance(10 * time.Second)
+		must(w.submit(who, held.Assignment, no))(t)
+	}
+	figures := func() (shown, ruled engine.Figures) {
+		t.Helper()
+		v := w.workerOf(id, who, results.WorkerQuery{})
+		if v.Paused != 1 {
+			t.Errorf("they are paused by %d", v.Paused)
+		}
+		ok(t, app.Inspect(w.App, func(_ crowd.PoolID, e *engine.Engine, _ time.Time) {
+			for _, x := range e.Figures(id) {
+				ruled = x.Figures
+			}
+		}))
+		return v.Figures, ruled
+	}
+	before, _ := figures()
+	done := must(w.Batches.Disregard(w.ctx, w.ann, id, w.pseudonym(w.a, who), false))(t)
+	if done.Answers != before.Answers || done.Tasks == 0 || done.Tasks == done.Answers {
+		t.Fatalf("it came to %+v, and they gave %+v", done, before)
+	}
+	for range 2 {
+		shown, ruled := figures()
+		if !reflect.DeepEqual(shown, ruled) || shown.Checks != before.Checks || shown.Answers != before.Answers || shown.Drift != before.Drift || shown.Agreement != nil {
+			t.Errorf("the page has %+v, the rules go by %+v, and before it was %+v", shown, ruled, before)
+		}
+		w.killed()
+	}
 }
