@@ -245,7 +245,7 @@ func (b *batch) remake(x *AnsweredTask) *task {
 	var counted, rest []*AssignmentSnapshot
 	for i := range x.Assignments {
 		s := &x.Assignments[i]
-		if s.Counted && !s.Disregarded && s.ID != x.Assignment {
+		if s.Counts() && s.ID != x.Assignment {
 			counted = append(counted, s)
 		} else {
 			rest = append(rest, s)
@@ -271,7 +271,7 @@ func (e *Engine) disregard(now time.Time, b *batch, w crowd.WorkerID, d *disrega
 			b.posterior.remove(n, w)
 		}
 	}
-	for _, a := range d.open { // what the model learns first decides of all
+	for _, a := range d.open {
 		mark(a.id(), a.task.n)
 	}
 	lowest := b.log.first
@@ -284,6 +284,9 @@ func (e *Engine) disregard(now time.Time, b *batch, w crowd.WorkerID, d *disrega
 	}
 	for _, t := range d.marked {
 		mark(t.Assignment, t.N)
+	}
+	if b.posterior != nil {
+		e.relearn(b, d)
 	}
 	for _, a := range d.open {
 		e.planWithout(now, a)
@@ -350,7 +353,6 @@ func (e *Engine) reopen(now time.Time, r *reopened) {
 	b.backlog.start(t)
 	if b.posterior != nil {
 		b.posterior.open[t.n] = t
-		b.posterior.setAll(t)
 	}
 	if b.quality != nil {
 		e.noteLabel(t, r.of.Label.Value, -1)
@@ -360,6 +362,25 @@ func (e *Engine) reopen(now time.Time, r *reopened) {
 	} else {
 		d := b.decide(t)
 		e.decided(UpdateTask, t, &d)
+	}
+}
+
+// relearn makes b's model again without what is disregarded, as a restart would, before it decides: else it took what
+// rested on these answers for true. Open tasks of which it is sure now want no more.
+func (e *Engine) relearn(b *batch, d *disregarding) {
+	touched := make(map[*task]bool, len(d.open)) // which are decided in any case
+	for _, a := range d.open {
+		touched[a.task] = true
+	}
+	for i := range d.closed {
+		b.posterior.setAll(d.closed[i].task)
+	}
+	b.posterior.model.Rebuild()
+	b.posterior.settle()
+	for _, t := range b.openTasks() {
+		if !touched[t] && t.live == 0 && t.counted > 0 && !t.removed && !t.isCheck && b.decide(t).Enough {
+			e.produce(pending{kind: TryToAggregate, task: t})
+		}
 	}
 }
 

@@ -96,6 +96,9 @@ type AssignmentSnapshot struct {
 	Disregarded bool
 }
 
+// Counts reports whether its answer is one that labels are made of.
+func (a *AssignmentSnapshot) Counts() bool { return a.Counted && !a.Disregarded }
+
 // Restore makes an engine from a snapshot. What is in people's hands stays
 // there; since heartbeats are not kept, each lease starts again at now. The
 // order of turns among batches, the workers' last batches and a policy's
@@ -249,7 +252,7 @@ func (e *Engine) restoreOpen(now time.Time, b *batch, s *BatchSnapshot) (map[cro
 		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
 			return nil, err
 		}
-		if a.Counted && !a.Disregarded {
+		if a.Counts() {
 			answered = append(answered, a)
 		}
 	}

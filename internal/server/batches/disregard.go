@@ -33,6 +33,7 @@ type disregarding struct {
 	worker crowd.WorkerID
 	by     pseudonym.Worker
 	pool   *live.Pool
+	end    func() // gives the room for a download back, which it takes as long
 	last   uint32 // number of the last assignment that is looked at: they may go on to answer
 }
 
@@ -47,22 +48,36 @@ func (s *Batches) disregarding(ctx context.Context, p *access.Principal, o acces
 	if err != nil {
 		return nil, err
 	}
-	has, err := s.store.HasAnswered(ctx, b.Spec.Tenant, id, who)
+	d := &disregarding{Batches: s, p: p, batch: b, worker: who}
+	if d.end, err = s.scans.Start(ctx, p.User.ID, b.Spec.Tenant, 1); err != nil {
+		return nil, err
+	}
+	if err := d.prepare(ctx, seen); err != nil {
+		d.end()
+		return nil, err
+	}
+	return d, nil
+}
+
+// prepare finds out whether the worker has answered anything, and whether that can be disregarded.
+func (d *disregarding) prepare(ctx context.Context, seen pseudonym.Reader) error {
+	has, err := d.store.HasAnswered(ctx, d.batch.Spec.Tenant, d.batch.Spec.ID, d.worker)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case !has:
-		return nil, pseudonym.ErrNoWorker
+		return pseudonym.ErrNoWorker
 	}
-	user, err := s.store.User(ctx, who)
+	user, err := d.store.User(ctx, d.worker)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := mayDisregard(&b); err != nil {
-		return nil, err
+	if err := mayDisregard(&d.batch); err != nil {
+		return err
 	}
-	pool, err := s.live.Get(b.Pool)
-	return &disregarding{Batches: s, p: p, batch: b, worker: who, by: seen.Show(who, user.Name), pool: pool}, err
+	d.by = seen.Show(d.worker, user.Name)
+	d.pool, err = d.live.Get(d.batch.Pool)
+	return err
 }
 
 // mayDisregard says why no answer to a batch can be disregarded, if so.
@@ -86,6 +101,7 @@ func (s *Batches) WouldDisregard(ctx context.Context, p *access.Principal, id cr
 	if err != nil {
 		return Disregarded{}, err
 	}
+	defer d.end()
 	return d.would(ctx)
 }
 
@@ -101,6 +117,7 @@ func (s *Batches) Disregard(ctx context.Context, p *access.Principal, id crowd.B
 	if err != nil {
 		return Disregarded{}, err
 	}
+	defer d.end()
 	if enough := d.batch.Spec.Enough; enough != nil && enough.Confidence > 0 {
 		if err := p.MayFor(access.BatchesEnd, d.batch.Spec.Tenant); err != nil {
 			return Disregarded{}, err
