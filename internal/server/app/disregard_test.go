@@ -393,3 +393,47 @@ func TestWhatSomebodyHasShownStays(t *testing.T) {
 		w.killed()
 	}
 }
+
+// TestWhatElseDisregardingTakes: money is for who may change budgets; and a batch that its new labels may end, as they
+// are surer, is for who may end it. Of a step of a run it is for nobody.
+func TestWhatElseDisregardingTakes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	with := func(name string, permissions ...string) *access.Principal {
+		must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: w.a, Name: name, Permissions: append(permissions, "batches.read", "batches.edit")}))(t)
+		return w.holding(access.Role(name), w.a)
+	}
+	editor, treasurer, starter := with("editor"), with("treasurer", "budgets.change"), with("starter", "batches.launch")
+	of := func(p *access.Principal, id crowd.BatchID, worker int, add bool) error {
+		return second(w.Batches.Disregard(w.ctx, p, id, w.pseudonym(w.a, w.workers[worker]), add))
+	}
+	id := w.launch(3)
+	w.told(w.workers[0], 1, yes)
+	refused(t, of(editor, id, 0, true), crowd.Forbidden)
+	refused(t, of(editor, id, 0, false), crowd.BudgetTooSmall)
+	ok(t, of(treasurer, id, 0, true))
+	must(w.Batches.Cancel(w.ctx, w.admin, id))(t)
+
+	sure := w.launch(3, func(b *batches.NewBatch) { b.Redundancy, b.Enough, b.Budget = label.Agree(2, 3), &engine.Enough{Confidence: 0.65}, 10*crowd.Unit })
+	w.told(w.workers[0], 2, no)
+	w.told(w.workers[1], 2, yes)
+	w.told(w.workers[2], 2, yes) // two thirds of two thirds
+	refused(t, of(editor, sure, 0, false), crowd.Forbidden)
+	ok(t, of(starter, sure, 0, false))
+	if v := w.batch(sure); v.Progress.State.Open() || v.HadEnough() == "" {
+		t.Errorf("with surer labels it is %s", v.Progress.State)
+	}
+
+	s := &scene{world: w}
+	step := must(s.Runs.Get(w.ctx, w.admin, s.under()))(t).Nodes[1].Node.Batch
+	var err error
+	w.until(func() bool {
+		held, next := w.Work.Next(w.ctx, w.workers[0], 0)
+		if next == nil && held != nil {
+			_, _ = w.submit(w.workers[0], held.Assignment, yes)
+		}
+		err = of(w.admin, step, 0, true)
+		return crowd.CodeOf(err) != crowd.NotFound
+	})
+	refusedText(t, err, crowd.Conflict, "whose next steps have used its labels")
+}

@@ -134,6 +134,9 @@ func (s *Batches) Disregard(ctx context.Context, p *access.Principal, id crowd.B
 	sum := Disregarded{By: d.by}
 	for rounds := 0; ; rounds++ { // another one for tasks that got their labels meanwhile
 		missed, err := d.all(ctx, addBudget, &sum)
+		if crowd.CodeOf(err) == crowd.NotFound && sum.Answers > 0 { // with its new labels it had enough
+			return sum, nil
+		}
 		if err != nil || missed == 0 || rounds == 5 {
 			return sum, d.open(err)
 		}
