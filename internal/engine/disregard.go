@@ -71,8 +71,8 @@ type reopened struct {
 	of *AnsweredTask
 }
 
-// Settled is another number whenever an answer to a task with a label has come, or says something else
-// than before: what was read of such a task holds no longer.
+// Settled is another number whenever an answer to a task with a label has come, says something else than
+// before, or is disregarded: what was read of such a task holds no longer.
 func (e *Engine) Settled(id crowd.BatchID) uint64 {
 	if b := e.batches[id]; b != nil {
 		return b.settled
@@ -119,6 +119,7 @@ func (e *Engine) Disregard(now time.Time, id crowd.BatchID, x Disregard) (Disreg
 		return d.Disregarded, nil
 	}
 	labels := len(e.changes.Labels)
+	b.settled++ // what somebody else has read of these tasks
 	e.reserve(now, b, d.Missing)
 	if b.waiting() == 0 {
 		b.waitsFrom = now

@@ -154,7 +154,7 @@ func (b *batch) restoreExclusions(s *BatchSnapshot, open map[crowd.TaskID]*task)
 		return
 	}
 	pass := func(n uint32) {
-		if n < b.backlog.fresh && open[b.spec.ID.Task(n)] == nil && !b.backlog.isRemoved(n) {
+		if n < b.backlog.fresh && open[b.spec.ID.Task(n)] == nil {
 			x.passed = append(x.passed, n)
 		}
 	}

@@ -414,7 +414,9 @@ func TestWhatElseDisregardingTakes(t *testing.T) {
 	ok(t, of(treasurer, id, 0, true))
 	must(w.Batches.Cancel(w.ctx, w.admin, id))(t)
 
-	sure := w.launch(3, func(b *batches.NewBatch) { b.Redundancy, b.Enough, b.Budget = label.Agree(2, 3), &engine.Enough{Confidence: 0.65}, 10*crowd.Unit })
+	sure := w.launch(3, func(b *batches.NewBatch) {
+		b.Redundancy, b.Enough, b.Budget = label.Agree(2, 3), &engine.Enough{Confidence: 0.65}, 10*crowd.Unit
+	})
 	w.told(w.workers[0], 2, no)
 	w.told(w.workers[1], 2, yes)
 	w.told(w.workers[2], 2, yes) // two thirds of two thirds

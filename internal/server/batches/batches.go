@@ -35,16 +35,13 @@ type Batches struct {
 	forecasts *forecasts
 
 	// drafts are held by changes of a draft. They come before the lock of the funds.
-	drafts batchLocks
-	// disregards are held while answers are disregarded: what is read of tasks with labels holds until then.
-	// They come before the lock of the funds, too.
-	disregards batchLocks
-	uploads    sync.Map // the ids of drafts that are getting their tasks
-	quotas     *limits.Quotas
-	slots      *limits.Slots // of uploads
-	scans      *limits.Slots
-	results    *results.Results
-	names      *pseudonym.Names
+	drafts  batchLocks
+	uploads sync.Map // the ids of drafts that are getting their tasks
+	quotas  *limits.Quotas
+	slots   *limits.Slots // of uploads
+	scans   *limits.Slots
+	results *results.Results
+	names   *pseudonym.Names
 }
 
 // Config is what the batches stand on.

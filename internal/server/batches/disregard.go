@@ -123,7 +123,6 @@ func (s *Batches) Disregard(ctx context.Context, p *access.Principal, id crowd.B
 			return Disregarded{}, err
 		}
 	}
-	defer s.disregards.lock(id)()
 	would, err := d.would(ctx)
 	if err != nil || would.Answers == 0 {
 		return would, err

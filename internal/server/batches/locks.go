@@ -6,7 +6,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 )
 
-// batchLocks keeps changes of one batch apart. Nobody holds two of them.
+// batchLocks keeps changes of one draft apart. Nobody holds two of them.
 type batchLocks [64]sync.Mutex
 
 // lock takes the lock of a batch, which few others share, until unlock is called.
