@@ -180,6 +180,29 @@ func (l *Live) Sweep() (change float64) {
 	return change
 }
 
+// Rebuild makes the model again from the answers that it has, as if they came now: first those to tasks
+// whose class is known, then the others, task by task. Where many answers were taken out it
+// forgets what rested on them: the posteriors of the other tasks, and what these say of people, are
+// still of the time when they were there, and sweeps alone may confirm them. O(answers·K + W·K²).
+func (l *Live) Rebuild() {
+	clear(l.q)
+	workers := len(l.given)
+	l.n, l.sum = l.n[:0], l.sum[:0]
+	for range workers {
+		l.addPrior()
+	}
+	for k := range l.mass {
+		l.mass[k] = l.model.ClassMass
+	}
+	for _, known := range []bool{true, false} {
+		for i := range l.tasks {
+			if t := &l.tasks[i]; !t.open() && (t.gold != None) == known {
+				l.put(i)
+			}
+		}
+	}
+}
+
 // Renew makes the posteriors again of some tasks, from number from on, which have answers
 // answers together or a few more, and returns the number to go on from; after the last
 // task comes 0. Called after every Set it is a sweep in small pieces: nobody waits for a

@@ -200,3 +200,54 @@ func BenchmarkLive(b *testing.B) {
 		})
 	}
 }
+
+// Whoever is taken out leaves nothing of themself in a model that is made again: it is that which never had them.
+func TestRebuildForgetsWhoIsGone(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		tasks, workers, classes := 5+rng.IntN(30), 2+rng.IntN(4), 2+rng.IntN(2)
+		l, never := newLive(t, classes), newLive(t, classes)
+		l.Set(0, workers, 0) // who is to go
+		for i := range tasks {
+			l.Set(i, workers, Class(rng.IntN(classes)))
+		}
+		for j := range workers {
+			for i := range tasks {
+				l.Set(i, j, Class(min(rng.IntN(2*classes), classes-1)))
+			}
+		}
+		l.SetGold(tasks-1, 1)
+		never.SetGold(tasks-1, 1)
+		for _, i := range append([]int{tasks - 1}, slices.Collect(upTo(tasks-1))...) {
+			for _, a := range l.tasks[i].answers {
+				if int(a.worker) < workers {
+					never.Set(i, int(a.worker), a.class)
+				}
+			}
+		}
+		l.RemoveWorker(workers)
+		worst := 0.0
+		l.Rebuild()
+		for range 2 {
+			l.Sweep()
+			never.Sweep()
+		}
+		for i := range tasks {
+			worst = max(worst, greatestChange(slices.Clone(l.Posterior(i)), never.Posterior(i)))
+		}
+		if worst > 1e-9 {
+			t.Fatalf("seed %d: a posterior is off by %.2g", seed, worst)
+		}
+	}
+}
+
+func upTo(n int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}

@@ -58,7 +58,7 @@ func showWorker(w io.Writer, v *wire.BatchWorker, wrong bool) {
 		typical = format.Duration(time.Duration(*v.Typical * float64(time.Second)))
 	}
 	pairs(w, "worker", calledBy(v.Worker, clean(v.WorkerName))+when(v.Blocked, ", blocked")+when(v.Paused > 0, fmt.Sprintf(", paused by action %d", v.Paused)),
-		"answers", fmt.Sprintf("%d, of which %d count", v.Given, v.Counted)+when(v.Late > 0, fmt.Sprintf(" and %d came late", v.Late)), "right", right, "skill", skill, "agreement", agreement, "known answers", known,
+		"answers", fmt.Sprintf("%d, of which %d count", v.Given, v.Counted)+when(v.Late > 0, fmt.Sprintf(" and %d came late", v.Late))+when(v.Out > 0, fmt.Sprintf(", %d disregarded", v.Out)), "right", right, "skill", skill, "agreement", agreement, "known answers", known,
 		"an answer takes", typical, "paid", v.PaidMicros, "for the rules", engine.Figures(v.Figures), "labels by", v.Method+", as of "+stamp(v.At))
 	for _, a := range v.Actions {
 		say(w, "%s  %s by rule %d, %s%s\n", stamp(a.At), map[string]string{string(engine.Warn): "warned", string(engine.PausePerson): "paused"}[a.Kind], a.Rule, clean(a.When), when(!a.UndoneAt.IsZero(), "; undone "+stamp(a.UndoneAt)))
@@ -81,6 +81,8 @@ func showWorker(w io.Writer, v *wire.BatchWorker, wrong bool) {
 		switch {
 		case a.Right != nil:
 			is = map[bool]string{true: "yes", false: "no"}[*a.Right]
+		case !a.OutAt.IsZero():
+			is = "disregarded"
 		case a.Late:
 			is = "late"
 		}

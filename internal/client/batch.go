@@ -169,6 +169,17 @@ func (c *Client) BatchWorker(ctx context.Context, id crowd.BatchID, worker strin
 	return get[wire.BatchWorker](ctx, c, path("batches", id, "workers", worker)+query("method", q.Method, "wrong", q.Wrong, "cursor", q.Cursor, "limit", q.Limit))
 }
 
+// WouldDisregard returns what Disregard would come to.
+func (c *Client) WouldDisregard(ctx context.Context, id crowd.BatchID, worker string) (wire.Disregarded, error) {
+	return get[wire.Disregarded](ctx, c, path("batches", id, "workers", worker, "disregard"))
+}
+
+// Disregard takes what a worker answered out of a running batch, and has it asked again. With addBudget,
+// what the budget lacks for that is reserved.
+func (c *Client) Disregard(ctx context.Context, id crowd.BatchID, worker string, addBudget bool) (out wire.Disregarded, err error) {
+	return out, c.call(ctx, http.MethodPost, path("batches", id, "workers", worker, "disregard")+query("add_budget", addBudget), nil, &out)
+}
+
 // Forecast returns when a batch will be done. The first request orders a
 // forecast, which later ones bring.
 func (c *Client) Forecast(ctx context.Context, id crowd.BatchID) (wire.Forecast, error) {

@@ -140,6 +140,7 @@ func (b *backlog) takeOut(n uint32) {
 	case b.invited != nil:
 		b.invited.close(n)
 	}
+	b.except.drop(n)
 	b.skip()
 }
 
@@ -334,6 +335,16 @@ func (inv *invitations) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 func (inv *invitations) close(n uint32) {
 	inv.closed[(n-1)/64] |= 1 << ((n - 1) % 64)
 	delete(inv.open, n)
+}
+
+// reopen says that task n, which had its label, wants people again: those of list.
+func (inv *invitations) reopen(n uint32, list []crowd.WorkerID) {
+	inv.closed[(n-1)/64] &^= 1 << ((n - 1) % 64)
+	for _, w := range list {
+		if mine, is := inv.lists[w]; is && !slices.Contains(mine, n) { // else it was passed over as done
+			inv.lists[w] = slices.Concat([]uint32{n}, mine)
+		}
+	}
 }
 
 func (inv *invitations) isClosed(n uint32) bool {

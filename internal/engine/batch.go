@@ -56,6 +56,7 @@ type batch struct {
 	leaving  int         // open tasks that were taken out while somebody held them
 	fewest   int         // annotations that a task wants before any came, if everybody may do every task
 	released crowd.Money // of escrow, given back at the end
+	settled  uint64      // see Engine.Settled
 	life     timer       // until spec.EndsAt
 
 	arrivals arrivals // of the answers that it wants
@@ -88,8 +89,10 @@ type assignment struct {
 	at      time.Time
 	key     string // of the answer
 	n       uint32 // number within the batch
-	counted bool
+	counted bool   // when it came, and was paid
 	late    bool
+	// disregarded is whether a counted answer was taken out since.
+	disregarded bool
 }
 
 func (t *task) id() crowd.TaskID { return t.batch.spec.ID.Task(t.n) }
@@ -112,6 +115,14 @@ func (t *task) count(a *assignment) {
 	i := slices.Index(t.given, a)
 	t.given[i], t.given[t.counted] = t.given[t.counted], a
 	t.counted++
+}
+
+// uncount takes an answer out of the counted ones, whose order stays.
+func (t *task) uncount(a *assignment) {
+	i := slices.Index(t.given, a)
+	copy(t.given[i:], t.given[i+1:t.counted])
+	t.counted--
+	t.given[t.counted] = a
 }
 
 // answers appends the keys of the counted answers, in order.

@@ -30,8 +30,10 @@ type books struct {
 	accounts map[engine.Account]crowd.Money
 	seen     happenings
 	stays
-	counting crowd.WorkerID         // whose provisional answers are to count by the command
-	ending   map[crowd.BatchID]bool // batches that end with it
+	corrected map[crowd.TaskID]bool   // of what the command disregards
+	before    map[crowd.TaskID]string // the labels that it withdraws
+	counting  crowd.WorkerID          // whose provisional answers are to count by the command
+	ending    map[crowd.BatchID]bool  // batches that end with it
 }
 
 // batchBook is one batch, ended ones included.
@@ -69,7 +71,9 @@ type taskBook struct {
 	wanted  int                     // the most annotations that it wanted so far
 	told    int                     // annotations wanted, by an event of this command
 	live    int
-	answers []string // counted
+	answers []string             // counted, and not disregarded
+	from    []crowd.AssignmentID // that they are of
+	without int                  // answers to it that were disregarded
 	label   *engine.Label
 	known   string // "": its answer is not known
 	removed bool   // taken out
@@ -80,10 +84,11 @@ type taskBook struct {
 // row is an assignment.
 type row struct {
 	engine.Handout
-	state    crowd.AssignmentState
-	answer   *engine.Answer
-	kept     *engine.Answer // while it is provisional
-	rewarded bool
+	state       crowd.AssignmentState
+	answer      *engine.Answer
+	kept        *engine.Answer // while it is provisional
+	rewarded    bool
+	disregarded bool
 }
 
 // happenings counts what happened, so that a test can prove that it looked.
@@ -133,21 +138,6 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 		if t.known == "" {
 			b.stand(k.now, t)
 		}
-	}
-}
-
-// want is the number of annotations that a task should have: the fewest that
-// its rule takes, and after those one more at a time up to the most.
-func (t *taskBook) want() int {
-	switch here := len(t.answers) + t.live; {
-	case t.known != "":
-		return here
-	case t.label != nil:
-		return len(t.answers)
-	case t.removed:
-		return here
-	default:
-		return max(min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most()), here)
 	}
 }
 
@@ -210,6 +200,9 @@ func (k *books) apply(ch *engine.Changes) error {
 		if err := k.answer(ch.Answers[i]); err != nil {
 			return fmt.Errorf("answer to %s: %w", ch.Answers[i].Assignment, err)
 		}
+	}
+	if err := k.disregarded(ch); err != nil {
+		return err
 	}
 	for i := range ch.Labels {
 		if err := k.label(ch.Labels[i]); err != nil {
@@ -372,7 +365,7 @@ func (k *books) answer(x engine.Answer) error {
 		if !b.spec.Training {
 			k.tally.Completed++
 		}
-		t.answers = append(t.answers, x.Key)
+		t.answers, t.from = append(t.answers, x.Key), append(t.from, x.Assignment)
 		if t.live+len(t.answers) >= t.wanted { // it stands no more, if only until its rule wants another one
 			t.stands = false
 		}
@@ -381,6 +374,9 @@ func (k *books) answer(x engine.Answer) error {
 		}
 	}
 	k.seen[fmt.Sprintf("answer late=%t counted=%t", x.Late, x.Counted)]++
+	if late && x.Counted && t.without > 0 {
+		k.seen["disregard: late answer to a task asked again"]++
+	}
 	if x.Kept {
 		k.seen["undo: an answer came to count"]++
 	}
@@ -425,7 +421,7 @@ func (k *books) check(e *engine.Engine) error {
 			if t.known != "" {
 				continue
 			}
-			if more := t.want() - t.wanted; b.kept.State.Open() {
+			if more := max(t.want(), t.told) - t.wanted; b.kept.State.Open() {
 				t.wanted += more
 				if more > 0 && !b.spec.Training {
 					k.tally.Arrived += int64(more)
@@ -471,7 +467,7 @@ func (k *books) checkBatch(e *engine.Engine, b *batchBook) error {
 	}
 	planned, fresh, oldest, shared := 0, 1, b.issued+1, false
 	for i, t := range b.tasks {
-		planned += t.want()
+		planned += t.want() + t.without
 		if t.live+len(t.answers) > t.want() {
 			return fmt.Errorf("%s: %d live and %d counted, %d wanted", t.id, t.live, len(t.answers), t.want())
 		}

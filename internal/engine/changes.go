@@ -17,12 +17,14 @@ type Changes struct {
 	Ends        []End
 	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
 	Answers     []Answer
+	Disregarded []DisregardedAnswer
+	Unlabelled  []Unlabelled // tasks whose labels are withdrawn; Labels may have new ones
+	Removals    []Removal
 	Labels      []Label
 	Reviews     []ReviewAsked // of labels in Labels
 	Transfers   []Transfer
 	Duties      []Duty
 	Revisions   []Revision
-	Removals    []Removal
 	Progress    []Progress // the last state of each batch that changed
 	Gates       []GateChange
 	Reports     []Report
@@ -41,7 +43,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Unlabelled) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -97,6 +99,19 @@ type Undone struct {
 	Worker     crowd.WorkerID
 	At         time.Time
 	Expires    time.Time // the lease
+}
+
+// DisregardedAnswer is an answer that counted and is taken out of its batch: it stays kept and
+// paid, but labels are not made of it any more.
+type DisregardedAnswer struct {
+	Assignment crowd.AssignmentID
+	At         time.Time
+}
+
+// Unlabelled is a task whose label is withdrawn.
+type Unlabelled struct {
+	Task crowd.TaskID
+	At   time.Time
 }
 
 // Label is the final answer of a task.

@@ -219,7 +219,7 @@ func (t *task) check() error {
 		if a.live() {
 			inHand++
 		}
-		if a.counted {
+		if a.counted && !a.disregarded {
 			answers++
 		}
 		if a.task != t || t.closed || b.log.get(a.n) != a || (a.state == crowd.Assigned) != (a.worker.holds == a) {

@@ -58,3 +58,18 @@ func (k *books) rightBatch(x engine.Handout, b *batchBook) error {
 	}
 	return nil
 }
+
+// want is the number of annotations that a task should have: the fewest that
+// its rule takes, and after those one more at a time up to the most.
+func (t *taskBook) want() int {
+	switch here := len(t.answers) + t.live; {
+	case t.known != "":
+		return here
+	case t.label != nil:
+		return len(t.answers)
+	case t.removed:
+		return here
+	default:
+		return max(min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most()), here)
+	}
+}

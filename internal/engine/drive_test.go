@@ -126,6 +126,8 @@ func (w *world) exec(c command) error {
 		return w.takeOut(c)
 	case "undo action":
 		return w.undoAction(c)
+	case "disregard":
+		return w.disregard(c)
 	case "judge":
 		return w.judge(c)
 	case "add":
@@ -431,6 +433,9 @@ func (w *world) restart() error {
 		}
 		if len(w.store.past[id]) > 0 {
 			w.k.seen["restored with a past reward"]++
+		}
+		if slices.ContainsFunc(b.tasks, func(t *taskBook) bool { return t.without > 0 && t.label == nil }) {
+			w.k.seen["disregard: restored"]++
 		}
 		if w.k.provisionalOf(b) > 0 {
 			w.k.seen["undo: restored with provisional answers"]++

@@ -28,7 +28,8 @@ const (
 	TryToAggregate
 	// UpdateTask (event 4): after an annotation, a task wants another number of
 	// them. Producer: aggregate. Consumer: updateTask. An edit of a batch's rule
-	// changes the numbers of its tasks without events.
+	// changes the numbers of its tasks without events. After an event 5 of its task it says
+	// that the label is withdrawn (Disregard).
 	UpdateTask
 	// RemoveTask (event 5): a task has its label. Producer: aggregate.
 	// Consumer: removeTask.
@@ -247,7 +248,7 @@ func (e *Engine) label(now time.Time, t *task, d *label.Decision) {
 	b.labelled++
 	b.certainty += d.Confidence
 	if b.quality != nil {
-		e.noteLabel(t, d.Label)
+		e.noteLabel(t, d.Label, 1)
 	}
 	if b.reviewedIn != 0 {
 		e.review(now, t, &l)

@@ -134,7 +134,20 @@ func (b *backlog) pass(n uint32) {
 		x.passed = slices.Delete(x.passed, i, i+1)
 	}
 	for i := b.fresh; i < n; i++ {
-		x.passed = append(x.passed, i)
+		if !b.isRemoved(i) {
+			x.passed = append(x.passed, i)
+		}
+	}
+}
+
+// drop lets go of task n, which nobody was given yet and nobody is to be given.
+func (x *exclusions) drop(n uint32) {
+	if x == nil {
+		return
+	}
+	x.forget(n)
+	if i, is := slices.BinarySearch(x.passed, n); is {
+		x.passed = slices.Delete(x.passed, i, i+1)
 	}
 }
 
@@ -153,7 +166,7 @@ func (b *backlog) untouchedFor(w crowd.WorkerID) uint32 {
 	}
 	n := max(from, b.fresh)
 	for ; n <= b.tasks; n++ {
-		if !x.bars(n, w) {
+		if !x.bars(n, w) && !b.isRemoved(n) {
 			x.remember(w, n, barred)
 			return n
 		}
@@ -184,7 +197,7 @@ func (b *batch) restoreExclusions(s *BatchSnapshot, open map[crowd.TaskID]*task)
 		}
 	}
 	for n, people := range s.NotBy {
-		if n > b.spec.Tasks {
+		if n > b.spec.Tasks || b.backlog.isRemoved(n) && open[b.spec.ID.Task(n)] == nil {
 			continue
 		}
 		x.add(n, people)

@@ -30,6 +30,14 @@ func (l *log) pass(n uint32) {
 	}
 }
 
+// reach makes room for the numbers from n on, which were dropped before.
+func (l *log) reach(n uint32) {
+	if n < l.first {
+		l.list = append(make([]*assignment, l.first-n), l.list...)
+		l.first, l.buffer = n, l.list[:0]
+	}
+}
+
 // get returns assignment n, or nil if its task is not open.
 func (l *log) get(n uint32) *assignment {
 	if n < l.first || n >= l.next() {

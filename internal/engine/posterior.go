@@ -128,6 +128,11 @@ func (p *posterior) restore(evidence []CountedAnswer, open []*task) {
 	for _, t := range open {
 		p.setAll(t)
 	}
+	p.settle()
+}
+
+// settle brings the posteriors near where sweeps end.
+func (p *posterior) settle() {
 	for range 2 {
 		p.model.Sweep()
 	}

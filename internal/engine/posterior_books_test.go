@@ -53,7 +53,7 @@ func (w *world) followed(id crowd.TaskID) bool {
 func (s *store) evidence(id crowd.BatchID) (list []engine.CountedAnswer) {
 	var rows []*engine.AssignmentSnapshot
 	for _, r := range s.rows {
-		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.Counted && labelled {
+		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.Counted && !r.Disregarded && labelled {
 			rows = append(rows, r)
 		}
 	}

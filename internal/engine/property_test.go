@@ -92,6 +92,11 @@ func checkSeen(t *testing.T, seen happenings) {
 		"check: handed out", "check: held by several", "check: among tasks with an order", "check: labelled from the start", "check: answered, right true, counted true", "check: answered, right false, counted true", "check: answered, right true, counted false",
 		"added: with known answers",
 	)
+	want = append(want,
+		"disregard", "disregard: asked again", "disregard: labelled again", "disregard: another label", "disregard: of the first task", "disregard: an open task", "disregard: a held task", "disregard: a check", "disregard: a task taken out", "disregard: a corrected task",
+		"disregard: nothing is left", "disregard: twice of one task", "disregard: by invitation", "disregard: sure by the answers", "disregard: reserved", "disregard: refused for the budget", "disregard: of a workflow", "disregard: of a paused batch", "disregard: of somebody who left",
+		"disregard: restored", "disregard: with rules", "disregard: a bounded batch", "disregard: late answer to a task asked again", "disregard: too late",
+	)
 	for _, r := range plainRules {
 		want = append(want, "rule: "+r.When)
 	}

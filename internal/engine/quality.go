@@ -41,8 +41,8 @@ type ActionUndone struct {
 	Undoing
 }
 
-// Standing is what is kept of somebody's answers to a batch with quality rules: those that count, of
-// assignments from the latest Undoing.From on.
+// Standing is what is kept of somebody's answers to a batch with quality rules: those that counted when they
+// came, of assignments from the latest Undoing.From on.
 type Standing struct {
 	Worker   crowd.WorkerID
 	Answers  int
@@ -136,15 +136,19 @@ func (e *Engine) noteAnswer(a *assignment, at time.Time) {
 	e.assess(b, s)
 }
 
-// noteLabel enters that a task has its label, for the rules of its batch.
-func (e *Engine) noteLabel(t *task, value string) {
+// noteLabel enters that a task has its label, for the rules of its batch, or with n = -1 that this is
+// withdrawn. What somebody has shown stays so if their answers are disregarded.
+func (e *Engine) noteLabel(t *task, value string, n int) {
 	q := t.batch.quality
-	for _, a := range t.given[:t.counted] {
+	for _, a := range t.given {
+		if !a.counted {
+			continue
+		}
 		s := q.person(a.worker.id)
 		if a.n < s.from {
 			continue
 		}
-		s.Label(a.key == value)
+		s.Label(a.key == value, n)
 		e.assess(t.batch, s)
 	}
 }

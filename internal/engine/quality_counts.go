@@ -47,12 +47,12 @@ func (t *QualityCounts) Answer(from, to time.Time, lease time.Duration) {
 	t.Took += min(max(time.Duration(to.UnixMicro()-from.UnixMicro())*time.Microsecond, 0), lease)
 }
 
-// Label enters the label of a task that they answered, but for a check, and whether their answer is the
-// label.
-func (t *QualityCounts) Label(agreed bool) {
-	t.Labelled++
+// Label enters n labels of tasks that they answered, but for checks, and whether their answers are the
+// labels; below 0 that as many are withdrawn.
+func (t *QualityCounts) Label(agreed bool, n int) {
+	t.Labelled += n
 	if agreed {
-		t.Agreed++
+		t.Agreed += n
 	}
 }
 

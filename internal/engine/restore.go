@@ -59,8 +59,8 @@ type BatchSnapshot struct {
 	// Paused lists whom rules have paused in the batch whose labels this one reviews; needed only
 	// with Spec.ReviewOf, of a batch that has ended.
 	Paused []crowd.WorkerID
-	// Answers lists counted answers to tasks with labels, the latest MaxEvidence of them, in
-	// the order of their ids; needed only with a rule that follows answers
+	// Answers lists counted answers to tasks with labels that are not disregarded, the latest MaxEvidence
+	// of them, in the order of their ids; needed only with a rule that follows answers
 	// (label.Rule.FollowsAnswers).
 	Answers []CountedAnswer
 	// Items holds every task without a label, those taken out among them; needed only with Spec.SLA. Those
@@ -90,9 +90,14 @@ type AssignmentSnapshot struct {
 	Key        string
 	Body       string // of a provisional one only
 	Late       bool
-	Counted    bool
+	Counted    bool // when it came
 	Paid       crowd.Money
+	// Disregarded is whether a counted answer was taken out since.
+	Disregarded bool
 }
+
+// Counts reports whether its answer is one that labels are made of.
+func (a *AssignmentSnapshot) Counts() bool { return a.Counted && !a.Disregarded }
 
 // Restore makes an engine from a snapshot. What is in people's hands stays
 // there; since heartbeats are not kept, each lease starts again at now. The
@@ -160,7 +165,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 		return err
 	}
 	b := e.newBatch(spec)
-	b.past = s.Past
+	b.past, b.settled = s.Past, uint64(now.UnixMicro())
 	b.state, b.stopped = p.State, p.Stopped
 	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
 	b.backlog.fresh = p.Fresh
@@ -247,7 +252,7 @@ func (e *Engine) restoreOpen(now time.Time, b *batch, s *BatchSnapshot) (map[cro
 		if err := e.restoreAssignment(now, open[a.Task], a); err != nil {
 			return nil, err
 		}
-		if a.Counted {
+		if a.Counts() {
 			answered = append(answered, a)
 		}
 	}
@@ -277,7 +282,7 @@ func (e *Engine) restoreAssignment(now time.Time, t *task, s *AssignmentSnapshot
 		return fmt.Errorf("%s is out of order: the next one is %s", s.ID, b.spec.ID.Assignment(b.log.next()))
 	}
 	a := taken(&e.free.assignments)
-	*a = assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late}
+	*a = assignment{n: s.ID.N(), task: t, worker: w, state: s.State, at: s.At, key: s.Key, counted: s.Counted, late: s.Late, disregarded: s.Disregarded}
 	b.log.pass(s.ID.N())
 	b.log.add(a)
 	t.give(a)

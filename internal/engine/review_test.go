@@ -54,6 +54,8 @@ type reviewWorld struct {
 	asked   map[crowd.TaskID]engine.ReviewAsked // by the task that is reviewed
 	of      map[crowd.TaskID]crowd.TaskID       // the reviewed task of a review
 	gone    map[crowd.BatchID]crowd.Money       // what is in the batch's account
+	dropped int                                 // reviews, as their label was withdrawn
+	held    int                                 // of them, in somebody's hands
 }
 
 func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewWorld {
@@ -93,6 +95,16 @@ func (w *reviewWorld) take() error {
 	var c engine.Changes
 	w.e.Take(&c)
 	w.kept.apply(&c)
+	for _, x := range c.Removals { // with the label that they are of
+		w.dropped++
+		for _, r := range w.kept.rows {
+			if r.Task == x.Task && r.State == crowd.Assigned {
+				w.held++
+			}
+		}
+		delete(w.asked, w.of[x.Task])
+		delete(w.of, x.Task)
+	}
 	for _, x := range c.Reviews {
 		if _, twice := w.asked[x.Task]; twice {
 			return fmt.Errorf("%s is reviewed twice", x.Task)
@@ -158,12 +170,32 @@ func (w *reviewWorld) step(r *rand.Rand) error {
 	case n < 88:
 		w.now = w.now.Add(2 * time.Hour)
 		w.e.Tick(w.now)
-	case n < 94:
+	case n < 96:
+		if err := w.disregard(who); err != nil {
+			return err
+		}
+	default:
 		if err := w.reopen(r.Uint64()); err != nil {
 			return err
 		}
 	}
 	return w.take()
+}
+
+// disregard takes what somebody has answered out, unless the labels are reviewed.
+func (w *reviewWorld) disregard(who crowd.WorkerID) error {
+	x := engine.Disregard{Worker: who, Settled: w.e.Settled(1), Reserve: 10 * crowd.Unit}
+	for _, t := range w.kept.answeredBy(1, who) {
+		if t.Review = w.asked[w.mine.ID.Task(t.N)].Review; t.Review != 0 && t.Label == nil {
+			return fmt.Errorf("t1.%d has no label, and is reviewed", t.N)
+		}
+		x.Tasks = append(x.Tasks, t)
+	}
+	_, err := w.e.Disregard(w.now, 1, x)
+	if crowd.CodeOf(err) == crowd.NotFound { // it has ended
+		err = nil
+	}
+	return err
 }
 
 // reopen goes on from what is kept.
@@ -184,7 +216,7 @@ func (w *reviewWorld) restart(t *testing.T) {
 func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 	t.Parallel()
 	why := make(map[string]int)
-	reviewed := 0
+	reviewed, dropped, held := 0, 0, 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rule := []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3)}[seed%3]
@@ -208,6 +240,7 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 				t.Fatalf("seed %d: %+v is not reviewed", seed, l)
 			}
 		}
+		dropped, held = dropped+w.dropped, held+w.held
 		for _, x := range w.asked {
 			for _, name := range x.Why.Names() {
 				why[name]++
@@ -220,8 +253,8 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 			}
 		}
 	}
-	if len(why) != 4 || reviewed < 500 {
-		t.Errorf("labels were picked for %v, %d reviewed", why, reviewed)
+	if len(why) != 4 || reviewed < 500 || dropped < 100 || held < 20 {
+		t.Errorf("labels were picked for %v, %d reviewed, %d dropped, %d of them held", why, reviewed, dropped, held)
 	}
 }
 

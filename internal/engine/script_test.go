@@ -88,6 +88,7 @@ type script struct {
 	tenants map[crowd.TenantID]engine.Tenant
 	reasons map[string]bool
 	lines   []string
+	store   *store // for what is read from one
 }
 
 func newScript(t *testing.T, reasons map[string]bool) *script {
@@ -96,6 +97,7 @@ func newScript(t *testing.T, reasons map[string]bool) *script {
 		e:       engine.New(engine.Config{Pool: 1, Policy: sched.MustParse("fs")}),
 		states:  make(map[crowd.BatchID]crowd.BatchState),
 		tenants: make(map[crowd.TenantID]engine.Tenant),
+		store:   newStore(),
 	}
 	s.check(s.setTenant(engine.Tenant{ID: 1, Weight: 1}))
 	return s
@@ -294,6 +296,8 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.check(s.e.Seal(s.now, id))
 	case "edit":
 		s.check(s.e.Edit(s.now, id, s.edit(id, word)))
+	case "disregard":
+		s.disregard(id, word)
 	case "take-out":
 		s.check(s.e.Remove(s.now, id, uint32(parse(s, strconv.Atoi, word[0]))))
 	case "status":
@@ -398,6 +402,7 @@ func (s *script) newWorker(word []string) engine.Worker {
 func (s *script) changes() {
 	var ch engine.Changes
 	s.e.Take(&ch)
+	s.store.apply(&ch)
 	s.revised(&ch)
 	for _, x := range ch.Ends {
 		s.say("%s %s", x.Assignment, x.State)
@@ -405,6 +410,7 @@ func (s *script) changes() {
 	for _, x := range ch.Answers {
 		s.say("%s: %s%s", x.Assignment, x.Key, flags(" late", x.Late, " counted", x.Counted, " paid "+x.Paid.String(), x.Paid > 0))
 	}
+	s.disregarded(&ch)
 	for _, x := range ch.Labels {
 		s.say("%s has its label: %s, %.2f of %d%s", x.Task, x.Value, x.Confidence, x.Answers, flags(", tie", x.Tie, ", undecided", x.Undecided))
 	}

@@ -67,6 +67,12 @@ func (s *store) apply(ch *engine.Changes) {
 		r := s.rows[x.Assignment]
 		r.State, r.AnsweredAt, r.Key, r.Late, r.Counted, r.Paid = crowd.Submitted, x.At, x.Key, x.Late, x.Counted, x.Paid
 	}
+	for _, x := range ch.Disregarded {
+		s.rows[x.Assignment].Disregarded = true
+	}
+	for _, x := range ch.Unlabelled {
+		delete(s.labels, x.Task)
+	}
 	for _, x := range ch.Labels {
 		s.labels[x.Task] = x
 	}

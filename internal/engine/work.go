@@ -216,6 +216,8 @@ func (e *Engine) assignment(id crowd.AssignmentID) *assignment {
 func (e *Engine) ReplaceKey(id crowd.AssignmentID, key string) {
 	if a := e.assignment(id); a != nil {
 		a.key = key
+	} else {
+		e.settle(id)
 	}
 }
 
@@ -460,9 +462,16 @@ func (a *assignment) outcome() Outcome {
 }
 
 // KeepLate keeps an answer to an assignment that the engine has forgotten and
-// the store says ran out: it does not count and is not paid.
+// the store says ran out: it does not count and is not paid. If its task is asked again since, it
+// is submitted as any other.
 func (e *Engine) KeepLate(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID, body, key string) Outcome {
+	if e.assignment(aid) != nil {
+		if out, err := e.Submit(now, id, aid, body, key); err == nil {
+			return out
+		}
+	}
 	e.hear(now, id)
+	e.settle(aid)
 	e.changes.Answers = append(e.changes.Answers, Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: true})
 	return Outcome{Late: true}
 }

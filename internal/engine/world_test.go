@@ -36,7 +36,7 @@ var weights = []struct {
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
 	{"worker", 30}, {"suspend", 11}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
 	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
-	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4},
+	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4}, {"disregard", 25},
 }
 
 // policies are those under which the worlds run.
@@ -58,7 +58,7 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out", "undo action"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out", "undo action", "disregard"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
@@ -281,6 +281,7 @@ func (w *world) settle() error {
 func (w *world) checkEvents() error {
 	before := make(map[crowd.TaskID]engine.EventKind)
 	labels := w.ch.Labels
+	kept := slices.ContainsFunc(w.ch.Answers, func(x engine.Answer) bool { return x.Kept }) // of which one command may count several
 	for _, ev := range w.ch.Events {
 		w.k.seen["event "+ev.Kind.String()]++
 		was := before[ev.Task]
@@ -290,13 +291,12 @@ func (w *world) checkEvents() error {
 		case engine.ReadyToWork:
 			ok = ok && ev.Worker != 0 && ev.Task == 0
 		case engine.ReadyToAggregate:
-			kept := slices.ContainsFunc(w.ch.Answers, func(x engine.Answer) bool { return x.Kept }) // of which one command may count several
 			ok = ok && (was == 0 || kept) && ev.Worker != 0
 		case engine.TryToAggregate:
-			ok = ok && (was == engine.ReadyToAggregate || was == 0) // 0: a lease ended
+			ok = ok && (was == engine.ReadyToAggregate || was == 0 || kept && w.followed(ev.Task)) // 0: a lease ended
 		case engine.UpdateTask:
 			_, t, err := w.k.task(ev.Task)
-			if ok = ok && was == engine.TryToAggregate && ev.Number > 0 && err == nil; ok {
+			if ok = ok && (was == engine.TryToAggregate || was == 0 && w.unlabelled(ev.Task)) && ev.Number > 0 && err == nil; ok {
 				t.told = ev.Number
 			}
 		case engine.RemoveTask:
@@ -304,12 +304,12 @@ func (w *world) checkEvents() error {
 			_, t, err := w.k.task(ev.Task)
 			ok = ok && was == engine.TryToAggregate && err == nil && (i < 0 && (t.removed || t.known != "") && ev.Label == "" || i >= 0 && labels[i].Value == ev.Label)
 		}
-		if _, t, err := w.k.task(ev.Task); ev.Task != 0 && (err != nil || t.label != nil && t.known == "") {
+		if _, t, err := w.k.task(ev.Task); ev.Task != 0 && (err != nil || t.label != nil && t.known == "" && !w.unlabelled(ev.Task)) {
 			ok = false
 		}
 		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
 		itself := slices.ContainsFunc(w.ch.Progress, func(p engine.Progress) bool { return p.Batch == ev.Task.Batch() && p.HadEnough })
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task)
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task)
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
@@ -362,7 +362,7 @@ func (w *world) checkAttempts() error {
 	}
 	delete(tried, 0)
 	for id, yes := range tried {
-		if yes && w.op != "revise" && w.op != "take out" && !(w.followed(id) && len(w.ch.Answers) > 0) {
+		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && !(w.followed(id) && len(w.ch.Answers) > 0) {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
 		if _, t, err := w.k.task(id); yes && w.followed(id) && w.op != "revise" && err == nil && t.label != nil {

@@ -368,6 +368,8 @@ type Annotation struct {
 	Late       bool
 	Counted    bool
 	Paid       crowd.Money
+	// DisregardedAt is since when an answer that counted does so no more; zero: it is not disregarded.
+	DisregardedAt time.Time
 }
 
 // LabelledTask is a task with its label, as it goes out.
@@ -409,12 +411,18 @@ type Results interface {
 	// one moment.
 	TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, tasks []crowd.TaskID, assignments []crowd.AssignmentID) ([]TaskResult, error)
 	// GivenAnswers returns those of some assignments of the batch that were answered, in order of id,
-	// without names, values, keys and texts.
+	// without names, values and texts; only those that are disregarded have their keys.
 	GivenAnswers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, assignments []crowd.AssignmentID) ([]Annotation, error)
+	// AnsweredBy returns, as it is at one moment, what engine.Disregard has to know of the tasks of a batch that a
+	// worker has answered: of those whose answers count, of assignments numbered above after
+	// and up to last, in their order, up to limit. It reads all of the batch's assignments.
+	AnsweredBy(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, after, last uint32, limit int) ([]engine.AnsweredTask, error)
+	// HasAnswered reports whether a worker has answered something of a batch, whether it counts or not.
+	HasAnswered(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID) (bool, error)
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
 	// WorkerAnnotations returns the worker's latest answers, newest first, without
-	// names, keys and texts.
+	// names, keys and texts. That one is disregarded is not told.
 	WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, limit int) ([]Annotation, error)
 }
 

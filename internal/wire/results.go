@@ -76,6 +76,20 @@ type ResultAnswer struct {
 	PaidMicros crowd.Money        `json:"paid_micros"`
 }
 
+// Disregarded is what it comes to that a worker's answers to a batch are disregarded.
+type Disregarded struct {
+	Worker     string         `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID   crowd.WorkerID `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	WorkerName string         `json:"worker_name,omitempty" doc:"likewise"`
+	Answers    int            `json:"answers" doc:"that are disregarded"`
+	Tasks      int            `json:"tasks" doc:"that are decided anew; the others are there to check people, were taken out, or have a label that somebody has corrected or reviewed"`
+	Withdrawn  int            `json:"withdrawn" doc:"labels that are withdrawn"`
+	Relabelled int            `json:"relabelled" doc:"tasks that have a label again at once, from the answers that are left; beforehand those of a batch with redundancy until are not foreseen"`
+	CostMicros crowd.Money    `json:"cost_micros" doc:"the most that asking again makes the batch more expensive by"`
+	Missing    crowd.Money    `json:"missing_micros,omitempty" doc:"beforehand: what the budget lacks for that"`
+	Reserved   crowd.Money    `json:"reserved_micros,omitempty" doc:"what was added to the budget from the tenant's account"`
+}
+
 // BatchWorker is one worker's part in a batch.
 type BatchWorker struct {
 	Batch      crowd.BatchID  `json:"batch"`
@@ -89,6 +103,7 @@ type BatchWorker struct {
 	Given      int         `json:"given" doc:"their answers, whether they count or not"`
 	Counted    int         `json:"counted" doc:"of them, those that count"`
 	Late       int         `json:"late" doc:"of them, those that came too late to count"`
+	Out        int         `json:"disregarded,omitempty" doc:"of them, those that counted and are disregarded"`
 	PaidMicros crowd.Money `json:"paid_micros"`
 	Typical    *float64    `json:"typical_seconds,omitempty" doc:"median time from getting a task to answering it, of answers that count"`
 
@@ -131,6 +146,7 @@ type WorkerAnswer struct {
 	Answer     json.RawMessage    `json:"answer,omitempty"`
 	Counted    bool               `json:"counted"`
 	Late       bool               `json:"late,omitempty"`
+	OutAt      time.Time          `json:"disregarded_at,omitzero" doc:"since when it does not count, though it did; left out: it is not disregarded"`
 	PaidMicros crowd.Money        `json:"paid_micros"`
 	Label      *ResultLabel       `json:"task_label,omitempty" doc:"of the task, by whole answers; left out: none yet"`
 	Known      string             `json:"known,omitempty" doc:"the known answer"`

@@ -102,6 +102,8 @@ var (
 	BatchesQuality        = reads("Batches.Quality", Tenant, CanReadResults)
 	BatchesQualityActions = reads("Batches.QualityActions", Tenant, CanReadResults)
 	BatchesUndoAction     = changes("Batches.UndoQualityAction", Tenant, CanEditBatches)
+	BatchesDisregard      = changes("Batches.Disregard", Tenant, CanEditBatches)
+	BatchesWouldDisregard = reads("Batches.WouldDisregard", Tenant, CanEditBatches)
 	ResultsList           = reads("Results.List", Tenant, CanReadResults)
 	ResultsAll            = reads("Results.All", Tenant, CanReadResults)
 	ResultsTask           = reads("Results.Task", Tenant, CanReadResults)

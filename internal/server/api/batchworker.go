@@ -10,13 +10,33 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
-// batchWorkers registers what one worker did in a batch.
+// WorkerPath names one worker of a batch.
+type WorkerPath struct {
+	BatchPath
+	Worker string `path:"worker" doc:"the tenant's pseudonym of the worker, or their id if you may see who workers are" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+}
+
+// batchWorkers registers what one worker did in a batch, and that it is disregarded.
 func (a *api) batchWorkers() {
+	const disregard = "/v1/batches/{id}/workers/{worker}/disregard"
+	add(a, op{method: http.MethodGet, path: disregard, summary: "Say what it would come to that a worker's answers to a batch are disregarded", tag: "Results", access: access.BatchesWouldDisregard},
+		func(ctx context.Context, p *access.Principal, in *WorkerPath) (wire.Disregarded, error) {
+			return as(toDisregarded)(a.app.Batches.WouldDisregard(ctx, p, in.id, in.Worker))
+		})
+	add(a, op{method: http.MethodPost, path: disregard, summary: "Disregard what a worker answered in a running batch, and ask again", tag: "Results", access: access.BatchesDisregard, unkeyed: "an answer is disregarded once",
+		text: "Their answers that count do so no more. What was earned stays paid. Tasks without a label are planned anew; a label that rests on such an answer is made again if the others suffice, or else withdrawn, and the task asked again of others. " +
+			"A label that somebody has corrected or reviewed stays. The batch must be running or paused, and not of a run's step. " +
+			"If asking again can cost more than is left of the budget it is refused with what is missing, unless it asks for `add_budget`. More than 2,000 answers are disregarded in parts: if it fails in between, sent again it goes on."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			WorkerPath
+			AddBudget bool `query:"add_budget" doc:"reserve what the budget lacks for asking again from the tenant's account, which needs the permission budgets.change as well"`
+		}) (wire.Disregarded, error) {
+			return as(toDisregarded)(a.app.Batches.Disregard(ctx, p, in.id, in.Worker, in.AddBudget))
+		})
 	add(a, op{method: http.MethodGet, path: "/v1/batches/{id}/workers/{worker}", summary: "One worker's part in a batch: their figures, how they went, and their answers", tag: "Results", access: access.ResultsWorker,
 		text: "Who has answered nothing in the batch is answered as who does not exist. Pages of answers that follow each other have each answer once, whatever is answered meanwhile."},
 		func(ctx context.Context, p *access.Principal, in *struct {
-			BatchPath
-			Worker string `path:"worker" doc:"the tenant's pseudonym of the worker, or their id if you may see who workers are" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+			WorkerPath
 			Method string `query:"method" enum:"majority,median,ds-map,robust,onecoin,wawa,incremental,ds,mean,trimmed,weighted,central,per-option,dawid-skene" doc:"by which labels are made; default: what fits the batch's kind; dawid-skene is what ds-map was called"`
 			Wrong  bool   `query:"wrong" doc:"only answers that are not right"`
 			Cursor string `query:"cursor" doc:"next of the page before"`
@@ -26,9 +46,14 @@ func (a *api) batchWorkers() {
 		})
 }
 
+func toDisregarded(d batches.Disregarded) wire.Disregarded {
+	return wire.Disregarded{Worker: d.By.Pseudonym, WorkerID: d.By.ID, WorkerName: d.By.Name, Answers: d.Answers, Tasks: d.Tasks, Withdrawn: d.Withdrawn, Relabelled: d.Relabelled,
+		CostMicros: d.Cost, Missing: d.Missing, Reserved: d.Reserved}
+}
+
 func toBatchWorker(v *results.WorkerView) wire.BatchWorker {
 	out := wire.BatchWorker{Batch: v.Batch.Spec.ID, Worker: v.By.Pseudonym, WorkerID: v.By.ID, WorkerName: v.By.Name, Blocked: v.Blocked, Method: v.Method, At: v.At,
-		Given: v.Answers, Counted: v.Counted, Late: v.Late, PaidMicros: v.Paid, Figures: wire.QualityFigures(v.Figures), Paused: v.Paused, DriftBounds: v.Bounds,
+		Given: v.Answers, Counted: v.Counted, Late: v.Late, Out: v.Disregarded, PaidMicros: v.Paid, Figures: wire.QualityFigures(v.Figures), Paused: v.Paused, DriftBounds: v.Bounds,
 		Compared: v.Compared, Right: v.Right, Matching: v.Matching, Next: v.Next, Actions: []wire.QualityAction{}, Course: []wire.WorkerPoint{}, Answers: []wire.WorkerAnswer{}}
 	if v.Counted > 0 {
 		typical := v.Typical.Seconds()
@@ -54,7 +79,7 @@ func toBatchWorker(v *results.WorkerView) wire.BatchWorker {
 
 func toWorkerAnswer(columns []string, r *results.WorkerAnswer) wire.WorkerAnswer {
 	x := wire.WorkerAnswer{Assignment: r.Assignment, Task: r.Task, TakenOut: r.TakenOut, AnsweredAt: r.EndedAt, Seconds: r.Took().Seconds(), Said: r.Key, Answer: r.Body,
-		Counted: r.Counted, Late: r.Late, PaidMicros: r.Paid, Label: toLabel(r.Label), Known: r.Gold, Corrected: r.Corrected, Right: r.Right}
+		Counted: r.Counted, Late: r.Late, OutAt: r.DisregardedAt, PaidMicros: r.Paid, Label: toLabel(r.Label), Known: r.Gold, Corrected: r.Corrected, Right: r.Right}
 	for i, v := range r.Values {
 		if x.Input == nil {
 			x.Input = make(map[string]string)

@@ -29,6 +29,7 @@ type prepared struct {
 	test                store.Test
 	reported            crowd.TaskID
 	warned              crowd.BatchID
+	answered            crowd.BatchID
 	correctable         crowd.TaskID
 }
 

@@ -66,7 +66,7 @@ func newStage(t *testing.T) *stage {
 	w := newWorld(t, 4)
 	w.clock.halt()
 	st := &stage{at: w.clock.stopped.Load()}
-	warned := w.warn(w.workers[0])
+	answered, warned := w.answeredAndPaused(), w.warn(w.workers[0])
 	must(w.Batches.Pause(w.ctx, w.admin, warned))(t) // nobody is given its other tasks
 	s := scene{world: w, draft: w.draft(2), running: w.launch(3, times(2))}
 	s.held = w.next(w.workers[0]).Assignment
@@ -84,7 +84,7 @@ func newStage(t *testing.T) *stage {
 	ok(t, w.Tenants.PutSecret(w.ctx, w.admin, w.a, secretKey))
 	key := must(ecdh.P256().GenerateKey(rand.Reader))(t)
 	st.pushKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
-	ready := &prepared{running: s.under(), open: s.open(), invitation: s.invited(), reported: w.report(w.workers[3]), warned: warned, correctable: w.over()}
+	ready := &prepared{running: s.under(), open: s.open(), invitation: s.invited(), reported: w.report(w.workers[3]), warned: warned, answered: answered, correctable: w.over()}
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.admin, ready.running))(t).Nodes[1].Node.Sealed }) // it has nothing to do then
 	test := must(w.Tests.Create(w.ctx, w.admin, accounts.NewTest{Tenant: w.a, Name: "test", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50, Tries: 2, Open: true}))(t)
 	ready.test = test

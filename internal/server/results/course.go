@@ -50,7 +50,7 @@ func (v *WorkerView) follow(f *fit, records []record) {
 		for len(begins) > 0 && r.assignment.N() >= begins[0] {
 			t, from, begins = engine.QualityCounts{}, begins[0], begins[1:]
 		}
-		if r.counted && r.assignment.N() >= from {
+		if (r.counted || !r.disregarded.IsZero()) && r.assignment.N() >= from {
 			f.enter(&t, r)
 		}
 		figures := t.Figures()
@@ -77,7 +77,7 @@ func (v *WorkerView) follow(f *fit, records []record) {
 	v.Figures = t.Figures()
 }
 
-// enter enters an answer that counts as the engine does. Of a batch without checks, answers to tasks with a known
+// enter enters an answer that counts, or did, as the engine does. Of a batch without checks, answers to tasks with a known
 // answer are entered as checks, too: no rule of such a batch goes by them.
 func (f *fit) enter(t *engine.QualityCounts, r *record) {
 	t.Answer(r.given, r.ended, f.batch.Spec.Lease)
@@ -89,7 +89,7 @@ func (f *fit) enter(t *engine.QualityCounts, r *record) {
 		t.Check(r.said == x.gold)
 	}
 	if x.given&hasLabel != 0 && (x.gold == "" || f.batch.Spec.Checks == nil) {
-		t.Label(r.said == x.live.value)
+		t.Label(r.said == x.live.value, 1)
 	}
 }
 

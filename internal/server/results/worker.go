@@ -36,12 +36,14 @@ type WorkerView struct {
 	Answers int // all, whether they count or not
 	Counted int
 	Late    int
-	Paid    crowd.Money
-	Typical time.Duration  // median time from getting a task to answering it, of answers that count; 0: none does
-	Quality *WorkerQuality // without By and Blocked; nil: no answer counts, or the answers were deleted
-	Figures engine.Figures // as the quality rules of the batch count them; without checks, known answers stand for them
-	Actions []store.QualityAction
-	Paused  uint32 // the number of the action that keeps them from the batch; 0: they are not paused
+	// Disregarded are those that counted and do so no more.
+	Disregarded int
+	Paid        crowd.Money
+	Typical     time.Duration  // median time from getting a task to answering it, of answers that count; 0: none does
+	Quality     *WorkerQuality // without By and Blocked; nil: no answer counts, or the answers were deleted
+	Figures     engine.Figures // as the quality rules of the batch count them; without checks, known answers stand for them
+	Actions     []store.QualityAction
+	Paused      uint32 // the number of the action that keeps them from the batch; 0: they are not paused
 
 	Compared int // answers that can be right or wrong
 	Right    int
@@ -77,8 +79,9 @@ type record struct {
 	given, ended  time.Time
 	paid          crowd.Money
 	counted, late bool
-	said          string // what is compared
-	says          bool   // said is known
+	disregarded   time.Time // since when it does not count, though it did; zero: it is not disregarded
+	said          string    // what is compared
+	says          bool      // said is known
 	right         *bool
 }
 
@@ -158,9 +161,12 @@ func (s *Results) records(ctx context.Context, p *access.Principal, f *fit, plac
 		}
 		for i := range answers {
 			a := &answers[i]
-			r := record{assignment: a.Assignment, task: a.Task, line: f.line(a.Task), given: a.AssignedAt, ended: a.EndedAt, paid: a.Paid, counted: a.Counted, late: a.Late}
+			r := record{assignment: a.Assignment, task: a.Task, line: f.line(a.Task), given: a.AssignedAt, ended: a.EndedAt, paid: a.Paid, counted: a.Counted, late: a.Late, disregarded: a.DisregardedAt}
 			if r.counted && r.line >= 0 {
 				r.said, r.says = f.said(r.line, place)
+			}
+			if !r.disregarded.IsZero() { // what it has shown stays so
+				r.said = a.Key
 			}
 			if truth, known := f.truth(r.line); known && r.says {
 				r.right = &no
@@ -226,6 +232,8 @@ func (v *WorkerView) sum(records []record) {
 		case r.counted:
 			v.Counted++
 			took = append(took, r.ended.Sub(r.given))
+		case !r.disregarded.IsZero():
+			v.Disregarded++
 		case r.late:
 			v.Late++
 		}
@@ -270,7 +278,7 @@ func (s *Results) workerRows(ctx context.Context, v *WorkerView, f *fit, records
 	}
 	for _, r := range page {
 		row := WorkerAnswer{TakenOut: true, Right: r.right, Answer: Answer{By: v.By, Annotation: store.Annotation{
-			Assignment: r.assignment, Task: r.task, State: crowd.Submitted, AssignedAt: r.given, EndedAt: r.ended, Counted: r.counted, Late: r.late, Paid: r.paid}}}
+			Assignment: r.assignment, Task: r.task, State: crowd.Submitted, AssignedAt: r.given, EndedAt: r.ended, Counted: r.counted, Late: r.late, Paid: r.paid, DisregardedAt: r.disregarded}}}
 		at := sort.Search(len(tasks), func(i int) bool { return tasks[i].Task >= r.task })
 		if at < len(tasks) && tasks[at].Task == r.task {
 			row.fill(f, r, &tasks[at], seen)

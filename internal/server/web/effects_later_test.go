@@ -54,6 +54,14 @@ var laterEffects = []struct {
 		equal(t, err, nil)
 		equal(t, list[0].UndoneAt.IsZero(), false)
 	}},
+	{"POST /batches/{batch}/workers/{worker}/disregard", func(t *testing.T, c *company) {
+		id := c.ruled(t)
+		path := "/batches/" + id.String() + "/workers/" + read(c.app.Accounts.Worker(t.Context(), c.boss.principal(), 1, c.workers[0].principal().User.ID.String()))(t).Pseudonym
+		c.req.get(path).want(200, "Disregard their answers…", "1 answer to this batch")
+		c.req.get(path+"/disregard").want(200, "1 answer is disregarded, and what was earned stays paid.", "1 task is decided anew: 1 label is withdrawn, of which 0 are made again", "that is reserved from the account").form(path+"/disregard").send().want(
+			200, "Their answers are disregarded. What they earned stays theirs.", "of which 0 count, 1 is disregarded", "yes – yes disregarded").without("Disregard their answers…")
+		c.req.get("/batches/"+id.String()+"/results/1").want(200, "yes <1 s", " disregarded ")
+	}},
 	{"POST /work/notes/seen", func(t *testing.T, c *company) {
 		c.ruled(t)
 		notes := func() int { return len(read(c.app.Work.Notes(t.Context(), c.workers[0].principal()))(t)) }

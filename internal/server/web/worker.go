@@ -33,7 +33,8 @@ func (rq *request) batchWorker(id crowd.BatchID) error {
 		}
 		return path + "?" + q.Encode()
 	}
-	data := map[string]any{"V": v, "Wrong": wrong, "All": to(false, ""), "OnlyWrong": to(true, ""), "First": asked.Get("cursor") == "", "Method": method}
+	data := map[string]any{"V": v, "Wrong": wrong, "All": to(false, ""), "OnlyWrong": to(true, ""), "First": asked.Get("cursor") == "", "Method": method,
+		"Disregards": v.Counted > 0 && v.Batch.Progress.State.Open() && v.Batch.Run == 0 && v.Batch.Spec.ReviewOf == 0}
 	if v.Next != "" {
 		data["Next"] = to(wrong, v.Next)
 	}

@@ -257,7 +257,7 @@ func (s *Work) submitForgotten(ctx context.Context, r *live.Pool, worker crowd.W
 	}
 	ended := b.Progress.State.Ended()
 	if a.State.Answered() {
-		return engine.Outcome{Counted: a.Counted, Late: a.Late, Duplicate: true, Ended: ended && a.Late && !a.Counted, Paid: a.Paid}, nil
+		return engine.Outcome{Counted: a.Counted || !a.DisregardedAt.IsZero(), Late: a.Late, Duplicate: true, Ended: ended && a.Late && !a.Counted, Paid: a.Paid}, nil
 	}
 	if !b.AnswersDeletedAt.IsZero() { // nothing of what was answered is kept any more
 		body, key = "", ""

@@ -150,12 +150,12 @@ func undecided(list []engine.AssignmentSnapshot, agrees float64) []engine.Assign
 	out := slices.Clone(list)
 	votes := make(map[crowd.TaskID]int)
 	for i := range out {
-		votes[out[i].Task] += btoi(out[i].Counted)
+		votes[out[i].Task] += btoi(out[i].Counts())
 	}
 	lone := sim.NewStream(0, 0, "lone answers")
 	for i := range out {
 		a := &out[i]
-		if !a.Counted || votes[a.Task] != 1 {
+		if !a.Counts() || votes[a.Task] != 1 {
 			continue
 		}
 		if r := lone.At(uint64(a.Task)); r.Float64() >= agrees {

@@ -24,7 +24,7 @@ func accuracyOf(b *engine.BatchSnapshot) float64 {
 		take(b.Spec.ID.Task(a.N), a.Key)
 	}
 	for i := range b.Assignments {
-		if a := &b.Assignments[i]; a.Counted {
+		if a := &b.Assignments[i]; a.Counts() {
 			take(a.Task, a.Key)
 		}
 	}

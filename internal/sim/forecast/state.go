@@ -199,6 +199,8 @@ func wrongAssignment(b *engine.BatchSnapshot) string {
 			return "an answer is provisional, and there is no grace"
 		case a.Counted && a.State != crowd.Submitted:
 			return "an answer counts that was not given"
+		case a.Disregarded && !a.Counted:
+			return "an answer is disregarded that did not count"
 		}
 		last = a.ID
 	}
@@ -280,7 +282,7 @@ func hideBatch(b *engine.BatchSnapshot) {
 			k = len(list)
 			list = append(list, answer{key: a.Key, first: i})
 		}
-		list[k].votes += btoi(a.Counted)
+		list[k].votes += btoi(a.Counts())
 		tasks[a.Task] = list
 	}
 	for _, list := range tasks {

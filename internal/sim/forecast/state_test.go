@@ -139,10 +139,13 @@ func TestHide(t *testing.T) {
 	}
 	s := &engine.Snapshot{Batches: []engine.BatchSnapshot{{Assignments: []engine.AssignmentSnapshot{
 		answer(1, 1, "a", true), answer(2, 1, "b", true), answer(3, 1, "b", true), answer(4, 2, "b", true), answer(5, 1, "c", false),
-		{ID: b.Assignment(6), Task: b.Task(2), State: crowd.Assigned, Key: "7"},
+		{ID: b.Assignment(6), Task: b.Task(2), State: crowd.Assigned, Key: "7"}, answer(7, 1, "c", true), answer(8, 1, "c", true), answer(9, 1, "c", true),
 	}}}}
+	for i := 6; i < 9; i++ {
+		s.Batches[0].Assignments[i].Disregarded = true
+	}
 	forecast.Hide(s)
-	want := []string{"2", "1", "1", "1", "3", ""}
+	want := []string{"2", "1", "1", "1", "3", "", "3", "3", "3"}
 	for i, a := range s.Batches[0].Assignments {
 		if a.Key != want[i] {
 			t.Errorf("answer %d is %q, want %q", i+1, a.Key, want[i])

@@ -167,7 +167,7 @@ func assignmentForm(of crowd.BatchID, a *engine.AssignmentSnapshot) jsonform.For
 				a.Key = strconv.Itoa(n)
 			}
 		}),
-		"late,omitempty", &a.Late, "counted,omitempty", &a.Counted, "paid_micros,omitempty", &a.Paid,
+		"late,omitempty", &a.Late, "counted,omitempty", &a.Counted, "disregarded,omitempty", &a.Disregarded, "paid_micros,omitempty", &a.Paid,
 	)
 }
 

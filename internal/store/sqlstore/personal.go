@@ -83,7 +83,7 @@ var personal = []personalTable{
 	{name: "reports", about: ofWorker, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from reports x join batches b on b.id = x.assignment >> 32 where x.worker = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update reports set body = '' where worker = $1`}},
-	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body`).named(assignmentID),
+	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body, disregarded_at`).named(assignmentID),
 	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body`).named(assignmentID),
 	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body, review`, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from corrections x join batches b on b.id = x.task >> 32 where x.corrected_by = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
@@ -346,17 +346,18 @@ func replaceLabel(ctx context.Context, tx transaction, x store.NewText) (_ store
 		task, answers int64
 		label         string
 		tenant        crowd.TenantID
+		disregarded   bool // the answer: the label may be made of those of others who gave the same
 	}
-	l, there, err := one(ctx, tx, func(r row, l *made) error { return r.Scan(&l.task, &l.answers, &l.label, &l.tenant) },
-		`select l.task, l.answers, l.value, b.tenant from answers n join assignments a on a.id = n.id join labels l on l.task = a.task
+	l, there, err := one(ctx, tx, func(r row, l *made) error { return r.Scan(&l.task, &l.answers, &l.label, &l.tenant, &l.disregarded) },
+		`select l.task, l.answers, l.value, b.tenant, n.disregarded_at <> 0 from answers n join assignments a on a.id = n.id join labels l on l.task = a.task
 			join batches b on b.id = a.task >> 32 where n.id = $1 and n.answer_key = l.value and l.value <> $2`, x.ID, x.Key)
 	if err != nil || !there {
 		return store.NewLabel{}, false, err
 	}
-	if l.answers > 1 {
+	if l.answers > 1 || l.disregarded {
 		begin, end := span(crowd.AssignmentID(x.ID).Batch())
 		_, others, err := one(ctx, tx, number[int64], `select a.id from assignments a join answers n on n.id = a.id
-			where a.id >= $1 and a.id <= $2 and a.id <> $3 and a.task = $4 and n.counted and n.answer_key = $5 limit 1`, begin, end, x.ID, l.task, l.label)
+			where a.id >= $1 and a.id <= $2 and a.id <> $3 and a.task = $4 and n.counted and n.disregarded_at = 0 and n.answer_key = $5 limit 1`, begin, end, x.ID, l.task, l.label)
 		if err != nil || others {
 			return store.NewLabel{}, false, err
 		}

@@ -59,7 +59,7 @@ func standings(ctx context.Context, q querier, s *engine.Spec, first, last int64
 				case when l.task is null or $4 and t.gold <> '' then 0 else 1 end as labelled,
 				case when l.task is null or $4 and t.gold <> '' or l.value <> a.answer_key then 0 else 1 end as agreed
 			from annotations a join tasks t on t.id = a.task left join labels l on l.task = a.task
-			where a.id >= $1 and a.id <= $2 and a.counted) x
+			where a.id >= $1 and a.id <= $2 and (a.counted or a.disregarded_at <> 0)) x
 		left join (select worker, max(counts_from) as counts_from from quality_actions where batch = $5 group by worker) z on z.worker = x.worker
 		where x.id - $1 >= coalesce(z.counts_from, 0)
 		group by x.worker order by x.worker`, first, last, s.Lease.Microseconds(), s.Checks != nil, s.ID)

@@ -53,11 +53,11 @@ func ofBatch[T any](ctx context.Context, s *Store, tenant crowd.TenantID, id cro
 // The parts of an annotation; cells are ” where the task's values are not
 // asked for.
 const annotationColumns = `a.id, a.task, a.worker, coalesce(u.name, ''), a.state, a.assigned_at, a.expires_at, a.ended_at,
-	a.body, a.answer_key, a.late, a.counted, a.paid`
+	a.body, a.answer_key, a.late, a.counted, a.paid, a.disregarded_at`
 
 func scanAnnotation(r row, a *store.Annotation) error {
 	return r.Scan(&a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
-		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, encoded{&a.Values})
+		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, instant{&a.DisregardedAt}, encoded{&a.Values})
 }
 
 // Annotations implements store.Results.
@@ -75,7 +75,7 @@ func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd
 func (s *Store) Answers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.Annotation, error] {
 	first, last := span(id)
 	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read answers", scanAnnotation, `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at,
-		n.body, n.answer_key, n.late, n.counted, n.paid, '' from answers n join assignments a on a.id = n.id where n.id >= $1 and n.id <= $2 order by n.id`, first, last))
+		n.body, n.answer_key, n.late, n.counted and n.disregarded_at = 0, n.paid, n.disregarded_at, '' from answers n join assignments a on a.id = n.id where n.id >= $1 and n.id <= $2 order by n.id`, first, last))
 }
 
 // Assigned implements store.Results.
@@ -104,7 +104,8 @@ const resultsAtOnce = 100
 var (
 	atResults   = places(1, resultsAtOnce)
 	readTasks   = selectLabels + ` where t.id in ` + atResults + ` and not exists (select 1 from removals r where r.task = t.id) order by t.id`
-	readAnswers = `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at, '', '', n.late, n.counted, n.paid, ''
+	readAnswers = `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at, '',
+		case when n.disregarded_at = 0 then '' else n.answer_key end, n.late, n.counted and n.disregarded_at = 0, n.paid, n.disregarded_at, ''
 		from answers n join assignments a on a.id = n.id where n.id in ` + atResults + ` order by n.id`
 	readGiven = `select ` + annotationColumns + `, '' from annotations a left join users u on u.id = a.worker where a.id in ` + atResults + ` order by a.id`
 )
@@ -228,7 +229,7 @@ func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, li
 			union all
 			select p.prev_answer, c.n + 1 from chain c join answers p on p.id = c.id where p.prev_answer <> 0 and c.n < $2
 		)
-		select c.n, a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at, a.ended_at, a.late, a.counted, a.paid
+		select c.n, a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at, a.ended_at, a.late, a.counted or a.disregarded_at <> 0, a.paid
 		from chain c join annotations a on a.id = c.id`, key, limit)
 	if err != nil {
 		return nil, s.failed("read a worker's answers", err)

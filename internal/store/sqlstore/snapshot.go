@@ -137,7 +137,7 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	into.Spec, into.Progress = b.Spec, b.Progress
 	first, last := span(b.Spec.ID)
 	into.Assignments, err = list(ctx, q, scanAssignment, `select a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at,
-		a.ended_at, a.late, a.counted, a.paid, a.answer_key from annotations a
+		a.ended_at, a.late, a.counted or a.disregarded_at <> 0, a.paid, a.answer_key, a.disregarded_at <> 0 from annotations a
 		where a.id >= $1 and a.id <= $2 and ($3 and a.state in ('assigned', 'provisional') or not exists (select 1 from labels l where l.task = a.task)) order by a.id`,
 		first+int64(b.Progress.OldestOpen), last, b.Spec.Checks != nil)
 	if err != nil {
@@ -224,7 +224,7 @@ func came(ctx context.Context, q querier, b *store.Batch) (time.Time, error) {
 	return moment(made), err
 }
 
-// gave counts the counted answers with ids from first to last by who gave them. It reads
+// gave counts the answers with ids from first to last that counted when they came, by who gave them. It reads
 // all of the batch's assignments.
 func gave(ctx context.Context, q querier, first, last int64) (map[crowd.WorkerID]int, error) {
 	m := make(map[crowd.WorkerID]int)
@@ -259,7 +259,7 @@ func checked(ctx context.Context, q querier, first, last int64) ([]engine.CheckS
 		err := r.Scan(&x.Assignment, &task, &x.Worker, &x.Counted, &x.Right)
 		x.N = uint32(task)
 		return err
-	}, `select a.id, a.task, a.worker, a.counted, a.counted and a.answer_key = t.gold from annotations a join tasks t on t.id = a.task
+	}, `select a.id, a.task, a.worker, a.counted or a.disregarded_at <> 0, (a.counted or a.disregarded_at <> 0) and a.answer_key = t.gold from annotations a join tasks t on t.id = a.task
 		where a.id >= $1 and a.id <= $2 and t.gold <> '' order by a.ended_at, a.id`, first, last)
 }
 
@@ -315,7 +315,7 @@ func unlabelledItems(ctx context.Context, q querier, b *store.Batch) ([]engine.I
 
 func scanAssignment(r row, a *engine.AssignmentSnapshot) error {
 	var ended int64
-	err := r.Scan(&a.ID, &a.Task, &a.Worker, &a.State, instant{&a.At}, instant{&a.Expires}, &ended, &a.Late, &a.Counted, &a.Paid, &a.Key)
+	err := r.Scan(&a.ID, &a.Task, &a.Worker, &a.State, instant{&a.At}, instant{&a.Expires}, &ended, &a.Late, &a.Counted, &a.Paid, &a.Key, &a.Disregarded)
 	if a.State.Answered() {
 		a.AnsweredAt = moment(ended)
 	}

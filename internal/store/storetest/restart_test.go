@@ -37,14 +37,14 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 5)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
 		s.people = append(s.people, must(w.CreateUser(w.ctx, u))(t))
 	}
 	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
-	const rounds, commands = 40, 90
+	const rounds, commands = 60, 90
 	for range rounds {
 		for range commands {
 			s.command(t)
@@ -56,7 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		s.restart(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -233,6 +233,8 @@ func (s *site) command(t *testing.T) {
 		s.duty(t)
 	case n < 32:
 		s.grow(t)
+	case n < 35 && len(s.running()) > 0:
+		s.disregard(t, pick(s.Rand, s.running()))
 	default:
 		s.work(t)
 	}

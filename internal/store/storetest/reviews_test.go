@@ -93,6 +93,13 @@ func testReviews(t *testing.T, w *world) {
 	decide(2, "key1")
 	same(t, "accepted", row(2).Review.State, store.ReviewAccepted)
 	same(t, "not corrected", row(2).Corrected, nil)
+	decided := make(map[uint32]bool)
+	for _, worker := range w.workers {
+		for _, x := range must(w.AnsweredBy(w.ctx, w.mine, w.batch, worker, 0, crowd.MaxInBatch, 99))(t) {
+			decided[x.N] = x.Decided
+		}
+	}
+	same(t, "an answer to what was accepted", decided[2], true)
 	staff := must(w.PutCorrection(w.ctx, w.mine, store.Correction{Task: w.batch.Task(3), At: at, By: w.workers[3], Value: "key7"}))(t)
 	decide(3, "key2")
 	same(t, "kept", row(3).Review.State, store.ReviewKept)

@@ -94,6 +94,7 @@ var methods = map[string]func(*testing.T, *world){
 	"ListQualityActions WorkerActions UnseenActions SeeAction": testQualityActions,
 	"ListCorrections PutCorrection":                            testCorrections,
 	"Review CountReviews":                                      testReviews,
+	"AnsweredBy HasAnswered":                                   testDisregard,
 	"Deposit":                                                  testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
 	"Faults": testFaults, "Staying": testStaying, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,

@@ -7,8 +7,8 @@ CREATE TABLE accounts (
 CREATE VIEW annotations as
     select a.id, a.task, a.worker, case when n.id is null then a.state else 'submitted' end as state,
         a.assigned_at, a.expires_at, coalesce(n.answered_at, a.ended_at) as ended_at, n.id is not null as answered,
-        coalesce(n.late, false) as late, coalesce(n.counted, false) as counted, coalesce(n.paid, 0) as paid,
-        coalesce(n.answer_key, '') as answer_key, coalesce(n.body, '') as body
+        coalesce(n.late, false) as late, coalesce(n.counted and n.disregarded_at = 0, false) as counted, coalesce(n.paid, 0) as paid,
+        coalesce(n.answer_key, '') as answer_key, coalesce(n.body, '') as body, coalesce(n.disregarded_at, 0) as disregarded_at
     from assignments a left join answers n on n.id = a.id;
 CREATE TABLE answers (
     id          integer primary key, -- of the assignment
@@ -19,7 +19,7 @@ CREATE TABLE answers (
     prev_answer bigint not null, -- the same worker's answer before this one
     answer_key  text not null,
     body        text not null
-);
+, disregarded_at bigint not null default 0);
 CREATE TABLE asked_addresses (
     user_id    bigint not null primary key references users (id),
     address    text not null,

@@ -1,0 +1,285 @@
+package batches
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/server/live"
+	"github.com/throng-dev/throng/internal/server/pseudonym"
+	"github.com/throng-dev/throng/internal/store"
+)
+
+// Disregarded is what it comes to that somebody's answers to a batch are disregarded.
+type Disregarded struct {
+	engine.Disregarded
+	By       pseudonym.Worker
+	Reserved crowd.Money // from the tenant's account
+}
+
+// disregardAtOnce is how many answers are disregarded by one command, so that those who work in the pool do
+// not wait for it.
+const disregardAtOnce = 2000
+
+// disregarding takes what one worker answered out of a batch.
+type disregarding struct {
+	*Batches
+	p      *access.Principal
+	batch  store.Batch
+	worker crowd.WorkerID
+	by     pseudonym.Worker
+	pool   *live.Pool
+	end    func() // gives the room for a download back, which it takes as long
+	last   uint32 // number of the last assignment that is looked at: they may go on to answer
+}
+
+// disregarding begins to look at what a worker, whom p calls as pseudonym.Reader.Find says, answered.
+func (s *Batches) disregarding(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID, worker string) (*disregarding, error) {
+	b, err := s.batch(ctx, p, o, id)
+	if err != nil {
+		return nil, err
+	}
+	seen := s.names.For(p, b.Spec.Tenant)
+	who, err := seen.Find(worker)
+	if err != nil {
+		return nil, err
+	}
+	d := &disregarding{Batches: s, p: p, batch: b, worker: who}
+	if d.end, err = s.scans.Start(ctx, p.User.ID, b.Spec.Tenant, 1); err != nil {
+		return nil, err
+	}
+	if err := d.prepare(ctx, seen); err != nil {
+		d.end()
+		return nil, err
+	}
+	return d, nil
+}
+
+// prepare finds out whether the worker has answered anything, and whether that can be disregarded.
+func (d *disregarding) prepare(ctx context.Context, seen pseudonym.Reader) error {
+	has, err := d.store.HasAnswered(ctx, d.batch.Spec.Tenant, d.batch.Spec.ID, d.worker)
+	switch {
+	case err != nil:
+		return err
+	case !has:
+		return pseudonym.ErrNoWorker
+	}
+	user, err := d.store.User(ctx, d.worker)
+	if err != nil {
+		return err
+	}
+	if err := mayDisregard(&d.batch); err != nil {
+		return err
+	}
+	d.by = seen.Show(d.worker, user.Name)
+	d.pool, err = d.live.Get(d.batch.Pool)
+	return err
+}
+
+// mayDisregard says why no answer to a batch can be disregarded, if so.
+func mayDisregard(b *store.Batch) error {
+	switch {
+	case b.Spec.ReviewOf != 0:
+		return crowd.Errorf(crowd.Conflict, "%s has the reviews of labels of %s: a review that was done stays", b.Spec.ID, b.Spec.ReviewOf)
+	case b.Run != 0:
+		return crowd.Errorf(crowd.Conflict, "%s is of a step of %s, whose next steps have used its labels: its answers stay", b.Spec.ID, b.Run)
+	case b.Progress.State.Ended():
+		return crowd.Errorf(crowd.Conflict, "%s is %s: answers are disregarded while a batch runs, since tasks are asked again", b.Spec.ID, b.Progress.State)
+	case !b.Progress.State.Open():
+		return notOpen(*b)
+	}
+	return nil
+}
+
+// WouldDisregard returns what Disregard would come to.
+func (s *Batches) WouldDisregard(ctx context.Context, p *access.Principal, id crowd.BatchID, worker string) (Disregarded, error) {
+	d, err := s.disregarding(ctx, p, access.BatchesWouldDisregard, id, worker)
+	if err != nil {
+		return Disregarded{}, err
+	}
+	defer d.end()
+	return d.would(ctx)
+}
+
+// Disregard takes what a worker answered out of a running batch: see engine.Engine.Disregard. The budget has to
+// suffice for all that asking again can cost, or what it lacks is reserved from the tenant's account, which
+// needs the permission of TopUp. More than disregardAtOnce answers are disregarded in parts, each whole; if a later one
+// fails, the earlier ones stay, and to say it again goes on.
+//
+// New labels may be surer than those before: of a batch that ends by itself by how sure its labels are, it needs the
+// permission of End, too.
+func (s *Batches) Disregard(ctx context.Context, p *access.Principal, id crowd.BatchID, worker string, addBudget bool) (Disregarded, error) {
+	d, err := s.disregarding(ctx, p, access.BatchesDisregard, id, worker)
+	if err != nil {
+		return Disregarded{}, err
+	}
+	defer d.end()
+	if enough := d.batch.Spec.Enough; enough != nil && enough.Confidence > 0 {
+		if err := p.MayFor(access.BatchesEnd, d.batch.Spec.Tenant); err != nil {
+			return Disregarded{}, err
+		}
+	}
+	would, err := d.would(ctx)
+	if err != nil || would.Answers == 0 {
+		return would, err
+	}
+	if err := d.affords(ctx, would.Missing, addBudget); err != nil {
+		return Disregarded{}, err
+	}
+	sum := Disregarded{By: d.by}
+	for rounds := 0; ; rounds++ { // another one for tasks that got their labels meanwhile
+		missed, err := d.all(ctx, addBudget, &sum)
+		if crowd.CodeOf(err) == crowd.NotFound && sum.Answers > 0 { // with its new labels it had enough
+			return sum, nil
+		}
+		if err != nil || missed == 0 || rounds == 5 {
+			return sum, d.open(err)
+		}
+	}
+}
+
+// open makes the error of a batch that the engine knows no longer, since it has ended meanwhile, one that says so.
+func (d *disregarding) open(err error) error {
+	if crowd.CodeOf(err) != crowd.NotFound {
+		return err
+	}
+	return crowd.Errorf(crowd.Conflict, "%s has ended meanwhile: answers are disregarded while a batch runs", d.batch.Spec.ID)
+}
+
+// affords checks that what the budget lacks may be added to it from the tenant's account, and is there.
+func (d *disregarding) affords(ctx context.Context, missing crowd.Money, addBudget bool) error {
+	switch {
+	case missing == 0:
+		return nil
+	case !addBudget:
+		return engine.ErrBudget(missing)
+	}
+	if err := d.p.MayFor(access.BatchesTopUp, d.batch.Spec.Tenant); err != nil {
+		return err
+	}
+	defer d.funds.Hold()()
+	return d.funds.Suffices(ctx, d.batch.Spec.Tenant, "budget", missing)
+}
+
+// would sums up what all of it comes to.
+func (d *disregarding) would(ctx context.Context) (Disregarded, error) {
+	sum := Disregarded{By: d.by}
+	var spare crowd.Money // of the budget, beyond what the batch can cost now; below 0 if it lacks something
+	for after := uint32(0); ; {
+		var part engine.Disregarded
+		tasks, err := d.fresh(ctx, after, func(x *engine.Disregard) error {
+			var refused error
+			err := d.pool.Read(ctx, func(e *engine.Engine, _ time.Time) { part, refused = e.WouldDisregard(d.batch.Spec.ID, x) })
+			return cmp.Or(err, refused)
+		})
+		if err != nil {
+			return Disregarded{}, d.open(err)
+		}
+		if len(tasks) == 0 {
+			return sum, nil
+		}
+		if part.Cost > 0 {
+			spare = part.Spare
+		}
+		sum.add(&part)
+		if sum.Missing = 0; sum.Cost > 0 {
+			sum.Missing = max(sum.Cost-spare, 0)
+		}
+		after = tasks[len(tasks)-1].Assignment.N()
+	}
+}
+
+// add adds a part.
+func (d *Disregarded) add(part *engine.Disregarded) {
+	d.Answers += part.Answers
+	d.Tasks += part.Tasks
+	d.Withdrawn += part.Withdrawn
+	d.Relabelled += part.Relabelled
+	d.Cost += part.Cost
+}
+
+// all disregards what there is, and returns how many tasks were passed over.
+func (d *disregarding) all(ctx context.Context, addBudget bool, sum *Disregarded) (missed int, err error) {
+	for after := uint32(0); ; {
+		var part engine.Disregarded
+		tasks, err := d.fresh(ctx, after, func(x *engine.Disregard) (err error) {
+			part, err = d.command(ctx, x, addBudget)
+			return err
+		})
+		if err != nil || len(tasks) == 0 {
+			return missed, err
+		}
+		sum.add(&part)
+		sum.Reserved += part.Missing
+		missed += part.Missed
+		after = tasks[len(tasks)-1].Assignment.N()
+	}
+}
+
+// fresh reads the next tasks after an assignment, if there are some, and has do look at them, again as long as
+// what was read of them has changed meanwhile.
+func (d *disregarding) fresh(ctx context.Context, after uint32, do func(*engine.Disregard) error) (tasks []engine.AnsweredTask, err error) {
+	const often = 20
+	for range often {
+		x := engine.Disregard{Worker: d.worker}
+		running := false
+		if err := d.pool.Do(ctx, func(e *engine.Engine, _ time.Time) { // what was done before is durable then
+			var st engine.Status
+			if st, running = e.Status(d.batch.Spec.ID); running && d.last == 0 {
+				d.last = st.Issued
+			}
+			x.Settled = e.Settled(d.batch.Spec.ID)
+		}); err != nil {
+			return nil, err
+		}
+		if !running {
+			return nil, crowd.Errorf(crowd.NotFound, "%s is not running", d.batch.Spec.ID)
+		}
+		if tasks, err = d.store.AnsweredBy(ctx, d.batch.Spec.Tenant, d.batch.Spec.ID, d.worker, after, d.last, disregardAtOnce); err != nil || len(tasks) == 0 {
+			return nil, err
+		}
+		x.Tasks = tasks
+		if err = do(&x); !errors.Is(err, engine.ErrSettled) {
+			break
+		}
+	}
+	return tasks, err
+}
+
+// disregardTold is what the audit log says of answers that are disregarded.
+type disregardTold struct {
+	Worker     string // the tenant's pseudonym
+	Answers    int
+	Tasks      int
+	Withdrawn  int
+	Relabelled int
+	Reserved   crowd.Money
+}
+
+// command disregards some answers.
+func (d *disregarding) command(ctx context.Context, x *engine.Disregard, addBudget bool) (done engine.Disregarded, err error) {
+	defer d.funds.Hold()()
+	ctx, act := d.acting(ctx, d.p, access.BatchesDisregard, &d.batch)
+	for {
+		err = d.pool.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
+			if done, err = e.Disregard(now, d.batch.Spec.ID, *x); err == nil {
+				act.After = disregardTold{d.by.Pseudonym, done.Answers, done.Tasks, done.Withdrawn, done.Relabelled, done.Missing}
+			}
+			return err
+		})
+		if crowd.CodeOf(err) != crowd.BudgetTooSmall || !addBudget || done.Missing <= x.Reserve {
+			return done, err
+		}
+		if err := d.p.MayFor(access.BatchesTopUp, d.batch.Spec.Tenant); err != nil {
+			return done, err
+		}
+		if err := d.funds.Suffices(ctx, d.batch.Spec.Tenant, "budget", done.Missing); err != nil {
+			return done, err
+		}
+		x.Reserve = done.Missing
+	}
+}
