@@ -363,6 +363,7 @@ func TestWhatSomebodyHasShownStays(t *testing.T) {
 	must(w.Batches.Upload(w.ctx, w.ann, id, knownAndOthers(30, 60), batches.Upload{}))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
 	who := w.workers[0]
+	w.told(who, 12, yes)
 	for held := w.next(who); held != nil; held = must(w.Work.Next(w.ctx, who, 0))(t) {
 		w.clock.advance(10 * time.Second)
 		must(w.submit(who, held.Assignment, no))(t)
