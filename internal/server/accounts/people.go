@@ -384,7 +384,7 @@ func (s *Accounts) ChangeUser(ctx context.Context, p *access.Principal, id crowd
 		case before.Admin && !u.Admin || u.Suspended:
 			return errOneself
 		case u.Email != before.Email || u.EmailVerified != before.EmailVerified:
-			return &crowd.Error{Code: crowd.Conflict, Field: "email", Message: "your own address is changed on the page of your account, with your password: throng account address"}
+			return &crowd.Error{Code: crowd.Conflict, Field: "email", Message: "your own address is changed on the page of your account, with your password: throng session address"}
 		}
 		return s.mayAct(ctx, p, u)
 	})

@@ -79,7 +79,7 @@ func (a *api) session() {
 			return as(toAddress)(a.app.Accounts.Address(ctx, p, p.User.ID))
 		})
 	addAction(a, op{method: http.MethodPut, path: "/v1/me/address", summary: "Change your e-mail address", tag: tag, access: access.AccountsChangeAddress,
-		text: "A mail with a link goes to the new address, which is yours when you have followed it; until then you keep the one that you have. Whether somebody else has it makes no difference to the answer. Prove who you are by the password and the code of a second factor, of what you have of the two; who has neither has to have signed in within 15 minutes. Send a session: a token for programs cannot do it."},
+		text: "A mail with a link goes to the new address, which is yours when you have followed it; until then you keep the one that you have. On a server that sends no mail, who may vouch for addresses vouches for their own. Whether somebody else has it makes no difference to the answer. Prove who you are by the password and the code of a second factor, of what you have of the two; who has neither has to have signed in within 15 minutes. Send a session: a token for programs cannot do it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewAddress }) error {
 			return a.app.Accounts.ChangeAddress(ctx, p, in.Body.Address, accounts.Proof{Password: in.Body.Password, Code: in.Body.Code})
 		})

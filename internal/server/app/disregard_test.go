@@ -383,7 +383,7 @@ func TestWhatSomebodyHasShownStays(t *testing.T) {
 	}
 	before, _ := figures()
 	done := must(w.Batches.Disregard(w.ctx, w.ann, id, w.pseudonym(w.a, who), false))(t)
-	if done.Answers != before.Answers || done.Tasks == 0 || done.Tasks == done.Answers {
+	if done.Answers != before.Answers || done.Tasks == done.Answers { // checks are among them: a rule went by them
 		t.Fatalf("it came to %+v, and they gave %+v", done, before)
 	}
 	for range 2 {

@@ -9,7 +9,15 @@ import (
 // changeAddress asks at an address whether it is one's own.
 func (rq *request) changeAddress() error {
 	values := rq.r.PostForm
-	return rq.done(rq.App.Accounts.ChangeAddress(rq.ctx(), rq.p, strings.TrimSpace(values.Get("address")), rq.proof()), "/account", "asked")
+	a, err := rq.App.Accounts.Address(rq.ctx(), rq.p, rq.p.User.ID)
+	if err != nil {
+		return err
+	}
+	notice := "asked"
+	if !a.CanAsk { // they vouch for it, or are refused
+		notice = "saved"
+	}
+	return rq.done(rq.App.Accounts.ChangeAddress(rq.ctx(), rq.p, strings.TrimSpace(values.Get("address")), rq.proof()), "/account", notice)
 }
 
 func (rq *request) askForAddress() error {
