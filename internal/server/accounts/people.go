@@ -286,6 +286,9 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 	if !userName.MatchString(u.Name) {
 		return crowd.Fieldf("name", "%q is not a name to sign in with (letters, digits and . _ @ + -, at most 64)", u.Name)
 	}
+	if u.Name != before.Name && readsOtherwise(u.Name) {
+		return crowd.Fieldf("name", "%q is how an id or a pseudonym of somebody looks; choose another name", u.Name)
+	}
 	if u.FullName != before.FullName {
 		if err := format.ValidLine("full_name", u.FullName, 200); err != nil {
 			return err
@@ -322,6 +325,14 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 		return err
 	}
 	return s.validQualifications(ctx, &before, u)
+}
+
+// readsOtherwise reports whether a name would be taken for somebody else's id or pseudonym where people
+// are named by either, or for oneself.
+func readsOtherwise(name string) bool {
+	name = strings.ToLower(name)
+	_, err := crowd.ParseWorkerID(name)
+	return err == nil || name == "me" || strings.HasPrefix(name, "w_")
 }
 
 // validPrefers checks the preferences of somebody that were not there before. Of a pool to which they are not moved it says the same whether it exists or not.

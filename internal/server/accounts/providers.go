@@ -347,6 +347,9 @@ var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._@+-]+`)
 func (s *Accounts) freeName(ctx context.Context, want string, whose crowd.WorkerID) (string, error) {
 	want = cmp.Or(notInNames.ReplaceAllString(want, ""), "user")
 	want = want[:min(len(want), 54)]
+	if readsOtherwise(want) {
+		want = "user-" + want
+	}
 	name := want
 	for n := 2; ; n++ {
 		u, err := s.store.UserByName(ctx, name)

@@ -413,6 +413,32 @@ func TestWhoHangsUpLeavesNobodyWithoutALink(t *testing.T) {
 	}
 }
 
+// TestNamesAreNobodysIDs: people are named by names, ids and pseudonyms alike, and nobody is called as
+// another one may be named.
+func TestNamesAreNobodysIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	token := w.link("a@example.org")
+	for _, name := range []string{"u1", "U5", "u99999", "me", "ME", "w_", w.pseudonym(w.a, w.workers[0])} {
+		_, _, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: name, Pool: w.pool})
+		refusedText(t, err, crowd.Invalid, "choose another name")
+		_, err = w.join(token, name)
+		if crowd.CodeOf(err) != crowd.Invalid {
+			t.Errorf("who joins as %s gets %v", name, err)
+		}
+		_, err = w.Accounts.ChangeUser(w.ctx, w.admin, w.ann.User.ID, func(u *store.User) error { u.Name = name; return nil })
+		refusedText(t, err, crowd.Invalid, "choose another name")
+	}
+	for _, name := range []string{"u", "u1a", "b1", "wanda", "meg"} {
+		w.person(accounts.NewUser{Name: name, Pool: w.pool})
+	}
+	// Who is called so since before stays, and is changed all the same.
+	u := must(w.store.User(w.ctx, w.workers[0].User.ID))(t)
+	u.Name = "u77"
+	ok(t, w.store.UpdateUser(w.ctx, u))
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, u.ID, func(u *store.User) error { u.FullName = "Wanda"; return nil }))(t)
+}
+
 // TestFullNamesHideNothing: nobody takes a name with which a page shows something else
 // than it says, however they come by it.
 func TestFullNamesHideNothing(t *testing.T) {

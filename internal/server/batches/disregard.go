@@ -206,10 +206,7 @@ func (d *Disregarded) add(part *engine.Disregarded) {
 func (d *disregarding) all(ctx context.Context, addBudget bool, sum *Disregarded) (missed int, err error) {
 	for after := uint32(0); ; {
 		var part engine.Disregarded
-		tasks, err := d.fresh(ctx, after, func(x *engine.Disregard) (err error) {
-			part, err = d.command(ctx, x, addBudget)
-			return err
-		})
+		tasks, err := d.part(ctx, after, addBudget, &part)
 		if err != nil || len(tasks) == 0 {
 			return missed, err
 		}
@@ -218,6 +215,16 @@ func (d *disregarding) all(ctx context.Context, addBudget bool, sum *Disregarded
 		missed += part.Missed
 		after = tasks[len(tasks)-1].Assignment.N()
 	}
+}
+
+// part disregards the next answers after an assignment. A label that is corrected stays, so none is corrected
+// between the look at it and its withdrawal.
+func (d *disregarding) part(ctx context.Context, after uint32, addBudget bool, part *engine.Disregarded) ([]engine.AnsweredTask, error) {
+	defer d.results.HoldLabels()()
+	return d.fresh(ctx, after, func(x *engine.Disregard) (err error) {
+		*part, err = d.command(ctx, x, addBudget)
+		return err
+	})
 }
 
 // fresh reads the next tasks after an assignment, if there are some, and has do look at them, again as long as

@@ -42,6 +42,13 @@ func (s *Results) Withdraw(ctx context.Context, p *access.Principal, id crowd.Ta
 	return s.decide(ctx, p, access.ResultsWithdraw, store.Correction{Task: id, Withdrawn: true, Note: note})
 }
 
+// HoldLabels keeps others from correcting labels, and from withdrawing them, until release is called: what is
+// corrected is there, and what the audit log says was before is what is changed.
+func (s *Results) HoldLabels() (release func()) {
+	s.deciding.Lock()
+	return s.deciding.Unlock
+}
+
 func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Operation, c store.Correction) (store.Correction, error) {
 	b, err := s.find(ctx, p, o, c.Task.Batch())
 	if err != nil {
@@ -55,12 +62,17 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 	case n > MaxNote:
 		return c, crowd.Fieldf("note", "has %d characters; at most %d are taken", n, MaxNote)
 	}
+	defer s.HoldLabels()()
 	list, err := s.readTasks(ctx, &b, []crowd.TaskID{c.Task}, true)
 	if err != nil {
 		return c, err
 	}
 	if len(list) == 0 {
 		return c, errTask
+	}
+	disregarded := func(a store.Annotation) bool { return !a.DisregardedAt.IsZero() }
+	if c.Withdrawn && slices.ContainsFunc(list[0].Annotations, disregarded) { // the label is still what they made it
+		return c, crowd.Errorf(crowd.Conflict, "answers to %s are disregarded since it was corrected, and its label would rest on them again: correct it to what is right", c.Task)
 	}
 	answered := func(a store.Annotation) bool { return a.Worker == p.User.ID && a.State.Answered() }
 	if slices.ContainsFunc(list[0].Annotations, answered) {
@@ -79,8 +91,6 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 		}
 	}
 	c.At, c.By, c.ByName = s.clock.Time(), p.User.ID, p.User.Name
-	s.deciding.Lock() // what the audit log says was before is what this changes
-	defer s.deciding.Unlock()
 	last, holds, err := s.holds(ctx, &b, c.Task)
 	if err != nil {
 		return c, err

@@ -33,7 +33,7 @@ type Results struct {
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
 
-	deciding sync.Mutex // held while a correction is made or taken back
+	deciding sync.Mutex // see HoldLabels
 
 	mu     sync.Mutex
 	states map[crowd.BatchID]uint64 // of the batches that were looked at, how often they have changed

@@ -32,7 +32,7 @@ type Said struct {
 }
 
 // reviewed returns what the reviewer of a task is shown; nil: the task is no review, or it is a
-// blind one.
+// blind one, or the label is there no more.
 func (s *Work) reviewed(ctx context.Context, d *definition, id crowd.TaskID) (*Reviewed, error) {
 	if d.Spec.ReviewOf == 0 {
 		return nil, nil
@@ -42,6 +42,9 @@ func (s *Work) reviewed(ctx context.Context, d *definition, id crowd.TaskID) (*R
 		return nil, err
 	}
 	x, err := s.store.Review(ctx, id)
+	if crowd.CodeOf(err) == crowd.NotFound { // its label was withdrawn, and another one is reviewed
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
