@@ -113,6 +113,7 @@ var (
 	ResultsWithdraw       = changes("Results.Withdraw", Tenant, CanReview)
 	ResultsSummary        = reads("Results.Summary", Tenant, CanReadResults)
 	_                     = internal("Results.Changed")
+	_                     = internal("Results.HoldLabels")
 	_                     = internal("Results.Whole")
 	BatchesPreview        = reads("Batches.Preview", Tenant, CanReadResults)
 	BatchesForecast       = reads("Batches.Forecast", Tenant, CanReadBatches)

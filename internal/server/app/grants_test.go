@@ -39,7 +39,7 @@ func (w *world) brought(by *access.Principal, tenant crowd.TenantID, name string
 func TestWhoATenantBringsServesIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	me := w.brought(w.ann, w.a, "me")
+	me := w.brought(w.ann, w.a, "mia")
 	theirs := w.launchedFor(w.b)
 	easy := w.easy(w.bob, w.b, "bees/cleared")
 	for range 2 { // the second time after a restart

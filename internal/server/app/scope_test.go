@@ -131,7 +131,7 @@ func TestRequestersInviteToOpenPoolsOnly(t *testing.T) {
 	r := must(w.Invitations.Invite(w.ctx, w.ann, n))(t)
 	n.Test, n.Addresses = 0, []string{"other@example.org"}
 	other := must(w.Invitations.Invite(w.ctx, w.ann, n))(t)
-	me, err := w.join(r.Invited[0].Token, "me")
+	me, err := w.join(r.Invited[0].Token, "mia")
 	ok(t, err)
 	w.grant(pool, w.a, false) // closed again: what was sent and accepted before opens it no longer
 	_, err = w.join(other.Invited[0].Token, "other")
