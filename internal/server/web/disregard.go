@@ -38,6 +38,9 @@ func (rq *request) confirmDisregard(id crowd.BatchID) error {
 	default:
 		text = append(text, fmt.Sprintf("Asking again can cost %s at most, which the budget has.", d.Cost))
 	}
+	if b.ReviewedIn != 0 {
+		text = append(text, fmt.Sprintf("New labels are picked for review as any, which is paid from the budget of %s.", b.ReviewedIn))
+	}
 	back := "/batches/" + id.String() + "/workers/" + url.PathEscape(d.By.Pseudonym)
 	return rq.render("ask", page{Title: "Disregard answers", Section: "batches", Data: map[string]any{
 		"Question": "Disregard what this worker answered?", "About": d.By.String() + " in " + b.Name, "Verb": "Disregard", "Danger": true, "To": back + "/disregard", "Back": back, "Hidden": hidden,

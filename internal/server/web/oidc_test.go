@@ -169,6 +169,13 @@ func TestSignInByAProvider(t *testing.T) {
 	if u := other.principal().User; u.Name != "rita-2" { // rita is somebody else, with a password
 		t.Errorf("another rita is %+v", u)
 	}
+	p.be(func() { p.claims["sub"], p.claims["preferred_username"] = "4", "u1" })
+	like := c.browser(t, "like u1")
+	like.get("/signin/corp").want(200)
+	if u := like.principal().User; u.Name != "user-u1" { // u1 is the administrator's id
+		t.Errorf("whom the provider calls u1 is %+v", u)
+	}
+	p.be(func() { p.claims["preferred_username"] = "rita" })
 	p.be(func() { p.claims["sub"], p.claims["groups"] = "3", "none" })
 	c.browser(t, "none").get("/signin/corp").want(http.StatusForbidden, "in no group")
 	c.browser(t, "none").get("/signin/none").want(http.StatusNotFound)
