@@ -91,8 +91,8 @@ func listAllTokens(c *Context, r *remote) error {
 		return r.AllTokens(c.Ctx, before, limit)
 	}, func(t *wire.OwnedToken) int64 { return t.ID })
 	return r.print(list, err, func(w io.Writer) {
-		writeTable(w, list, "ID|OWNER|"+tokenColumns, func(t wire.OwnedToken) []any {
-			return append([]any{t.ID, t.OwnerName}, tokenCells(&t.Token)...)
+		writeTable(w, list, "ID|OWNER|MADE BY|"+tokenColumns, func(t wire.OwnedToken) []any {
+			return append([]any{t.ID, t.OwnerName, t.MakerName}, tokenCells(&t.Token)...)
 		})
 	})
 }

@@ -181,7 +181,8 @@ type People interface {
 	CreateUser(ctx context.Context, u User) (crowd.WorkerID, error)
 	// UpdateUser replaces everything that is kept of u.ID. If it gives them rights, it ends
 	// tokens for programs and one-time links that others made for them: neither they, nor
-	// an administrator, nor the actor of the context's act.
+	// an administrator, nor the actor of the context's act. Of who is suspended it ends those
+	// that they made for others, with what was made with these.
 	UpdateUser(ctx context.Context, u User) error
 	User(ctx context.Context, id crowd.WorkerID) (User, error)
 	UserByName(ctx context.Context, name string) (User, error)

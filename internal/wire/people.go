@@ -58,6 +58,8 @@ type OwnedToken struct {
 	Token
 	Owner     crowd.WorkerID `json:"owner"`
 	OwnerName string         `json:"owner_name"`
+	MadeBy    crowd.WorkerID `json:"made_by,omitempty" doc:"who made it; absent: its owner, or that is not known. It ends when they are suspended or erased"`
+	MakerName string         `json:"made_by_name,omitempty"`
 	CanRevoke bool           `json:"can_revoke" doc:"you may take it away: you hold all that its owner may do"`
 }
 

@@ -221,6 +221,7 @@ func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.Wor
 type TokenOf struct {
 	store.Token
 	Owner string // their name
+	Maker string // who made it, by name; "": its owner, or that is not known
 	Yours bool   // the viewer may end it: they hold all that its owner may do
 }
 
@@ -244,7 +245,15 @@ func (s *Accounts) AllTokens(ctx context.Context, p *access.Principal, of crowd.
 		if crowd.CodeOf(err) == crowd.Internal {
 			return nil, err
 		}
-		out[i] = TokenOf{t, u.Name, err == nil}
+		out[i] = TokenOf{Token: t, Owner: u.Name, Yours: err == nil}
+		if t.MadeBy == 0 || t.MadeBy == t.User {
+			continue
+		}
+		m, err := s.store.User(ctx, t.MadeBy)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Maker = m.Name
 	}
 	return out, nil
 }

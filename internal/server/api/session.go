@@ -20,6 +20,14 @@ func toToken(t store.Token) wire.Token {
 	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Scopes: t.Scopes, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt, MadeWith: t.MadeWith}
 }
 
+// maker is who made a token for somebody else, or 0.
+func maker(t accounts.TokenOf) crowd.WorkerID {
+	if t.Maker == "" {
+		return 0
+	}
+	return t.MadeBy
+}
+
 func toAddress(a accounts.Address) wire.Address {
 	out := wire.Address{Email: a.Email, Verified: a.Verified, CanAsk: a.CanAsk}
 	if a.Asked != nil {
@@ -136,7 +144,7 @@ func (a *api) session() {
 		text: "Go on with the last `id` as `before`. One is ended by `DELETE /v1/users/{id}/tokens/{token}`."},
 		func(ctx context.Context, p *access.Principal, in *Latest) ([]wire.OwnedToken, error) {
 			return each(func(t accounts.TokenOf) wire.OwnedToken {
-				return wire.OwnedToken{Token: toToken(t.Token), Owner: t.User, OwnerName: t.Owner, CanRevoke: t.Yours}
+				return wire.OwnedToken{Token: toToken(t.Token), Owner: t.User, OwnerName: t.Owner, CanRevoke: t.Yours, MadeBy: maker(t), MakerName: t.Maker}
 			})(a.app.Accounts.AllTokens(ctx, p, 0, in.Before, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/tokens", summary: "List somebody's tokens", tag: tag, access: access.AccountsTokensOfOthers},

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -220,5 +221,37 @@ func TestWhatWasMadeWithAToken(t *testing.T) {
 		if !strings.Contains(string(e.After), "4 tokens and one-time links made with it") {
 			t.Errorf("%s: the log tells %s of %s", name, e.After, e.Operation)
 		}
+	}
+}
+
+// TestWhatWhoHasLeftMade for others ends with them, whatever it was made with: they had it in
+// their hands.
+func TestWhatWhoHasLeftMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	for i, how := range []string{"suspended", "erased"} {
+		u, first, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: "boss-" + how, Admin: true})
+		ok(t, err)
+		boss := u.ID
+		leaver := must(w.Accounts.Authenticate(w.ctx, must(w.Accounts.Setup(w.ctx, first, "a long enough one"))(t), netip.Addr{}))(t)
+		_, hers := w.made(leaver, accounts.NewToken{Name: "hers", For: w.ann.User.ID}, "10.0.0.1")
+		_, stays := w.made(w.admin, accounts.NewToken{Name: "stays", For: w.ann.User.ID}, "10.0.0.1")
+		_, link, err := w.Accounts.CreateUser(w.ctx, leaver, accounts.NewUser{Name: fmt.Sprint("sleeper", i), Admin: true})
+		ok(t, err)
+		must(w.Accounts.SetupUser(w.ctx, link))(t)
+		all := must(w.Accounts.AllTokens(w.ctx, w.admin, w.ann.User.ID, 0, 2))(t)
+		if all[0].Maker != w.admin.User.Name || all[1].Maker != "boss-"+how {
+			t.Errorf("made by %q and %q", all[0].Maker, all[1].Maker)
+		}
+		if how == "suspended" {
+			must(w.Accounts.ChangeUser(w.ctx, w.admin, boss, func(u *store.User) error { u.Suspended = true; return nil }))(t)
+		} else {
+			ok(t, w.Accounts.Erase(w.ctx, w.admin, boss, accounts.ErasureOrder{Confirm: "boss-" + how, FreeText: accounts.KeepText}))
+		}
+		_, err = w.Accounts.Authenticate(w.ctx, hers, netip.Addr{})
+		refused(t, err, crowd.Unauthenticated)
+		_, err = w.Accounts.SetupUser(w.ctx, link)
+		refused(t, err, crowd.NotFound)
+		must(w.Accounts.Authenticate(w.ctx, stays, netip.Addr{}))(t)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/audit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -161,6 +162,11 @@ func TestTokensOfEverybody(t *testing.T) {
 	equal(t, there, false)
 	c.told(t, "Accounts.RevokeToken")
 	c.boss.get("/admin/tokens?before=x").want(200, "bossy")
+	_, _, err := c.app.Accounts.CreateToken(t.Context(), c.boss.principal(), accounts.NewToken{Name: "given", For: c.req.principal().User.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.boss.get("/admin/tokens?of=u2").want(200, "given", "by "+c.boss.principal().User.Name)
 }
 
 // TestRolesAreShown on the page of all people, also those that are held for a tenant or were

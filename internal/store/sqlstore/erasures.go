@@ -57,6 +57,9 @@ func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) err
 		if err := eraseAudit(ctx, tx, store.AuditErasure{Person: id, Addresses: who.addresses, Invited: who.invited}); err != nil {
 			return err
 		}
+		if err := endMadeBy(ctx, tx, id); err != nil {
+			return err
+		}
 		for _, t := range personal {
 			for _, text := range t.erase {
 				if err := erase(ctx, tx, text, &who); err != nil {

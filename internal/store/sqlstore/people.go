@@ -76,6 +76,11 @@ func (s *Store) updateUser(ctx context.Context, tx transaction, u *store.User) e
 	if err := s.rise(ctx, tx, u.ID, rights); err != nil {
 		return err
 	}
+	if u.Suspended {
+		if err := endMadeBy(ctx, tx, u.ID); err != nil {
+			return err
+		}
+	}
 	return s.chargePerson(ctx, tx, u, acted, served)
 }
 

@@ -46,3 +46,13 @@ func endMade(ctx context.Context, tx transaction, where string, args ...any) err
 	store.TellEnded(ctx, ended+with, "by others")
 	return err
 }
+
+// endMadeBy ends the tokens for programs and one-time links that somebody made for others, who
+// has left, with what was made with those: they had the secrets in their hands. Tokens of
+// providers of accounts stay, as nobody would be deactivated any more. The act tells how many ended.
+func endMadeBy(ctx context.Context, tx transaction, id crowd.WorkerID) error {
+	ended, with, err := endPrograms(ctx, tx, `user_id <> $1 and kind in ('api', 'setup')
+		and (made_by = $1 or made_with in (select id from tokens where user_id = $1 and kind = 'api'))`, id)
+	store.TellEnded(ctx, ended+with, "by them for others")
+	return err
+}

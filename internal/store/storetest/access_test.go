@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -205,6 +206,61 @@ func testRise(t *testing.T, w *world) {
 	ok(t, w.UpdateRole(ctx, r))
 	_, err := w.TokenByHash(w.ctx, x.Hash)
 	refused(t, err, crowd.NotFound)
+}
+
+// testLeaves: as somebody is suspended or erased, what they made for others ends, by whichever of
+// their sessions and tokens, with what was made with it; not what others made, nor providers' tokens.
+func testLeaves(t *testing.T, w *world) {
+	for how, leave := range map[string]func(ctx context.Context, u store.User) error{
+		"suspended": func(ctx context.Context, u store.User) error {
+			u.Suspended = true
+			return w.UpdateUser(ctx, u)
+		},
+		"erased": func(ctx context.Context, u store.User) error {
+			must(w.BeginErasure(w.ctx, store.Erasure{Person: u.ID, AskedBy: u.ID, AskedAt: w.now}))(t)
+			return w.Erase(ctx, u.ID, w.now)
+		},
+	} {
+		var people [3]crowd.WorkerID
+		for i, name := range []string{"leaver ", "stayer ", "helped "} {
+			people[i] = must(w.CreateUser(w.ctx, store.User{Name: name + how, CreatedAt: w.now}))(t)
+		}
+		leaver, stayer, ann := people[0], people[1], people[2]
+		made := func(name string, user, by crowd.WorkerID, kind store.TokenKind, with int64) store.Token {
+			x := w.token(how+name, 0)
+			x.User, x.Kind, x.Tenant, x.MadeBy, x.MadeWith, x.Name, x.Provider = user, kind, 0, by, with, name, ""
+			if kind == store.ProviderToken {
+				x.Provider = "corp " + how
+			}
+			x.ID = must(w.CreateToken(w.ctx, x))(t)
+			return x
+		}
+		own := made("own", leaver, stayer, store.APIToken, 0)
+		byThem := made("by them", ann, leaver, store.APIToken, 0)
+		made("their link", ann, leaver, store.SetupToken, 0)
+		made("with that", stayer, ann, store.APIToken, byThem.ID)
+		made("with their own", ann, 0, store.APIToken, own.ID)
+		made("of a provider", leaver, leaver, store.ProviderToken, 0)
+		made("by another", ann, stayer, store.APIToken, 0)
+		made("session", ann, 0, store.SessionToken, 0)
+		a := &store.Act{AuditEntry: store.AuditEntry{At: w.now, Kind: "user", Operation: "Accounts.ChangeUser", Object: leaver.String()}}
+		ok(t, leave(store.WithActs(w.ctx, a), must(w.User(w.ctx, leaver))(t)))
+		var left []string
+		for _, id := range []crowd.WorkerID{leaver, stayer, ann} {
+			for _, x := range must(w.ListTokens(w.ctx, id))(t) {
+				left = append(left, x.Name)
+			}
+		}
+		want := []string{"own", "by another", "session"}
+		if how == "erased" {
+			want = want[1:]
+		}
+		same(t, "left when "+how, left, want)
+		same(t, "of the provider when "+how, len(must(w.ProviderTokens(w.ctx, "corp "+how))(t)), 1)
+		if told := string(a.Entry().After); !strings.Contains(told, "4 tokens and one-time links made by them for others") {
+			t.Errorf("%s: the log tells %s", how, told)
+		}
+	}
 }
 
 // gone leaves out what ended with a token.

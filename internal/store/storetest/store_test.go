@@ -116,6 +116,7 @@ var together = map[string]func(*testing.T, *world){
 	"what is made with a token as it ends":                 testMadeAsItEnds,
 	"a token is used up once":                              testDeleteToken,
 	"what others made for somebody ends with a new right":  testRise,
+	"what who leaves made for others ends":                 testLeaves,
 	"nothing begins on what has ended":                     testBasis,
 	"a token is made before or after what it rests on":     testBasisAtOnce,
 	"a code is used up once":                               testFactorsUsedAtOnce,
