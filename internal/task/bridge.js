@@ -3,8 +3,9 @@
 //
 // It tells the parent window {throng: "answer", fields: {name: value or list}}
 // in place of a submit, {throng: "preview"} when that is tried in a preview,
+// {throng: "draft", fields: {name: [values]}} as something is typed or chosen,
 // and {throng: "height", height: pixels} whenever the height changes, or the
-// parent sends {throng: "hello"}.
+// parent sends {throng: "hello"}. What the parent sends as a draft is put back.
 (function (ctx) {
   "use strict";
   var reserved = { assignmentId: 1, hitId: 1, workerId: 1, turkSubmitTo: 1 };
@@ -32,6 +33,51 @@
     new FormData(form).forEach(add);
     if (submitter && submitter.name) add(submitter.value, submitter.name);
     tell({ throng: "answer", fields: fields });
+  }
+
+  // A draft is what people type and choose: not what the page's scripts keep in
+  // hidden fields, which they make anew.
+  var typed = 'input[name]:not([type="hidden"]):not([type="file"]):not([type="password"]):not([type="submit"]):not([type="image"]):not([type="reset"]):not([type="button"]), textarea[name], select[name]';
+
+  function ticks(x) {
+    return x.type === "radio" || x.type === "checkbox";
+  }
+
+  function draft() {
+    var fields = Object.create(null);
+    document.querySelectorAll(typed).forEach(function (x) {
+      if (reserved[x.name] === 1) return;
+      fields[x.name] = fields[x.name] || [];
+      if (x.type === "select-multiple") {
+        Array.from(x.selectedOptions).forEach(function (o) { fields[x.name].push(o.value); });
+      } else if (!ticks(x) || x.checked) {
+        fields[x.name].push(x.value);
+      }
+    });
+    tell({ throng: "draft", fields: fields });
+  }
+  if (!ctx.preview) window.addEventListener("input", draft);
+
+  // restore puts a draft back, and lets the page's scripts hear of what changed.
+  function restore(fields) {
+    var next = Object.create(null); // of fields of one name, which value is the next
+    document.querySelectorAll(typed).forEach(function (x) {
+      var values = Object.prototype.hasOwnProperty.call(fields, x.name) ? fields[x.name] : null;
+      if (reserved[x.name] === 1 || !Array.isArray(values)) return;
+      var before = x.value, ticked = x.checked;
+      if (x.type === "select-multiple") {
+        Array.from(x.options).forEach(function (o) { o.selected = values.indexOf(o.value) >= 0; });
+      } else if (ticks(x)) {
+        x.checked = values.indexOf(x.value) >= 0;
+      } else {
+        var at = next[x.name] || 0;
+        next[x.name] = at + 1;
+        if (typeof values[at] === "string") x.value = values[at];
+      }
+      if (x.value === before && x.checked === ticked && x.type !== "select-multiple") return;
+      x.dispatchEvent(new Event("input", { bubbles: true }));
+      x.dispatchEvent(new Event("change", { bubbles: true }));
+    });
   }
 
   // The page's own handlers come first and may stop the submit.
@@ -108,7 +154,9 @@
   });
   window.addEventListener("load", measure);
   window.addEventListener("message", function (event) {
-    if (event.source !== window.parent || !event.data || event.data.throng !== "hello" || height < 0) return;
+    if (event.source !== window.parent || !event.data || height < 0) return;
+    if (event.data.throng === "draft" && event.data.fields) restore(event.data.fields);
+    if (event.data.throng !== "hello") return;
     height = -1; // whoever asks has not heard it
     measure();
   });

@@ -51,6 +51,7 @@ func TestBridgeInBrowser(t *testing.T) {
 	t.Parallel()
 	chromium := sharedtest.Chromium(t)
 	answer := func(fields string) string { return `null {"throng":"answer","fields":` + fields + `}` }
+	draft := func(fields string) string { return `null {"throng":"draft","fields":` + fields + `}` }
 	const later = `<script>addEventListener("load", () => setTimeout(() => {
 		try { %s } finally { setTimeout(() => parent.postMessage({throng: "done"}, "*")) }
 	}));</script>`
@@ -76,10 +77,16 @@ func TestBridgeInBrowser(t *testing.T) {
 		},
 		"the page's own check stops it": {html: `<input name=a>`, script: `mturk_form.onsubmit = () => false; submitButton.click()`, want: []string{}},
 		"a required field stops it":     {html: `<input name=a required>`, script: `submitButton.click()`, want: []string{}},
-		"digit and Enter":               {html: radios, script: key("2", "") + key("Enter", ""), want: []string{answer(`{"label":"dog"}`)}},
-		"Enter with nothing chosen":     {html: radios, script: key("Enter", ""), want: []string{}},
-		"two groups have no digits":     {html: radios + `<input type=radio name=b value=1>`, script: key("1", "") + key("Enter", ", ctrlKey: true"), want: []string{answer(`{}`)}},
-		"a preview sends nothing":       {html: `<input name=a><button id=b>x</button>`, script: `b.click()`, preview: true, want: []string{`null {"throng":"preview"}`}},
+		"digit and Enter":               {html: radios, script: key("2", "") + key("Enter", ""), want: []string{draft(`{"label":["dog"]}`), answer(`{"label":"dog"}`)}},
+		"a draft": {
+			html:   `<input name=a id=a><input name=__proto__ value=p><input type=hidden name=h value=1><input type=password name=p value=2><input name=workerId value=3>`,
+			script: `a.value = "x"; a.dispatchEvent(new Event("input", {bubbles: true}))`,
+			want:   []string{draft(`{"a":["x"],"__proto__":["p"]}`)},
+		},
+		"a preview has no draft":    {html: `<input name=a id=a>`, preview: true, script: `a.dispatchEvent(new Event("input", {bubbles: true}))`, want: []string{}},
+		"Enter with nothing chosen": {html: radios, script: key("Enter", ""), want: []string{}},
+		"two groups have no digits": {html: radios + `<input type=radio name=b value=1>`, script: key("1", "") + key("Enter", ", ctrlKey: true"), want: []string{answer(`{}`)}},
+		"a preview sends nothing":   {html: `<input name=a><button id=b>x</button>`, script: `b.click()`, preview: true, want: []string{`null {"throng":"preview"}`}},
 		"what MTurk's script offers": {
 			html: `<input name=a id=a><input type=hidden name=assignmentId id=assignmentId>`, script: `a.value = [turkGetParam("hitId"), turkGetParam("x", "y"), turkGetSubmitToHost(), assignmentId.value].join(); mturk_form.requestSubmit()`,
 			want: []string{answer(`{"a":"t1.1,y,https://throng.example,a1.2"}`)},

@@ -84,33 +84,50 @@ setTimeout(beat, every);
 
 const drafts = "throng.draft.";
 const key = drafts + assignment;
+const longest = 100_000; // characters of a draft that are kept
 
 function names() {
   return [...form.elements].filter((x) => x.name.startsWith("s.") || x.name.startsWith("l."));
 }
 
-try {
-  for (const other of Object.keys(localStorage)) {
-    if (other.startsWith(drafts) && other !== key) localStorage.removeItem(other);
+// stored calls a function of the storage, without which nothing is kept and all else works.
+function stored(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
   }
-  const kept = JSON.parse(localStorage.getItem(key) || "null");
-  if (kept && !("refused" in form.dataset)) {
-    for (const x of names()) {
-      if (x.type === "radio" || x.type === "checkbox") x.checked = (kept[x.name] || []).includes(x.value);
-      else if (kept[x.name]) x.value = kept[x.name][0];
-    }
-  }
-  form.addEventListener("input", () => {
-    const now = {};
-    for (const x of names()) {
-      if ((x.type === "radio" || x.type === "checkbox") && !x.checked) continue;
-      (now[x.name] ||= []).push(x.value);
-    }
-    localStorage.setItem(key, JSON.stringify(now));
-  });
-} catch {
-  // Without storage nothing is kept; all else works.
 }
+
+const kept = stored((at) => {
+  for (const other of Object.keys(at)) {
+    if (other.startsWith(drafts) && other !== key) at.removeItem(other);
+  }
+  return JSON.parse(at.getItem(key) || "null");
+});
+
+// keep takes what was typed, {name: [values]}. What a requester's page sends may be anything.
+function keep(fields) {
+  stored((at) => {
+    const text = JSON.stringify(fields);
+    if (text.length <= longest) at.setItem(key, text);
+  });
+}
+
+if (kept && !("refused" in form.dataset)) {
+  for (const x of names()) {
+    if (x.type === "radio" || x.type === "checkbox") x.checked = (kept[x.name] || []).includes(x.value);
+    else if (kept[x.name]) x.value = kept[x.name][0];
+  }
+}
+form.addEventListener("input", () => {
+  const now = {};
+  for (const x of names()) {
+    if ((x.type === "radio" || x.type === "checkbox") && !x.checked) continue;
+    (now[x.name] ||= []).push(x.value);
+  }
+  keep(now);
+});
 
 // --- keys ---
 
@@ -150,6 +167,10 @@ const frame = document.getElementById("frame");
 if (frame) {
   let sending = false;
   listen(frame, {
+    ready() {
+      if (kept) frame.contentWindow.postMessage({ throng: "draft", fields: kept }, "*");
+    },
+    draft: keep,
     async answer(fields) {
       if (sending) return;
       sending = true;
@@ -158,6 +179,7 @@ if (frame) {
         const answer = await fetch("/work/submit", { method: "POST", headers: { Accept: "application/json" }, body });
         const out = await answer.json();
         if (answer.ok) {
+          stored((at) => at.removeItem(key));
           location.assign(out.next);
           return;
         }
