@@ -196,6 +196,10 @@ func (s *Server) listen(cfg Config, handler http.Handler) error {
 }
 
 // newHTTP returns a server of requests, with the times that these may take.
+// maxHeader is how many bytes the headers of a request have at most: anybody can send them. Cookies of a
+// browser and the longest address that is asked for have some 10 KiB.
+const maxHeader = 32 << 10
+
 func newHTTP(cfg Config, handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -203,6 +207,7 @@ func newHTTP(cfg Config, handler http.Handler) *http.Server {
 		ReadTimeout:       2 * time.Minute,
 		WriteTimeout:      2 * time.Minute, // streams lift it: see httpkit.Streaming
 		IdleTimeout:       5 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 }
@@ -214,7 +219,7 @@ func (s *Server) serveExtra(what, address string, h http.Handler, log *slog.Logg
 	if err != nil {
 		return "", fmt.Errorf("listen for %s: %w", what, err)
 	}
-	own := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+	own := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	s.extra = append(s.extra, own)
 	go func() { _ = own.Serve(listener) }()

@@ -27,8 +27,13 @@ var errNotSent = crowd.Errorf(crowd.Invalid, "the upload was cut off: nothing ca
 var errBrokenOff = crowd.Errorf(crowd.Invalid, "the request broke off: not all of its body has come")
 
 // WholeBodies has a body that breaks off end with an error of the client's.
+//
+// What is within has a request of its own, whose body may be replaced. The server looks at the body of
+// the one that it made to know whether that was read to its end: of another it takes what was not
+// read for the next request of the connection.
 func WholeBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = r.WithContext(r.Context())
 		if r.ContentLength != 0 {
 			r.Body = &wholeBody{r.Body}
 		}
