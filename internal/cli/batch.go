@@ -44,6 +44,7 @@ type Batch struct {
 	Corrections BatchCorrections `cmd:"" help:"List the corrections of a task's label."`
 	Quality     BatchQuality     `cmd:"" help:"Show agreement, accuracy, and how the workers do."`
 	Worker      BatchWorker      `cmd:"" help:"Show what one worker did in a batch: figures, how they went, and answers."`
+	SendBack    BatchSendBack    `cmd:"" help:"Take one answer out of a running batch, and have its task asked again, with a comment."`
 	Disregard   BatchDisregard   `cmd:"" help:"Take what one worker answered out of a running batch, and have it asked again."`
 	Actions     BatchActions     `cmd:"" help:"Show what the quality rules of a batch did."`
 	Undo        BatchUndo        `cmd:"" help:"Undo what a quality rule did: let somebody back in."`

@@ -180,6 +180,16 @@ func (c *Client) Disregard(ctx context.Context, id crowd.BatchID, worker string,
 	return out, c.call(ctx, http.MethodPost, path("batches", id, "workers", worker, "disregard")+query("add_budget", addBudget), nil, &out)
 }
 
+// WouldSendBack returns what SendBack would come to.
+func (c *Client) WouldSendBack(ctx context.Context, id crowd.BatchID, task uint32, worker string) (wire.Disregarded, error) {
+	return get[wire.Disregarded](ctx, c, path("batches", id, "tasks", task, "answers", worker, "send-back"))
+}
+
+// SendBack disregards one answer to a task of a running batch, and has the task asked again, with a comment.
+func (c *Client) SendBack(ctx context.Context, id crowd.BatchID, task uint32, worker string, x wire.SendBack) (out wire.Disregarded, err error) {
+	return out, c.call(ctx, http.MethodPost, path("batches", id, "tasks", task, "answers", worker, "send-back"), x, &out)
+}
+
 // Forecast returns when a batch will be done. The first request orders a
 // forecast, which later ones bring.
 func (c *Client) Forecast(ctx context.Context, id crowd.BatchID) (wire.Forecast, error) {

@@ -18,6 +18,7 @@ type Changes struct {
 	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
 	Answers     []Answer
 	Disregarded []DisregardedAnswer
+	Notes       []TaskNote
 	Unlabelled  []Unlabelled // tasks whose labels are withdrawn; Labels may have new ones
 	Removals    []Removal
 	Labels      []Label
@@ -43,7 +44,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Unlabelled) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Notes)+len(c.Unlabelled) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -106,6 +107,13 @@ type Undone struct {
 type DisregardedAnswer struct {
 	Assignment crowd.AssignmentID
 	At         time.Time
+}
+
+// TaskNote is what whoever gets a task is told from then on, in place of what they were told before.
+type TaskNote struct {
+	Task crowd.TaskID
+	At   time.Time
+	Text string
 }
 
 // Unlabelled is a task whose label is withdrawn.

@@ -24,6 +24,8 @@ type Disregard struct {
 	// Reserve is the most that may be added to the budget from the tenant's account where asking
 	// again can cost more than is left. The caller has made sure that the tenant has it.
 	Reserve crowd.Money
+	// Note is told to whoever gets one of the tasks that are decided anew; "": nothing is.
+	Note string
 }
 
 // AnsweredTask is a task that somebody answered, as the store has it.
@@ -124,7 +126,7 @@ func (e *Engine) Disregard(now time.Time, id crowd.BatchID, x Disregard) (Disreg
 	if b.waiting() == 0 {
 		b.waitsFrom = now
 	}
-	e.disregard(now, b, x.Worker, &d)
+	e.disregard(now, b, &x, &d)
 	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)
@@ -265,20 +267,27 @@ func (b *batch) remake(x *AnsweredTask) *task {
 }
 
 // disregard carries out what was looked into.
-func (e *Engine) disregard(now time.Time, b *batch, w crowd.WorkerID, d *disregarding) {
+func (e *Engine) disregard(now time.Time, b *batch, x *Disregard, d *disregarding) {
+	w := x.Worker
 	mark := func(id crowd.AssignmentID, n uint32) {
 		e.changes.Disregarded = append(e.changes.Disregarded, DisregardedAnswer{Assignment: id, At: now})
 		if b.posterior != nil {
 			b.posterior.remove(n, w)
 		}
 	}
+	anew := func(id crowd.AssignmentID, n uint32) {
+		mark(id, n)
+		if x.Note != "" {
+			e.changes.Notes = append(e.changes.Notes, TaskNote{Task: b.spec.ID.Task(n), At: now, Text: x.Note})
+		}
+	}
 	for _, a := range d.open {
-		mark(a.id(), a.task.n)
+		anew(a.id(), a.task.n)
 	}
 	lowest := b.log.first
 	for i := range d.closed {
 		t := &d.closed[i]
-		mark(t.of.Assignment, t.n)
+		anew(t.of.Assignment, t.n)
 		for _, a := range t.given {
 			lowest = min(lowest, a.n)
 		}

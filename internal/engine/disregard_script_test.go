@@ -15,6 +15,8 @@ func (s *script) disregard(id crowd.BatchID, word []string) {
 	for _, option := range word[1:] {
 		if amount, is := strings.CutPrefix(option, "reserve="); is {
 			x.Reserve = parse(s, crowd.ParseMoney, amount)
+		} else if note, is := strings.CutPrefix(option, "note="); is {
+			x.Note = note
 		} else {
 			which = append(which, parse(s, crowd.ParseAssignmentID, option))
 		}
@@ -30,6 +32,9 @@ func (s *script) disregard(id crowd.BatchID, word []string) {
 func (s *script) disregarded(ch *engine.Changes) {
 	for _, x := range ch.Disregarded {
 		s.say("%s is disregarded", x.Assignment)
+	}
+	for _, x := range ch.Notes {
+		s.say("whoever gets %s is told %s", x.Task, x.Text)
 	}
 	for _, x := range ch.Unlabelled {
 		s.say("%s has its label no more", x.Task)

@@ -196,6 +196,12 @@ type Report struct {
 	RepliedAt  time.Time          `json:"replied_at,omitzero"`
 }
 
+// SendBack sends an answer back.
+type SendBack struct {
+	Comment   string `json:"comment" doc:"1 to 1000 bytes, told to whoever gets the task from then on, in place of what they were told before" example:"Look at the ears."`
+	AddBudget bool   `json:"add_budget,omitempty" doc:"reserve what the budget lacks for asking again from the tenant's account, which needs the permission budgets.change as well"`
+}
+
 // NewReply answers the reports of a task.
 type NewReply struct {
 	Text string `json:"text" doc:"1 to 1000 characters, shown to whoever gets the task later" example:"The picture is there now."`

@@ -78,6 +78,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.results()
 	a.taskResults()
 	a.batchWorkers()
+	a.sendBack()
 	a.reports()
 	a.corrections()
 	a.rules()

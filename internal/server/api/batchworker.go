@@ -46,6 +46,31 @@ func (a *api) batchWorkers() {
 		})
 }
 
+// AnswerPath names one answer to a task.
+type AnswerPath struct {
+	TaskPath
+	Worker string `path:"worker" doc:"who gave it: the tenant's pseudonym of the worker, or their id if you may see who workers are" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+}
+
+// sendBack registers that single answers are sent back.
+func (a *api) sendBack() {
+	const sendBack = "/v1/batches/{id}/tasks/{n}/answers/{worker}/send-back"
+	add(a, op{method: http.MethodGet, path: sendBack, summary: "Say what it would come to that an answer is sent back", tag: "Results", access: access.BatchesWouldSendBack},
+		func(ctx context.Context, p *access.Principal, in *AnswerPath) (wire.Disregarded, error) {
+			return as(toDisregarded)(a.app.Batches.WouldSendBack(ctx, p, in.id, in.N, in.Worker))
+		})
+	add(a, op{method: http.MethodPost, path: sendBack, summary: "Send an answer back: it counts no more, and the task is asked again with a comment", tag: "Results", access: access.BatchesSendBack, unkeyed: "an answer is sent back once",
+		text: "What was earned stays paid, and the label is withdrawn or made again as where a worker's answers are disregarded. The comment is told to whoever gets the task from then on. " +
+			"A label that is known, or that somebody has corrected or reviewed, stays: it is refused. Nobody sends an answer back to a task that they answered themselves."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			AnswerPath
+			Body wire.SendBack
+		}) (wire.Disregarded, error) {
+			x := in.Body
+			return as(toDisregarded)(a.app.Batches.SendBack(ctx, p, in.id, batches.SentBack{Task: in.N, Worker: in.Worker, Comment: x.Comment, AddBudget: x.AddBudget}))
+		})
+}
+
 func toDisregarded(d batches.Disregarded) wire.Disregarded {
 	return wire.Disregarded{Worker: d.By.Pseudonym, WorkerID: d.By.ID, WorkerName: d.By.Name, Answers: d.Answers, Tasks: d.Tasks, Withdrawn: d.Withdrawn, Relabelled: d.Relabelled,
 		CostMicros: d.Cost, Missing: d.Missing, Reserved: d.Reserved}

@@ -47,3 +47,40 @@ func TestDisregardOverHTTP(t *testing.T) {
 		t.Errorf("once more it is %+v", again)
 	}
 }
+
+// TestSendBackOverHTTP: what it comes to is told beforehand, and done with what the budget lacks; whoever gets the task
+// next is told the comment.
+func TestSendBackOverHTTP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.launch("thing\ncat\ndog\n")
+	held := w.next(w.workers[0])
+	must3(w.workers[0].Submit(w.ctx, held.Assignment, []byte(`"yes"`), false, 0))(t)
+	page := into[wire.Results](t, w.send(w.ann, http.MethodGet, "/v1/batches/"+id.String()+"/results?filter=labelled:yes", ""))
+	who, n := page.Tasks[0].Answers[0].Worker, held.Task.N()
+	would := must(w.ann.WouldSendBack(w.ctx, id, n, who))(t)
+	if would.Answers != 1 || would.Withdrawn != 1 || would.Missing == 0 || would.Worker != who {
+		t.Errorf("it would be %+v", would)
+	}
+	x := wire.SendBack{Comment: "Look at its ears."}
+	if _, err := w.ann.SendBack(w.ctx, id, n, who, x); crowd.CodeOf(err) != crowd.BudgetTooSmall {
+		t.Errorf("without the money: %v", err)
+	}
+	if _, err := w.bob.SendBack(w.ctx, id, n, who, x); crowd.CodeOf(err) != crowd.NotFound {
+		t.Errorf("by another tenant: %v", err)
+	}
+	x.AddBudget = true
+	if done := must(w.ann.SendBack(w.ctx, id, n, who, x))(t); done.Answers != 1 || done.Reserved != would.Missing {
+		t.Errorf("it came to %+v", done)
+	}
+	for {
+		next := w.next(w.workers[1])
+		if next.Task.N() == n {
+			if next.Reply != x.Comment {
+				t.Errorf("the next is told %q", next.Reply)
+			}
+			break
+		}
+		must3(w.workers[1].Submit(w.ctx, next.Assignment, []byte(`"yes"`), false, 0))(t)
+	}
+}

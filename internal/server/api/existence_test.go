@@ -21,9 +21,10 @@ var inRuns = []string{"{step}", "alive", "{input}", "things", "{item}", "1", "{o
 // bodies has a body that fits for each operation that has one and names
 // something by its id.
 var bodies = map[string]string{
-	"PUT /v1/batches/{id}":                 `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
-	"PATCH /v1/batches/{id}":               `{"priority": 2}`,
-	"PUT /v1/batches/{id}/tasks/{n}/reply": `{"text": "it is there now"}`, "PUT /v1/batches/{id}/tasks/{n}/label": `{"value": "yes"}`,
+	"PUT /v1/batches/{id}":   `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1}`,
+	"PATCH /v1/batches/{id}": `{"priority": 2}`,
+	"POST /v1/batches/{id}/tasks/{n}/answers/{worker}/send-back": `{"comment": "look again"}`,
+	"PUT /v1/batches/{id}/tasks/{n}/reply":                       `{"text": "it is there now"}`, "PUT /v1/batches/{id}/tasks/{n}/label": `{"value": "yes"}`,
 	"POST /v1/work/{assignment}/report":  `{"text": "no picture"}`,
 	"PUT /v1/batches/{id}/tasks":         "thing\na dog\n",
 	"POST /v1/batches/{id}/tasks":        "thing\na dog\n",

@@ -179,7 +179,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
 	"Work.Notes":    func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
 	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
-	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard,
+	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard, "Batches.SendBack": trySendBack, "Batches.WouldSendBack": tryWouldSendBack,
 	"Results.Corrections": tryCorrections, "Results.Correct": tryCorrect, "Results.Withdraw": tryWithdraw,
 	"Work.Reports": tryReports, "Work.Reply": tryReply,
 	"Work.OwnReports": func(s *scene, p *access.Principal) error { return second(s.Work.OwnReports(s.ctx, p, 1)) },

@@ -240,6 +240,9 @@ func (a *App) changed(c *engine.Changes) {
 		a.Batches.Changed(c)
 		a.Runs.Changed(c)
 	}
+	if len(c.Notes) > 0 {
+		a.Work.Changed(c)
+	}
 	if len(c.Shifts)+len(c.Duties) > 0 {
 		a.Transfers.Changed(c)
 	}

@@ -21,6 +21,14 @@ type Disregarded struct {
 	Reserved crowd.Money // from the tenant's account
 }
 
+// disregardOrder says whose answers are disregarded, and how.
+type disregardOrder struct {
+	worker    string // as pseudonym.Reader.Find takes them
+	task      uint32 // the number of the one task of which it is; 0: of all of the batch
+	note      string // for whoever gets the tasks that are asked again; "": nothing is said
+	addBudget bool   // what the budget lacks for asking again is reserved from the tenant's account
+}
+
 // disregardAtOnce is how many answers are disregarded by one command, so that those who work in the pool do
 // not wait for it.
 const disregardAtOnce = 2000
@@ -29,26 +37,29 @@ const disregardAtOnce = 2000
 type disregarding struct {
 	*Batches
 	p      *access.Principal
+	op     access.Operation
+	order  disregardOrder
 	batch  store.Batch
 	worker crowd.WorkerID
 	by     pseudonym.Worker
 	pool   *live.Pool
 	end    func() // gives the room for a download back, which it takes as long
+	after  uint32 // number of the assignment after which it begins
 	last   uint32 // number of the last assignment that is looked at: they may go on to answer
 }
 
-// disregarding begins to look at what a worker, whom p calls as pseudonym.Reader.Find says, answered.
-func (s *Batches) disregarding(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID, worker string) (*disregarding, error) {
+// disregarding begins to look at what a worker answered.
+func (s *Batches) disregarding(ctx context.Context, p *access.Principal, o access.Operation, id crowd.BatchID, order disregardOrder) (*disregarding, error) {
 	b, err := s.batch(ctx, p, o, id)
 	if err != nil {
 		return nil, err
 	}
 	seen := s.names.For(p, b.Spec.Tenant)
-	who, err := seen.Find(worker)
+	who, err := seen.Find(order.worker)
 	if err != nil {
 		return nil, err
 	}
-	d := &disregarding{Batches: s, p: p, batch: b, worker: who}
+	d := &disregarding{Batches: s, p: p, op: o, order: order, batch: b, worker: who}
 	if d.end, err = s.scans.Start(ctx, p.User.ID, b.Spec.Tenant, 1); err != nil {
 		return nil, err
 	}
@@ -76,6 +87,11 @@ func (d *disregarding) prepare(ctx context.Context, seen pseudonym.Reader) error
 		return err
 	}
 	d.by = seen.Show(d.worker, user.Name)
+	if d.order.task != 0 {
+		if err := d.findAnswer(ctx); err != nil {
+			return err
+		}
+	}
 	d.pool, err = d.live.Get(d.batch.Pool)
 	return err
 }
@@ -97,7 +113,11 @@ func mayDisregard(b *store.Batch) error {
 
 // WouldDisregard returns what Disregard would come to.
 func (s *Batches) WouldDisregard(ctx context.Context, p *access.Principal, id crowd.BatchID, worker string) (Disregarded, error) {
-	d, err := s.disregarding(ctx, p, access.BatchesWouldDisregard, id, worker)
+	return s.wouldDisregard(ctx, p, access.BatchesWouldDisregard, id, disregardOrder{worker: worker})
+}
+
+func (s *Batches) wouldDisregard(ctx context.Context, p *access.Principal, op access.Operation, id crowd.BatchID, o disregardOrder) (Disregarded, error) {
+	d, err := s.disregarding(ctx, p, op, id, o)
 	if err != nil {
 		return Disregarded{}, err
 	}
@@ -113,7 +133,11 @@ func (s *Batches) WouldDisregard(ctx context.Context, p *access.Principal, id cr
 // New labels may be surer than those before: of a batch that ends by itself by how sure its labels are, it needs the
 // permission of End, too.
 func (s *Batches) Disregard(ctx context.Context, p *access.Principal, id crowd.BatchID, worker string, addBudget bool) (Disregarded, error) {
-	d, err := s.disregarding(ctx, p, access.BatchesDisregard, id, worker)
+	return s.disregard(ctx, p, access.BatchesDisregard, id, disregardOrder{worker: worker, addBudget: addBudget})
+}
+
+func (s *Batches) disregard(ctx context.Context, p *access.Principal, op access.Operation, id crowd.BatchID, o disregardOrder) (Disregarded, error) {
+	d, err := s.disregarding(ctx, p, op, id, o)
 	if err != nil {
 		return Disregarded{}, err
 	}
@@ -127,12 +151,12 @@ func (s *Batches) Disregard(ctx context.Context, p *access.Principal, id crowd.B
 	if err != nil || would.Answers == 0 {
 		return would, err
 	}
-	if err := d.affords(ctx, would.Missing, addBudget); err != nil {
+	if err := d.affords(ctx, would.Missing); err != nil {
 		return Disregarded{}, err
 	}
 	sum := Disregarded{By: d.by}
 	for rounds := 0; ; rounds++ { // another one for tasks that got their labels meanwhile
-		missed, err := d.all(ctx, addBudget, &sum)
+		missed, err := d.all(ctx, &sum)
 		if crowd.CodeOf(err) == crowd.NotFound && sum.Answers > 0 { // with its new labels it had enough
 			return sum, nil
 		}
@@ -151,11 +175,11 @@ func (d *disregarding) open(err error) error {
 }
 
 // affords checks that what the budget lacks may be added to it from the tenant's account, and is there.
-func (d *disregarding) affords(ctx context.Context, missing crowd.Money, addBudget bool) error {
+func (d *disregarding) affords(ctx context.Context, missing crowd.Money) error {
 	switch {
 	case missing == 0:
 		return nil
-	case !addBudget:
+	case !d.order.addBudget:
 		return engine.ErrBudget(missing)
 	}
 	if err := d.p.MayFor(access.BatchesTopUp, d.batch.Spec.Tenant); err != nil {
@@ -169,7 +193,7 @@ func (d *disregarding) affords(ctx context.Context, missing crowd.Money, addBudg
 func (d *disregarding) would(ctx context.Context) (Disregarded, error) {
 	sum := Disregarded{By: d.by}
 	var spare crowd.Money // of the budget, beyond what the batch can cost now; below 0 if it lacks something
-	for after := uint32(0); ; {
+	for after := d.after; ; {
 		var part engine.Disregarded
 		tasks, err := d.fresh(ctx, after, func(x *engine.Disregard) error {
 			var refused error
@@ -180,6 +204,9 @@ func (d *disregarding) would(ctx context.Context) (Disregarded, error) {
 			return Disregarded{}, d.open(err)
 		}
 		if len(tasks) == 0 {
+			if d.order.task != 0 && sum.Tasks == 0 {
+				return Disregarded{}, crowd.Errorf(crowd.Conflict, "the label of task %d stays, whatever the answers are: it is known, or somebody has corrected or reviewed it. Correct it", d.order.task)
+			}
 			return sum, nil
 		}
 		if part.Cost > 0 {
@@ -203,10 +230,10 @@ func (d *Disregarded) add(part *engine.Disregarded) {
 }
 
 // all disregards what there is, and returns how many tasks were passed over.
-func (d *disregarding) all(ctx context.Context, addBudget bool, sum *Disregarded) (missed int, err error) {
-	for after := uint32(0); ; {
+func (d *disregarding) all(ctx context.Context, sum *Disregarded) (missed int, err error) {
+	for after := d.after; ; {
 		var part engine.Disregarded
-		tasks, err := d.part(ctx, after, addBudget, &part)
+		tasks, err := d.part(ctx, after, &part)
 		if err != nil || len(tasks) == 0 {
 			return missed, err
 		}
@@ -219,10 +246,10 @@ func (d *disregarding) all(ctx context.Context, addBudget bool, sum *Disregarded
 
 // part disregards the next answers after an assignment. A label that is corrected stays, so none is corrected
 // between the look at it and its withdrawal.
-func (d *disregarding) part(ctx context.Context, after uint32, addBudget bool, part *engine.Disregarded) ([]engine.AnsweredTask, error) {
+func (d *disregarding) part(ctx context.Context, after uint32, part *engine.Disregarded) ([]engine.AnsweredTask, error) {
 	defer d.results.HoldLabels()()
 	return d.fresh(ctx, after, func(x *engine.Disregard) (err error) {
-		*part, err = d.command(ctx, x, addBudget)
+		*part, err = d.command(ctx, x)
 		return err
 	})
 }
@@ -232,7 +259,7 @@ func (d *disregarding) part(ctx context.Context, after uint32, addBudget bool, p
 func (d *disregarding) fresh(ctx context.Context, after uint32, do func(*engine.Disregard) error) (tasks []engine.AnsweredTask, err error) {
 	const often = 20
 	for range often {
-		x := engine.Disregard{Worker: d.worker}
+		x := engine.Disregard{Worker: d.worker, Note: d.order.note}
 		running := false
 		if err := d.pool.Do(ctx, func(e *engine.Engine, _ time.Time) { // what was done before is durable then
 			var st engine.Status
@@ -260,6 +287,7 @@ func (d *disregarding) fresh(ctx context.Context, after uint32, do func(*engine.
 // disregardTold is what the audit log says of answers that are disregarded.
 type disregardTold struct {
 	Worker     string // the tenant's pseudonym
+	Task       uint32 `json:",omitempty"` // whose answer is sent back; 0: it is not of one task
 	Answers    int
 	Tasks      int
 	Withdrawn  int
@@ -268,17 +296,17 @@ type disregardTold struct {
 }
 
 // command disregards some answers.
-func (d *disregarding) command(ctx context.Context, x *engine.Disregard, addBudget bool) (done engine.Disregarded, err error) {
+func (d *disregarding) command(ctx context.Context, x *engine.Disregard) (done engine.Disregarded, err error) {
 	defer d.funds.Hold()()
-	ctx, act := d.acting(ctx, d.p, access.BatchesDisregard, &d.batch)
+	ctx, act := d.acting(ctx, d.p, d.op, &d.batch)
 	for {
 		err = d.pool.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
 			if done, err = e.Disregard(now, d.batch.Spec.ID, *x); err == nil {
-				act.After = disregardTold{d.by.Pseudonym, done.Answers, done.Tasks, done.Withdrawn, done.Relabelled, done.Missing}
+				act.After = disregardTold{d.by.Pseudonym, d.order.task, done.Answers, done.Tasks, done.Withdrawn, done.Relabelled, done.Missing}
 			}
 			return err
 		})
-		if crowd.CodeOf(err) != crowd.BudgetTooSmall || !addBudget || done.Missing <= x.Reserve {
+		if crowd.CodeOf(err) != crowd.BudgetTooSmall || !d.order.addBudget || done.Missing <= x.Reserve {
 			return done, err
 		}
 		if err := d.p.MayFor(access.BatchesTopUp, d.batch.Spec.Tenant); err != nil {

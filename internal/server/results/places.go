@@ -97,6 +97,16 @@ func (s *Results) readTasks(ctx context.Context, b *store.Batch, tasks []crowd.T
 	}
 }
 
+// Given returns all assignments of a task, for a use case that has checked who asks; none of one that
+// is not there.
+func (s *Results) Given(ctx context.Context, b *store.Batch, t crowd.TaskID) ([]store.Annotation, error) {
+	list, err := s.readTasks(ctx, b, []crowd.TaskID{t}, true)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0].Annotations, nil
+}
+
 // found reports whether all answers that count were found to tasks of which those before
 // fresh were handed out.
 func found(list []store.TaskResult, fresh uint32) bool {

@@ -62,6 +62,14 @@ var laterEffects = []struct {
 			200, "Their answers are disregarded. What they earned stays theirs.", "of which 0 count, 1 is disregarded", "yes – yes disregarded").without("Disregard their answers…")
 		c.req.get("/batches/"+id.String()+"/results/1").want(200, "yes <1 s", " disregarded ")
 	}},
+	{"POST /batches/{batch}/results/{task}/send-back", func(t *testing.T, c *company) {
+		id := c.ruled(t)
+		path := "/batches/" + id.String() + "/results/1"
+		c.req.get(path).want(200, "Send an answer back", "yes – w_").form(path+"/send-back").set("comment", "  ").send().want(422, "say what whoever gets the task next")
+		c.req.get(path).form(path+"/send-back").set("comment", "Look at its <b>ears</b>.").send().want(http.StatusPaymentRequired, "is missing in the budget")
+		c.req.get(path).form(path+"/send-back").set("comment", "Look at its <b>ears</b>.").set("add_budget", "1").send().want(200, "Sent back. The answer counts no more", " disregarded ").without("Send it back")
+		c.told(t, "Batches.SendBack")
+	}},
 	{"POST /work/notes/seen", func(t *testing.T, c *company) {
 		c.ruled(t)
 		notes := func() int { return len(read(c.app.Work.Notes(t.Context(), c.workers[0].principal()))(t)) }

@@ -14,7 +14,7 @@ import (
 // repeatable are the actions that may be sent again without a key, and why.
 var repeatable = map[string][]string{
 	"it sets what is, or what is not, and that again": {
-		"POST /signout", "POST /account/password", "POST /account/sessions/{session}/end", "POST /account/signout", "POST /tokens/{token}/revoke", "POST /batches/{batch}/settings", "POST /batches/{batch}/template", "POST /batches/{batch}/edit", "POST /batches/{batch}/takeout", "POST /batches/{batch}/reports", "POST /batches/{batch}/results/{task}/label", "POST /batches/{batch}/results/{task}/withdraw", "POST /batches/{batch}/quality/undo", "POST /batches/{batch}/workers/{worker}/disregard",
+		"POST /signout", "POST /account/password", "POST /account/sessions/{session}/end", "POST /account/signout", "POST /tokens/{token}/revoke", "POST /batches/{batch}/settings", "POST /batches/{batch}/template", "POST /batches/{batch}/edit", "POST /batches/{batch}/takeout", "POST /batches/{batch}/reports", "POST /batches/{batch}/results/{task}/label", "POST /batches/{batch}/results/{task}/withdraw", "POST /batches/{batch}/quality/undo", "POST /batches/{batch}/workers/{worker}/disregard", "POST /batches/{batch}/results/{task}/send-back",
 		"POST /tenants/{tenant}/secrets", "POST /tenants/{tenant}/secrets/{secret}/delete", "POST /invitations/{invitation}/withdraw", "POST /tests/{test}/retire",
 		"POST /tenants/{tenant}/stop", "POST /tenants/{tenant}/quotas", "POST /tenants/{tenant}/retention", "POST /tenants/{tenant}/block", "POST /admin/stop", "POST /admin/tenants/{tenant}", "POST /admin/tenants/{tenant}/stop",
 		"POST /admin/pools/{pool}", "POST /admin/pools/{pool}/settings", "POST /admin/pools/{pool}/stop", "POST /admin/pools/{pool}/transfer",

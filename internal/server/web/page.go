@@ -141,6 +141,7 @@ var notices = map[string]string{
 	"corrected":   "Corrected. It is the label from now on.",
 	"reverted":    "The correction is taken back. The label is what the answers say.",
 	"replied":     "Answered. Whoever gets the task from now on sees it.",
+	"sentback":    "Sent back. The answer counts no more, and what was earned stays paid.",
 	"disregarded": "Their answers are disregarded. What they earned stays theirs.",
 	"undone":      "Undone. Their figures begin at nothing.",
 	"saved":       "Saved.",

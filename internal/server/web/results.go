@@ -3,13 +3,16 @@ package web
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/chart"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/results"
 )
 
@@ -107,13 +110,19 @@ func (rq *request) result(id crowd.BatchID) error {
 	if f := rq.r.URL.Query().Get("q"); f != "" {
 		q = "?" + url.Values{"q": {f}}.Encode()
 	}
-	data := map[string]any{"V": v, "Path": path, "Back": path + q}
+	data := map[string]any{"V": v, "Path": path, "Back": path + q, "SendsBack": sendsBack(v), "Sending": strings.HasSuffix(rq.r.URL.Path, "/send-back")}
 	for name, at := range map[string]uint64{"Before": n - 1, "After": n + 1} {
 		if at > 0 && at <= uint64(v.Batch.Spec.Tasks) {
 			data[name] = path + "/" + strconv.FormatUint(at, 10) + q
 		}
 	}
 	return rq.render("result", batchPage(fmt.Sprintf("Task %d of %s", n, v.Batch.Name), data))
+}
+
+// sendsBack reports whether an answer to a task can be sent back.
+func sendsBack(v *results.TaskView) bool {
+	return v.Batch.Progress.State.Open() && v.Batch.Run == 0 && v.Batch.Spec.ReviewOf == 0 && v.Row.Corrected == nil && (v.Row.Review == nil || !v.Row.Review.State.Done()) &&
+		slices.ContainsFunc(v.Row.Answers, func(a results.Answer) bool { return a.Counted })
 }
 
 // taskOf is the task of the path, of a batch.
@@ -144,6 +153,17 @@ func (rq *request) withdraw(id crowd.BatchID) error {
 	}
 	_, err = rq.App.Results.Withdraw(rq.ctx(), rq.p, t, "")
 	return rq.done(err, resultPath(t), "reverted")
+}
+
+// sendBack sends an answer to a task back.
+func (rq *request) sendBack(id crowd.BatchID) error {
+	t, err := rq.taskOf(id)
+	if err != nil {
+		return err
+	}
+	f := rq.sent()
+	_, err = rq.App.Batches.SendBack(rq.ctx(), rq.p, id, batches.SentBack{Task: t.N(), Worker: f.text("worker"), Comment: f.text("comment"), AddBudget: f.text("add_budget") != ""})
+	return rq.done(err, resultPath(t), "sentback")
 }
 
 func resultPath(t crowd.TaskID) string {

@@ -164,6 +164,7 @@ func routes() []route {
 		{pattern: "GET /batches/{batch}/results", access: access.ResultsList, handle: ofBatch((*request).results)},
 		{pattern: "GET /batches/{batch}/results/{task}", access: access.ResultsTask, handle: ofBatch((*request).result)},
 		{pattern: "POST /batches/{batch}/results/{task}/label", access: access.ResultsCorrect, handle: ofBatch((*request).correct), form: "correct", page: ofBatch((*request).result)},
+		{pattern: "POST /batches/{batch}/results/{task}/send-back", access: access.BatchesSendBack, handle: ofBatch((*request).sendBack), form: "send-back", page: ofBatch((*request).result)},
 		{pattern: "POST /batches/{batch}/results/{task}/withdraw", access: access.ResultsWithdraw, handle: ofBatch((*request).withdraw), form: "withdraw", page: ofBatch((*request).result)},
 		{pattern: "GET /batches/{batch}/reports", access: access.WorkReports, handle: ofBatch((*request).reports)},
 		{pattern: "POST /batches/{batch}/reports", access: access.WorkReply, handle: ofBatch((*request).reply), form: "reply", page: ofBatch((*request).reports)},

@@ -115,6 +115,13 @@ func (s *Work) OwnReports(ctx context.Context, p *access.Principal, limit int) (
 	return list, err
 }
 
+// Changed has the notes of tasks told that somebody has changed. A pool's loop calls it.
+func (s *Work) Changed(c *engine.Changes) {
+	for i := range c.Notes {
+		s.tasks.forget(c.Notes[i].Task)
+	}
+}
+
 // replied is what the audit log says of a reply. The text is not in it: it goes with the answers.
 type replied struct {
 	Task crowd.TaskID
