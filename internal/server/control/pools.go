@@ -98,11 +98,31 @@ func (v *PoolView) GateNeeds() crowd.Money {
 	if !r.Called || r.Rate == 0 || v.GateNow.Lacks() == 0 {
 		return 0
 	}
-	need := crowd.Money(float64(r.Rate) * max(r.Promise, time.Minute).Minutes() * float64(v.GateNow.Opens()))
+	need := v.keeps(v.GateNow.Opens())
 	if f.Funds-f.Owed >= need {
 		return 0
 	}
 	return need
+}
+
+// CallNeeds is what one person has to be payable for before anybody is called, where the pool
+// calls its people, nobody is on duty, and its money is less. 0: there is enough, or somebody is
+// there.
+func (v *PoolView) CallNeeds() crowd.Money {
+	r, f := &v.Retainer, &v.Status.Funds
+	if !r.Called || r.Rate == 0 || v.OnDuty > 0 {
+		return 0
+	}
+	need := v.keeps(1)
+	if f.Funds-f.Owed >= need {
+		return 0
+	}
+	return need
+}
+
+// keeps is what so many people have to be payable for when they are called.
+func (v *PoolView) keeps(people int) crowd.Money {
+	return crowd.Money(float64(v.Retainer.Rate) * max(v.Retainer.Promise, time.Minute).Minutes() * float64(people))
 }
 
 // DefaultRetainer is how a new pool keeps people: whoever asks for a task is on
