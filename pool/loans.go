@@ -336,8 +336,8 @@ func (s *step) letGo(home, n int) {
 		}
 		return cmp.Compare(a.PrefersAt(home), b.PrefersAt(home))
 	})
-	r := &s.readings[home]
-	chosen, spare, kept := people[:0], max(0, r.Workers-p.staff.borrowed-p.lends-p.settings.Min), false
+	r := &s.readings[home] // whom it lends in this step, gives has counted: so many stay besides
+	chosen, spare, kept := people[:0], max(0, r.Workers-p.staff.borrowed-p.settings.Min), false
 	for _, x := range people {
 		switch {
 		case len(chosen) == n:

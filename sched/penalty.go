@@ -216,8 +216,21 @@ func (p *penalty) explain(k *Key, r *record, q *promise, since Figure) {
 		{"worth", Number(worth.Seconds()), fmt.Sprintf("seconds by which it goes before its due time: %s for each factor of e that the stake is above 1 for a minute of work", q.look)},
 		since,
 	}
-	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless %s before %s; counts as due at %s",
-		q.stake, unless, instantNote(q.due), instantNote(urgent))
+	k.Words = fmt.Sprintf("most urgent step of a penalty first: %s falls due unless %s before %s%s",
+		q.stake, unless, instantNote(q.due), orderedAt(worth, urgent))
+}
+
+// orderedAt says why a batch goes at another time than the one at which it is due; "": it does
+// not.
+func orderedAt(worth time.Duration, urgent int64) string {
+	shift, how, why := worth.Abs().Round(time.Second), "earlier", "more"
+	if worth < 0 {
+		how, why = "later", "less"
+	}
+	if shift == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; ordered as if that were at %s, %s %s, as %s than %s is at stake for a minute of work", instantNote(urgent), shift, how, why, crowd.Unit)
 }
 
 var _ Policy = (*penalty)(nil)

@@ -352,8 +352,16 @@ func TestPenaltyATCInWords(t *testing.T) {
 	p := parse(t, "tenant-fair(penalty(form=atc,look=2m))")
 	p.Set(new(due(10*m, 20, m)))
 	k, _ := p.Key(1)
-	if in := k.Inner; in.Policy != "penalty(form=atc,look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; counts as due at 2026-10-01T00:04:0") {
+	if in := k.Inner; in.Policy != "penalty(form=atc,look=2m0s)" || !strings.Contains(in.Words, "20.00 falls due unless its first task is handed out before 2026-10-01T00:10:00Z; ordered as if that were at 2026-10-01T00:04:0") || !strings.HasSuffix(in.Words, ", 5m59s earlier, as more than 1.00 is at stake for a minute of work") {
 		t.Errorf("%s: %q", in.Policy, in.Words)
+	}
+	p.Set(new(due(10*m, 1, 4*m)))
+	if k, _ := p.Key(1); !strings.HasSuffix(k.Inner.Words, "Z, 2m46s later, as less than 1.00 is at stake for a minute of work") {
+		t.Errorf("%q", k.Inner.Words)
+	}
+	p.Set(new(due(10*m, 1, m)))
+	if k, _ := p.Key(1); !strings.HasSuffix(k.Inner.Words, " before 2026-10-01T00:10:00Z") {
+		t.Errorf("%q", k.Inner.Words)
 	}
 	p.Set(new(with(batch(2, 5, 0), func(b *sched.Batch) { b.Since = epoch })))
 	if k, _ := p.Key(2); !strings.Contains(k.Inner.Words, "nothing can be escaped") {

@@ -78,6 +78,8 @@ func (x *PoolSet) Run(c *Context, r *remote, id crowd.PoolID) error {
 		say(w, "%s", poolNotes(&out.Pool))
 		if val(out.Retainer.Rate) > 0 && out.Account.Funds == 0 {
 			say(w, "the pool has no money for waiting: throng pool fund %s AMOUNT\n", out.ID)
+		} else if need := out.CallFunds; need > 0 {
+			say(w, "note: the money for waiting is %s\n", callFunds(out.ID, need))
 		} else if need := out.GateFunds; need > 0 {
 			say(w, "note: the money for waiting is %s\n", gateFunds(out.ID, need))
 		}

@@ -161,6 +161,8 @@ func (p *shownPool) figures() []any {
 	switch {
 	case p.Account.Empty:
 		money += ": waiting cannot be paid"
+	case p.CallFunds > 0:
+		money += ": " + callFunds(p.ID, p.CallFunds)
 	case p.LowFunds && p.OnDuty == 0:
 		money += ": one person takes " + p.NeededFunds.String() + " in ten minutes (throng pool fund " + p.ID.String() + " AMOUNT)"
 	case p.LowFunds:
@@ -170,6 +172,11 @@ func (p *shownPool) figures() []any {
 		money += "; " + gateFunds(p.ID, p.GateFunds)
 	}
 	return append(list, "money", money)
+}
+
+// callFunds says that a pool's money does not let it call anybody.
+func callFunds(id crowd.PoolID, need crowd.Money) string {
+	return fmt.Sprintf("not enough to call anybody, which takes %s a person (throng pool fund %s AMOUNT)", need, id)
 }
 
 // gateFunds says that a pool's money does not let it call all for whom its closed gate waits.

@@ -76,7 +76,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 		}
 		err = f.follow(ctx, x.Every)
 	} else {
-		err = f.whole(c.Ctx)
+		err = f.addFile(c.Ctx)
 	}
 	if err != nil {
 		return err
@@ -194,9 +194,9 @@ type group struct {
 // maxGroupText is how many bytes of text a group has at most, but for its last row.
 const maxGroupText = 2 << 20
 
-// whole adds all rows of the file. A file of at most orchestrator.MaxAddedRows rows and
+// addFile adds all rows of the file. A file of at most orchestrator.MaxAddedRows rows and
 // maxGroupText goes in one request: all of it is added, or nothing.
-func (f *feeder) whole(ctx context.Context) error {
+func (f *feeder) addFile(ctx context.Context) error {
 	if f.feed == "" {
 		f.feed = "add-" + rand.Text()
 	} else if err := f.lookUp(ctx); err != nil {

@@ -181,11 +181,11 @@ func addRows(id crowd.RunID, several bool) string {
 	return fmt.Sprintf("throng workflow rows add %s --file FILE%s", id, when(several, " --input NAME"))
 }
 
-// doneWords says when a run is done; "" if nothing is on its way, or it is said already what
-// the run waits for.
+// doneWords says when a run is done, or why that is not known, as the run's page does; "" if
+// nothing is on its way.
 func doneWords(r *wire.Run) string {
 	var o orchestrator.Outlook
-	if r.Outlook != nil && (r.Outlook.Why == "" || !r.Stuck && len(waits(r)) == 0) {
+	if r.Outlook != nil {
 		o = orchestrator.Outlook(*r.Outlook)
 	}
 	open := openNames(r)

@@ -38,3 +38,24 @@ func TestForeseenOfAClass(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyAnEndIsNotKnown: of a run that does not go on, the line done has the reason that the
+// run's page has, also while an input is open.
+func TestWhyAnEndIsNotKnown(t *testing.T) {
+	t.Parallel()
+	why := wire.RunOutlook{Why: "review: it cannot finish: 1 may do it"}
+	lacks := wire.RunNode{Name: "review", State: "running", Waiting: 1, Blocked: "it cannot finish: 1 may do it", Short: "1 may do it"}
+	for want, nodes := range map[string][]wire.RunNode{
+		"not known yet (" + why.Why + ")": {lacks},
+		"once the input complaints is sealed (what is there: not known yet: " + why.Why + ")": {{Name: "complaints", State: "running", Open: true}, lacks},
+	} {
+		for _, stuck := range []bool{false, true} {
+			r := wire.Run{RunHead: wire.RunHead{ID: 3, State: "running"}, Stuck: stuck, Outlook: &why, Nodes: nodes}
+			var b strings.Builder
+			showRun(&b, &r)
+			if !regexp.MustCompile(`(?m)^done +` + regexp.QuoteMeta(want) + `$`).MatchString(b.String()) {
+				t.Errorf("no line done of %q in %s", want, &b)
+			}
+		}
+	}
+}

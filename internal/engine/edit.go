@@ -227,47 +227,52 @@ func (b *batch) eachUntouched(f func(n uint32, tasks int)) {
 	}
 }
 
-// Add gives a running batch more tasks, numbered on from those that it has, which the
-// caller knows to be had; known holds the keys of those answers that are known, by the numbers of
-// their tasks. The budget has to suffice for all that is left then; up to
-// reserve may be added to it from the tenant's account, which has it.
-func (e *Engine) Add(now time.Time, id crowd.BatchID, had, tasks uint32, known map[uint32]string, reserve crowd.Money) error {
+// An Addition is more tasks for a running batch, numbered on from those that it has.
+type Addition struct {
+	Had     uint32            // tasks that the caller knows it to have
+	Tasks   uint32            // that are added
+	Known   map[uint32]string // keys of those answers that are known, by the numbers of their tasks
+	Reserve crowd.Money       // the most that may be added to its budget from the tenant's account, which has it
+}
+
+// Add gives a running batch more tasks. The budget has to suffice for all that is left then.
+func (e *Engine) Add(now time.Time, id crowd.BatchID, x Addition) error {
 	b, err := e.launched(id)
 	switch {
 	case err != nil:
 		return err
 	case b.spec.Open:
 		return crowd.Errorf(crowd.Conflict, "%s is of a step, whose workflow gives it its tasks", id)
-	case had != b.spec.Tasks:
-		return crowd.Errorf(crowd.Conflict, "%s has %d tasks, not %d: somebody else has added some", id, b.spec.Tasks, had)
-	case tasks == 0:
+	case x.Had != b.spec.Tasks:
+		return crowd.Errorf(crowd.Conflict, "%s has %d tasks, not %d: somebody else has added some", id, b.spec.Tasks, x.Had)
+	case x.Tasks == 0:
 		return nil
 	}
 	next := b.spec
-	if err := b.mayKnow(known, had+1, had+tasks); err != nil {
+	if err := b.mayKnow(x.Known, x.Had+1, x.Had+x.Tasks); err != nil {
 		return err
 	}
-	if err := tooMany(int64(next.Tasks)+int64(tasks), &next); err != nil {
+	if err := tooMany(int64(next.Tasks)+int64(x.Tasks), &next); err != nil {
 		return err
 	}
-	next.Tasks += tasks
+	next.Tasks += x.Tasks
 	missing, err := b.missing(&next)
 	if err != nil {
 		return err
 	}
-	if missing > reserve {
+	if missing > x.Reserve {
 		return tooLittle("tasks", missing)
 	}
-	e.extend(now, b, tasks, missing, known)
+	e.extend(now, b, x.Tasks, missing, x.Known)
 	if o := b.backlog.order; o != nil {
-		for n := had + 1; n <= b.spec.Tasks; n++ {
+		for n := x.Had + 1; n <= b.spec.Tasks; n++ {
 			if b.backlog.isKnown(n) {
 				continue
 			}
 			o.add(now, n, now, Item{})
 		}
 	}
-	e.revised(b, Revision{Added: tasks})
+	e.revised(b, Revision{Added: x.Tasks})
 	e.touch(now, b, nil)
 	e.mayServe(b)
 	e.run(now)

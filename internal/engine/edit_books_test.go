@@ -313,12 +313,12 @@ func (w *world) add(c command) error {
 	id := w.pick(c, func(b *batchBook) bool { return !b.spec.Open })
 	b := w.k.batches[id]
 	if b == nil || !b.kept.State.Open() {
-		return wantCode(w.e.Add(w.now, id, 1, 1, nil, 0), crowd.NotFound)
+		return wantCode(w.e.Add(w.now, id, engine.Addition{Had: 1, Tasks: 1}), crowd.NotFound)
 	}
 	had, tasks, reserve := uint32(len(b.tasks)), 1+c.b%4, crowd.Money(c.b%2)*100*crowd.Unit
 	if c.c%8 == 1 {
 		w.k.seen["added: by somebody else"]++
-		return wantCode(w.e.Add(w.now, id, had+1, tasks, nil, reserve), crowd.Conflict)
+		return wantCode(w.e.Add(w.now, id, engine.Addition{Had: had + 1, Tasks: tasks, Reserve: reserve}), crowd.Conflict)
 	}
 	items, known := make([]engine.Item, tasks), make(map[uint32]string)
 	for i := range items {
@@ -327,7 +327,7 @@ func (w *world) add(c command) error {
 			known[had+1+uint32(i)] = items[i].Known
 		}
 	}
-	err := w.e.Add(w.now, id, had, tasks, known, reserve)
+	err := w.e.Add(w.now, id, engine.Addition{Had: had, Tasks: tasks, Known: known, Reserve: reserve})
 	missing := w.k.missing(b, &b.spec, int(tasks))
 	switch {
 	case b.open:

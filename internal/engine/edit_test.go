@@ -72,7 +72,7 @@ func TestTasksAreAddedToThoseThatWereKnown(t *testing.T) {
 		code crowd.Code
 		want uint32
 	}{{4, crowd.Conflict, 5}, {6, crowd.Conflict, 5}, {5, "", 7}, {5, crowd.Conflict, 7}} {
-		err := e.Add(start, 1, x.had, 2, nil, crowd.Unit)
+		err := e.Add(start, 1, engine.Addition{Had: x.had, Tasks: 2, Reserve: crowd.Unit})
 		if st, _ := e.Status(1); crowd.CodeOf(err) != x.code || st.Tasks != x.want {
 			t.Errorf("two are added to %d: %v, and it has %d, want %d", x.had, err, st.Tasks, x.want)
 		}
@@ -87,7 +87,7 @@ func TestAKnownAnswerIsAddedToCheckPeople(t *testing.T) {
 	s := promised(1)
 	s.Open, s.Tasks, s.Budget, s.Checks = false, 1, crowd.Unit, &engine.Checks{First: 0.001, Least: 0.001}
 	must(t, e.Launch(start, s))
-	must(t, e.Add(start, 1, 1, 2, map[uint32]string{2: "cat"}, crowd.Unit))
+	must(t, e.Add(start, 1, engine.Addition{Had: 1, Tasks: 2, Known: map[uint32]string{2: "cat"}, Reserve: crowd.Unit}))
 	var given []uint32
 	for {
 		h, ok, err := e.Ready(start, 1)

@@ -120,7 +120,7 @@ func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Mon
 // reserve adds to a batch's budget from its tenant's account.
 func (e *Engine) reserve(now time.Time, b *batch, amount crowd.Money) {
 	b.escrow += amount
-	e.transfer(now, Reserve, Account{TenantAccount, int64(b.spec.Tenant)}, Account{BatchAccount, int64(b.spec.ID)}, amount, 0)
+	e.transfer(Transfer{At: now, Kind: Reserve, From: Account{TenantAccount, int64(b.spec.Tenant)}, To: Account{BatchAccount, int64(b.spec.ID)}, Amount: amount})
 }
 
 // reserveFor is what is to be reserved for more tasks of an open batch, and the checks that may

@@ -68,7 +68,7 @@ func (e *Engine) begin(now time.Time, b *batch) error {
 	}
 	e.wanted(now, b, b.planned)
 	e.add(b)
-	e.transfer(now, Reserve, Account{TenantAccount, int64(s.Tenant)}, Account{BatchAccount, int64(s.ID)}, b.escrow, 0)
+	e.transfer(Transfer{At: now, Kind: Reserve, From: Account{TenantAccount, int64(s.Tenant)}, To: Account{BatchAccount, int64(s.ID)}, Amount: b.escrow})
 	e.touch(now, b, nil)
 	e.mayServe(b)
 	return nil
@@ -265,7 +265,7 @@ func (e *Engine) end(now time.Time, b *batch, state crowd.BatchState) {
 		}
 		e.forget(t)
 	}
-	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, b.escrow, 0)
+	e.transfer(Transfer{At: now, Kind: Release, From: Account{BatchAccount, int64(b.spec.ID)}, To: Account{TenantAccount, int64(b.spec.Tenant)}, Amount: b.escrow})
 	b.released = b.escrow
 	e.wanted(now, b, b.completed-b.planned)
 	b.escrow, b.planned, b.state, b.endedAt, b.spec.Open = 0, b.completed, state, now, false

@@ -47,7 +47,7 @@ func (e *Engine) Fund(now time.Time, from Account, amount crowd.Money) error {
 	}
 	e.payAll(now) // what was earned until now is paid from what there was
 	e.wages.funds += amount
-	e.transfer(now, kind, from, e.account(), amount, 0)
+	e.transfer(Transfer{At: now, Kind: kind, From: from, To: e.account(), Amount: amount})
 	e.restartPay(now)
 	return nil
 }
@@ -59,7 +59,7 @@ func (e *Engine) Withdraw(now time.Time, amount crowd.Money) error {
 		return crowd.Fieldf("amount", "%s is not an amount to take out (more than 0, at most %s)", amount, e.wages.funds)
 	}
 	e.wages.funds -= amount
-	e.transfer(now, Withdrawal, e.account(), Account{Kind: Outside}, amount, 0)
+	e.transfer(Transfer{At: now, Kind: Withdrawal, From: e.account(), To: Account{Kind: Outside}, Amount: amount})
 	e.setPayday(now)
 	return nil
 }
@@ -132,7 +132,7 @@ func (e *Engine) pay(now time.Time, w *worker) {
 	e.wages.funds -= amount
 	e.wages.paid += amount
 	w.earned += amount
-	e.transfer(now, Waiting, e.account(), Account{WorkerAccount, int64(w.id)}, amount, 0)
+	e.transfer(Transfer{At: now, Kind: Waiting, From: e.account(), To: Account{WorkerAccount, int64(w.id)}, Amount: amount})
 }
 
 // payAll pays everybody who waits up to now, in the order of the queue.

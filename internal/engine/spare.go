@@ -31,6 +31,6 @@ func (e *Engine) releaseSpare(now time.Time, b *batch) {
 	}
 	spare := b.spare()
 	b.escrow -= spare
-	e.transfer(now, Release, Account{BatchAccount, int64(b.spec.ID)}, Account{TenantAccount, int64(b.spec.Tenant)}, spare, 0)
+	e.transfer(Transfer{At: now, Kind: Release, From: Account{BatchAccount, int64(b.spec.ID)}, To: Account{TenantAccount, int64(b.spec.Tenant)}, Amount: spare})
 	e.touch(now, b, nil)
 }

@@ -29,7 +29,7 @@ func TestWithdrawnAnswersLeaveTheLoad(t *testing.T) {
 		"redundancy lowered":                 {func(e *engine.Engine, now time.Time) error { return e.Edit(now, 2, engine.Edit{Rule: &one}) }, 30 + 100},
 		"one of before the window cancelled": {func(e *engine.Engine, now time.Time) error { return e.Cancel(now, 1) }, 30 + 200},
 		"as many taken out as were just added": {func(e *engine.Engine, now time.Time) error {
-			must(t, e.Add(now, 1, 100, 50, nil, 0))
+			must(t, e.Add(now, 1, engine.Addition{Had: 100, Tasks: 50}))
 			return e.Remove(now, 1, fifty...)
 		}, 30 + 200},
 	} {

@@ -445,7 +445,7 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	reward := a.reward()
 	b.escrow -= reward
 	b.spent += reward
-	e.transfer(now, Reward, Account{BatchAccount, int64(b.spec.ID)}, Account{WorkerAccount, int64(a.worker.id)}, reward, a.id())
+	e.transfer(Transfer{At: now, Kind: Reward, From: Account{BatchAccount, int64(b.spec.ID)}, To: Account{WorkerAccount, int64(a.worker.id)}, Amount: reward, Assignment: a.id()})
 	if o := b.backlog.order; o != nil {
 		o.expect(now, b.expectedTime())
 	}
@@ -476,12 +476,12 @@ func (e *Engine) KeepLate(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 	return Outcome{Late: true}
 }
 
-func (e *Engine) transfer(now time.Time, kind TransferKind, from, to Account, amount crowd.Money, aid crowd.AssignmentID) {
-	if amount > 0 {
-		author := e.author
-		if kind == Waiting { // it follows from time, whatever command it is paid with
-			author = 0
+// transfer notes a transfer of an amount, if it is one.
+func (e *Engine) transfer(x Transfer) {
+	if x.Amount > 0 {
+		if x.Kind != Waiting { // that follows from time, whatever command it is paid with
+			x.Author = e.author
 		}
-		e.changes.Transfers = append(e.changes.Transfers, Transfer{At: now, Kind: kind, From: from, To: to, Amount: amount, Assignment: aid, Author: author})
+		e.changes.Transfers = append(e.changes.Transfers, x)
 	}
 }

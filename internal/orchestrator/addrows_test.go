@@ -113,8 +113,12 @@ func TestNothingIsAddedTwice(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		w := newWorld(t)
 		id := w.startOpen()
-		const all = 30
-		for has := 0; has < all; {
+		const all, most = 30, 1000
+		var last error
+		for has, rounds := 0, 0; has < all; rounds++ {
+			if rounds == most {
+				t.Fatalf("after %d rounds the feed has %d of %d rows; the last error is %v", most, has, all, last)
+			}
 			from := max(has-random.IntN(5), 0)
 			to := min(from+1+random.IntN(8), all)
 			text := "id,price\n"
@@ -135,7 +139,7 @@ func TestNothingIsAddedTwice(t *testing.T) {
 			added, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", File: csv(t, text), Feed: "f", After: int64(from)})
 			w.store.fail = nil
 			if err != nil {
-				failed++
+				failed, last = failed+1, err
 				continue
 			}
 			if has = int(added.Feed); has < to || added.Added+added.Known != int64(to-from) {

@@ -272,7 +272,7 @@ func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
 		return err
 	}
 	list = lists.Filter(list, func(x store.Service) bool { return x.Allows(v.Tenant) })
-	known, loads := KnownServices(list, false), o.ServiceLoads()
+	loads := o.ServiceLoads()
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		name := n.calls()
@@ -281,14 +281,22 @@ func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
 		}
 		load := loads[name]
 		own := load.Tenants[v.Tenant]
-		x := &NodeService{Name: name, Wrong: known(name), Own: own, All: own, At: o.now()}
-		if j := slices.IndexFunc(list, func(s store.Service) bool { return s.Name == name }); j >= 0 {
+		x := &NodeService{Name: name, Own: own, All: own, At: o.now()}
+		if j := slices.IndexFunc(list, func(s store.Service) bool { return s.Name == name }); j < 0 {
+			x.Wrong = goneService(name)
+		} else {
 			x.Concurrency, x.Rate = list[j].Concurrency, list[j].Rate
 			x.All, x.Opens, x.Blocked = InLine{load.UnderWay, load.Waiting}, load.Opens, load.Blocked
 		}
 		n.Service, n.Error = x, cmp.Or(n.Error, x.Wrong)
 	}
 	return nil
+}
+
+// goneService says of a run under way that it may not call a service any more: it could when
+// the run was started.
+func goneService(name string) string {
+	return fmt.Sprintf("there is no service %q any more that this tenant may use: calls wait, and go on by themselves when an administrator declares it again, or says again that the tenant may use it (throng service set %[1]s)", name)
 }
 
 // calls returns the name of the declared service that a node calls; "": none.

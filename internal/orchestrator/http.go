@@ -58,6 +58,7 @@ func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
 	if s.stale {
 		s.release()
 		s.proxy = r.o.services.join(s)
+		n.expect = s.proxy.response()
 		if err := s.restoreCalls(ctx); err != nil {
 			return false, err
 		}

@@ -29,7 +29,7 @@ type SlowItem struct {
 // SlowestItems returns the items that have been on their way for the longest at each
 // step, at most limit a step, and why they wait.
 func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, limit int) ([]SlowItem, error) {
-	r, err := o.snapshot(ctx, tenant, id)
+	r, err := o.snapshotShown(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}

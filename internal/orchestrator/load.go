@@ -82,7 +82,8 @@ func (o *Orchestrator) Load(ctx context.Context, id crowd.RunID, input string, o
 	if _, err := o.cfg.Store.Advance(ctx, &store.Advance{Run: id, Nodes: []store.Node{n}}); err != nil {
 		return out, err
 	}
-	err = o.readRows(ctx, id, w.SLA, i, typed(file, w.Inputs[i].Columns), &out)
+	read := typed(file, w.Inputs[i].Columns)
+	err = o.readRows(ctx, inputFile{run: id, class: classifier{w.SLA, i, read.columns}, file: read}, &out)
 	if distinct, is := file.(*table.Distinct); is {
 		out.Dropped = distinct.Dropped
 	}
@@ -241,14 +242,21 @@ func (t typedRows) Read() ([]string, int, error) {
 	return cells, line, nil
 }
 
-func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, terms *workflow.SLA, node int, file typedRows, out *LoadResult) error {
-	class := classifier{terms, node, file.columns}
+// inputFile is a file whose rows become those of a run's input.
+type inputFile struct {
+	run   crowd.RunID
+	class classifier // of the input
+	file  typedRows
+}
+
+// readRows keeps rows, and counts in out what came.
+func (o *Orchestrator) readRows(ctx context.Context, in inputFile, out *LoadResult) error {
 	chunks := store.Chunks[store.Row]{Keep: func(rows []store.Row) error {
-		return o.advanceLoading(ctx, &store.Advance{Run: id, Rows: rows})
+		return o.advanceLoading(ctx, &store.Advance{Run: in.run, Rows: rows})
 	}}
 	var twice crowd.Errors // rows that are refused
 	for {
-		cells, _, err := file.Read()
+		cells, _, err := in.file.Read()
 		if errors.Is(err, io.EOF) {
 			if len(twice) > 0 {
 				return twice
@@ -264,7 +272,7 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, terms *work
 			continue // only looking for more of them
 		}
 		now := o.now()
-		row := store.Row{Node: node, Born: now, At: now, State: store.RowOK, Cells: cells}
+		row := store.Row{Node: in.class.node, Born: now, At: now, State: store.RowOK, Cells: cells}
 		if err != nil {
 			var bad *crowd.Error
 			if !errors.As(err, &bad) || bad.Row == 0 {
@@ -275,7 +283,7 @@ func (o *Orchestrator) readRows(ctx context.Context, id crowd.RunID, terms *work
 			}
 			row.State, row.Cells, row.Error = store.RowFailed, nil, bad.Error()
 		}
-		row.Class = class.of(row.Cells)
+		row.Class = in.class.of(row.Cells)
 		out.Rows++
 		if err := chunks.Add(row, row.Cells); err != nil {
 			return err

@@ -150,11 +150,12 @@ type nodeKey struct {
 	node int
 }
 
-// New makes an orchestrator. Recover brings it the runs that are under way.
-func New(cfg Config) *Orchestrator {
+// New makes an orchestrator. Recover brings it the runs that are under way. When ctx is done,
+// queries that are under way end, as they do by Close.
+func New(ctx context.Context, cfg Config) *Orchestrator {
 	o := &Orchestrator{cfg: cfg, runs: make(map[crowd.RunID]*run), toAdopt: make(map[crowd.RunID]bool)}
 	o.services = newServices(&o.cfg, o)
-	o.ctx, o.stop = context.WithCancel(context.Background())
+	o.ctx, o.stop = context.WithCancel(ctx)
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)

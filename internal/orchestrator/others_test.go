@@ -7,6 +7,8 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
+	"github.com/throng-dev/throng/label"
 )
 
 // reviewed has each text written by one person, split into parts by a query, and each
@@ -215,5 +217,19 @@ func TestAStepHasEnough(t *testing.T) {
 		if n := w.node(id, "ask"); n.OK != want || n.OK+n.Skipped != 5 {
 			t.Errorf("%s: %d labels and %d skipped, want %d labels", say, n.OK, n.Skipped, want)
 		}
+	}
+}
+
+// TestOthersOfAnotherPool: who answers in a step of another pool is missing nowhere else.
+func TestOthersOfAnotherPool(t *testing.T) {
+	w := newWorld(t) // three people
+	draft := &workflow.Crowd{Pool: "experts", Redundancy: label.Count(2)}
+	review := &workflow.Crowd{Redundancy: label.Count(2), NotBy: []string{"draft"}, Others: []*workflow.Crowd{draft}}
+	if c := orchestrator.Able(w.engine, w.tenant, review); c.Elsewhere != 0 || c.TooSmall() {
+		t.Errorf("of another pool: %d are missing, %s", c.Elsewhere, c)
+	}
+	draft.Pool = ""
+	if c := orchestrator.Able(w.engine, w.tenant, review); c.Elsewhere != 2 || !c.TooSmall() {
+		t.Errorf("of the same pool: %d are missing, %s", c.Elsewhere, c)
 	}
 }

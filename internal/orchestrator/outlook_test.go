@@ -60,6 +60,13 @@ func TestOutlook(t *testing.T) {
 	if slow, err := w.o.SlowestItems(w.ctx, 0, id, 1); err != nil || len(slow) != 1 || slow[0].Why != "nobody is there" || !slow[0].Ends.IsZero() {
 		t.Errorf("slowest: %+v, %v", slow, err)
 	}
+	if _, ok, err := w.engine.Ready(w.now, w.people[0]); err != nil || !ok { // since that forecast was made
+		t.Fatal("nobody gets a task", err)
+	}
+	must(t, w.commit())
+	if v := w.view(id); v.Nodes[1].InHand != 1 || v.Blocked(1) != "" {
+		t.Errorf("with a task in somebody's hands: %d in hand, blocked %q", v.Nodes[1].InHand, v.Blocked(1))
+	}
 	must(t, w.o.Pause(w.ctx, id))
 	if v := w.view(id); v.Outlook.Why != "the run is paused" || v.Blocked(1) != "" {
 		t.Errorf("paused: %+v, %q", v.Outlook, v.Blocked(1))

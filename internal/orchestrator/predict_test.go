@@ -133,3 +133,30 @@ func TestNothingIsForeseenInThePast(t *testing.T) {
 		t.Errorf("at %s: %+v", w.now, o)
 	}
 }
+
+// TestWhatAServiceHasShown stands in for what a run expects of it, until the run has an answer
+// of its own, also when nobody has called the service for a time.
+func TestWhatAServiceHasShown(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	bees := w.another("bees")
+	w.declare(1, crowd.Rate{}, w.tenant, bees)
+	w.startOf(bees, sharedFlow(""), ids(10))
+	w.served(500*time.Millisecond, 1)
+	w.now = w.now.Add(time.Hour)
+	id := w.start(sharedFlow("sla: {per: item, penalty: staged, after: 3s, every: 1s, cost: 1}"), ids(12))
+	w.settle()
+	before := w.view(id)
+	if n := &before.Nodes[1]; n.Served != 0 || n.Expect != 500*time.Millisecond {
+		t.Errorf("after %d calls one is expected to take %s, want 500ms", n.Served, n.Expect)
+	}
+	slow, err := w.o.SlowestItems(w.ctx, 0, id, 1)
+	must(t, err)
+	if len(slow) != 1 || slow[0].Ends.Sub(w.now) != 500*time.Millisecond {
+		t.Errorf("the first item is expected to end otherwise than in 500ms: %+v", slow)
+	}
+	w.served(500*time.Millisecond, 1)
+	if after := w.view(id); after.Penalty == 0 || after.Penalty != before.Predicted {
+		t.Errorf("foreseen were %s, it came to %s", before.Predicted, after.Penalty)
+	}
+}

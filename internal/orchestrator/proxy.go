@@ -81,6 +81,18 @@ func (p *proxy) response() time.Duration {
 	return (5*p.expect + p.busy) / time.Duration(5+p.served)
 }
 
+// remembered is for how many calls at most what a service has shown counts when nobody has
+// called it for a time: it may have changed.
+const remembered = 100
+
+// rest has what was observed count as so many calls at most.
+func (p *proxy) rest() {
+	if p.served > remembered {
+		p.busy = p.busy / time.Duration(p.served) * remembered
+		p.served = remembered
+	}
+}
+
 // line returns that of a tenant, which it makes for the first call.
 func (p *proxy) line(tenant crowd.TenantID) *line {
 	i, found := slices.BinarySearchFunc(p.lines, tenant, func(l *line, t crowd.TenantID) int { return cmp.Compare(l.tenant, t) })
@@ -146,6 +158,9 @@ func (v *services) join(s *httpRunner) *proxy {
 	if p == nil {
 		p = &proxy{key: k, users: make(map[*httpRunner]int), expect: s.node.step.Expect, inForce: s.node.step.Expect}
 		v.proxies[k] = p
+	} else if len(p.users) == 0 { // nobody has called it for a time
+		p.rest()
+		p.expect = s.node.step.Expect
 	}
 	p.users[s] = s.service.Concurrency
 	return p
@@ -240,7 +255,7 @@ func (v *services) dispatch(ctx context.Context) {
 	v.loadDeclared(ctx)
 	for _, k := range slices.SortedFunc(maps.Keys(v.proxies), proxyKey.compare) {
 		p := v.proxies[k]
-		if len(p.users) == 0 && p.underWay == 0 {
+		if len(p.users) == 0 && p.underWay == 0 && v.declared.services[k.declared] == nil { // of others it is kept how long calls take
 			delete(v.proxies, k)
 			continue
 		}

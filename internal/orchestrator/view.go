@@ -77,7 +77,7 @@ const maxAtOnce = 1000
 
 // View returns a run as it stands.
 func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*View, error) {
-	r, err := o.snapshot(ctx, tenant, id)
+	r, err := o.snapshotShown(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -375,6 +375,29 @@ func (o *Orchestrator) snapshot(ctx context.Context, tenant crowd.TenantID, id c
 	for _, n := range r.nodes {
 		if n.Served > 0 {
 			n.expect = n.Busy / time.Duration(n.Served)
+		}
+	}
+	r.forecast()
+	return r, nil
+}
+
+// snapshotShown is snapshot for who is told when items end: steps that have had no answer
+// expect the calls of a declared service to take as long as it has shown to others.
+func (o *Orchestrator) snapshotShown(ctx context.Context, tenant crowd.TenantID, id crowd.RunID) (*run, error) {
+	r, err := o.snapshot(ctx, tenant, id)
+	if err != nil || r.kept.State.Ended() {
+		return r, err
+	}
+	var loads map[string]ServiceLoad
+	for _, n := range r.nodes {
+		if n.step == nil || n.step.HTTP() == nil || n.step.HTTP().Name == "" || n.Served > 0 {
+			continue
+		}
+		if loads == nil {
+			loads = o.ServiceLoads()
+		}
+		if shown := loads[n.step.HTTP().Name].Response; shown > 0 {
+			n.expect = shown
 		}
 	}
 	r.forecast()

@@ -111,7 +111,7 @@ func (w *world) restart() {
 		w.o.Close()
 	}
 	w.open = nil
-	w.o = orchestrator.New(orchestrator.Config{
+	w.o = orchestrator.New(w.ctx, orchestrator.Config{
 		Store: w.store, Crowd: w, Call: w.call, Query: w.query, Wake: func() { w.woken = true },
 		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.t.Output(), &w.logged), nil)),
 	})

@@ -133,6 +133,7 @@ type PoolDetail struct {
 	Account      RetainerFunds `json:"account"`
 	LowFunds     bool          `json:"low_funds,omitempty" doc:"there is no money left for waiting, or it lasts less than ten minutes for those on duty"`
 	GateFunds    crowd.Money   `json:"gate_funds_micros,omitempty" doc:"with a closed gate of a pool that calls its people, whose money is less: what those who open it are to be payable for waiting before all of them are called"`
+	CallFunds    crowd.Money   `json:"call_funds_micros,omitempty" doc:"of a pool that calls its people, of whom nobody is on duty, and whose money is less: what one person is to be payable for waiting before anybody is called"`
 	NeededFunds  crowd.Money   `json:"needed_funds_micros,omitempty" doc:"with low_funds: what those on duty, or one person, are paid for waiting in ten minutes"`
 	BoundsUnused bool          `json:"bounds_unused,omitempty" doc:"min and max are kept, and bound nobody until the pool has a gate, calls its people or moves them"`
 	At           time.Time     `json:"at,omitzero" doc:"of the last control step; left out: there was none yet"`

@@ -163,13 +163,13 @@ func (s *Provisioning) RemoveGroup(ctx context.Context, p *access.Principal, id 
 	// What it made them goes first: of a provider without a group nobody is looked at again.
 	members := idsOf(x.Members)
 	if err := s.without(ctx, p, of, &x); err != nil {
-		s.later(of, err)
+		s.scheduleRetry(of, err)
 		return err
 	}
 	ctx, act := p.Acting(ctx, access.ProvisioningRemoveGroup, store.AuditEntry{At: s.accounts.clock.Time(), Kind: "provisioned", Object: fmt.Sprint(id)})
 	act.Before = groupTold{Provider: of.Name, ExternalID: x.ExternalID, Name: x.Name, Dropped: members}
 	if err := s.store.DeleteGroup(ctx, of.Name, id); err != nil {
-		s.later(of, err)
+		s.scheduleRetry(of, err)
 		return err
 	}
 	return nil
@@ -250,7 +250,7 @@ func (s *Provisioning) regroupMembers(ctx context.Context, p *access.Principal, 
 	for _, id := range people {
 		list, err := s.store.ListProvisioned(ctx, store.ProvisionedFilter{Provider: of.Name, ID: id, Limit: 1})
 		if err != nil {
-			s.later(of, err)
+			s.scheduleRetry(of, err)
 			return
 		}
 		if len(list) > 0 {
@@ -275,12 +275,12 @@ func namesOf(groups []store.ProvisionedGroup) (names []string) {
 func (s *Provisioning) regroup(ctx context.Context, p *access.Principal, of *oidc.Provider, id crowd.WorkerID) {
 	ctx, _ = p.Acting(store.WithActs(ctx), access.ProvisioningRegroup, store.AuditEntry{At: s.accounts.clock.Time(), Kind: "user", Object: id.String()})
 	if err := s.accounts.regroup(ctx, of, id, nil, true); err != nil {
-		s.later(of, fmt.Errorf("regroup %s: %w", id, err))
+		s.scheduleRetry(of, fmt.Errorf("regroup %s: %w", id, err))
 	}
 }
 
-// later has Run make people of a provider what their groups make them.
-func (s *Provisioning) later(of *oidc.Provider, err error) {
+// scheduleRetry has Run make people of a provider what their groups make them.
+func (s *Provisioning) scheduleRetry(of *oidc.Provider, err error) {
 	s.settleSoon(of)
 	s.accounts.log.Warn("people are not yet what their groups make them; it is tried again", "provider", of.Name, "err", err)
 }
@@ -348,7 +348,7 @@ func (s *Provisioning) settle(ctx context.Context, name string) {
 		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		s.later(of, err)
+		s.scheduleRetry(of, err)
 	}
 }
 

@@ -6,17 +6,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -59,7 +62,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	}
 	c.Components.Schemas = newSchemas()
 	a := &api{app: cfg.App, log: cfg.Log, scratch: cmp.Or(cfg.Scratch, &httpkit.Scratch{}), proxied: cfg.TrustProxy, huma: humago.New(mux, c)}
-	a.huma.UseMiddleware(a.identify, a.single, a.given, a.finite)
+	a.huma.UseMiddleware(a.identify, a.known, a.single, a.given, a.finite)
 	a.session()
 	a.people()
 	a.providers()
@@ -182,11 +185,36 @@ func (a *api) refuse(ctx huma.Context, err error) {
 
 // refuseParameter refuses a request for a parameter, by the name that it has in the query: a
 // property of JSON that the same word stands for may have another one.
-func (a *api) refuseParameter(ctx huma.Context, p *huma.Param, format string, args ...any) {
-	e := crowd.Fieldf(p.Name, format, args...)
+func (a *api) refuseParameter(ctx huma.Context, name, text string, args ...any) {
+	e := crowd.Fieldf(name, text, args...)
 	problem := newProblem(e.Code, e.Error())
 	problem.Errors = []wire.FieldNote{{Field: e.Field, Message: e.Message}}
 	_ = huma.WriteErr(a.huma, ctx, problem.Status, problem.Detail, problem)
+}
+
+// known refuses a parameter of the query that the operation does not have: a slip in a name
+// would do without what was asked for, such as that rows are not added twice.
+func (a *api) known(ctx huma.Context, next func(huma.Context)) {
+	var names []string
+	for _, p := range ctx.Operation().Parameters {
+		if p.In == "query" {
+			names = append(names, p.Name)
+		}
+	}
+	u := ctx.URL()
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		exist := "it has none"
+		if len(names) > 0 {
+			exist = "known are " + strings.Join(names, ", ")
+		}
+		name = format.Clip(name, 40)
+		a.refuseParameter(ctx, name, "there is no parameter %q of the query here: %s", name, exist)
+		return
+	}
+	next(ctx)
 }
 
 // single refuses a parameter of the query that is given more than once: only the first would
@@ -202,7 +230,7 @@ func (a *api) single(ctx huma.Context, next func(huma.Context)) {
 		if p.Schema.Type == huma.TypeArray {
 			how += ", with commas between its values"
 		}
-		a.refuseParameter(ctx, p, "it is given %d times: %s", len(q[p.Name]), how)
+		a.refuseParameter(ctx, p.Name, "it is given %d times: %s", len(q[p.Name]), how)
 		return
 	}
 	next(ctx)
@@ -224,7 +252,7 @@ func (a *api) given(ctx huma.Context, next func(huma.Context)) {
 	}
 	for _, p := range ctx.Operation().Parameters {
 		if p.In == "query" && slices.Contains(q[p.Name], "") {
-			a.refuseParameter(ctx, p, "it has no value: give one, or leave the parameter out")
+			a.refuseParameter(ctx, p.Name, "it has no value: give one, or leave the parameter out")
 			return
 		}
 	}
@@ -238,7 +266,7 @@ func (a *api) finite(ctx huma.Context, next func(huma.Context)) {
 			continue
 		}
 		if x, err := strconv.ParseFloat(ctx.Query(p.Name), 64); err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			a.refuseParameter(ctx, p, "%q is not a number such as 1.5", ctx.Query(p.Name))
+			a.refuseParameter(ctx, p.Name, "%q is not a number such as 1.5", ctx.Query(p.Name))
 			return
 		}
 	}

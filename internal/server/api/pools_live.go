@@ -38,7 +38,7 @@ func toFunds(x engine.RetainerFunds) wire.RetainerFunds { return wire.RetainerFu
 
 func toPoolDetail(v control.PoolView) wire.PoolDetail {
 	s := &v.Status
-	out := wire.PoolDetail{Pool: toPool(v), PoolSettings: toPoolSettings(&v), CreatedAt: v.CreatedAt, Account: toFunds(s.Funds), LowFunds: v.Low(), GateFunds: v.GateNeeds(), BoundsUnused: v.BoundsUnused(), BalancedBy: v.BalancedBy}
+	out := wire.PoolDetail{Pool: toPool(v), PoolSettings: toPoolSettings(&v), CreatedAt: v.CreatedAt, Account: toFunds(s.Funds), LowFunds: v.Low(), GateFunds: v.GateNeeds(), CallFunds: v.CallNeeds(), BoundsUnused: v.BoundsUnused(), BalancedBy: v.BalancedBy}
 	if out.LowFunds {
 		out.NeededFunds = v.TenMinutes()
 	}

@@ -38,6 +38,37 @@ func TestAParameterIsGivenOnce(t *testing.T) {
 	}
 }
 
+// TestAParameterThatDoesNotExist: every operation refuses it by its name and says which there
+// are, whatever the rest of the request is. Ignored, a slip in duplicates=drop has rows added
+// twice.
+func TestAParameterThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	placeholder := regexp.MustCompile(`\{[^}]*\}`)
+	for _, o := range w.operations() {
+		address, known := placeholder.ReplaceAllString(o.path, "1")+"?afterr=9", ": it has none"
+		for _, p := range o.Parameters {
+			if p.In == "query" {
+				if known == ": it has none" {
+					known = ": known are " + p.Name
+				} else {
+					known += ", " + p.Name
+				}
+			}
+		}
+		var got answer
+		for _, c := range []*client.Client{w.admin, w.ann, w.workers[0]} { // one of them may use it
+			if got = w.send(c, o.method, address, ""); got.StatusCode != http.StatusForbidden {
+				break
+			}
+		}
+		want := `there is no parameter "afterr" of the query here` + known
+		if refused := got.problem(t); refused.Status != http.StatusUnprocessableEntity || len(refused.Errors) != 1 || refused.Errors[0].Field != "afterr" || refused.Errors[0].Message != want {
+			t.Errorf("%s %s: %+v, want %s", o.method, address, refused, want)
+		}
+	}
+}
+
 // TestTasksAreTakenOutTogether: also is one list. Given twice, its second list would be left in.
 func TestTasksAreTakenOutTogether(t *testing.T) {
 	t.Parallel()

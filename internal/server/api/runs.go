@@ -61,7 +61,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 			AddBudget: runs.AddToBudget(v, n), Blocked: v.Blocked(i), Enough: n.HadEnough(), EndedEarly: n.EndedEarly,
 		}
 		if n.Crowd.TooSmall() {
-			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.EndStep(v.ID, n.Name))
+			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.WaysOfStep(v.ID, n.Name, n.Node.Batch))
 		}
 		if n.Batch != nil {
 			x.Batch, x.Answers, x.SpentMicros = n.Batch.Spec.ID, n.Batch.Progress.Completed, n.Batch.Progress.Spent

@@ -165,9 +165,9 @@ func (w *world) finish(id crowd.RunID, between func()) {
 	}
 }
 
-// whole checks that each of n items has come through each node once, and that the
+// wantComplete checks that each of n items has come through each node once, and that the
 // results are what they must be.
-func (w *world) whole(id crowd.RunID, n int) {
+func (w *world) wantComplete(id crowd.RunID, n int) {
 	w.t.Helper()
 	v := must(w.Runs.Get(w.ctx, w.ann, id))(w.t)
 	if v.State != store.RunDone {
@@ -231,7 +231,7 @@ func TestRunOfAWorkflow(t *testing.T) {
 	w, s := newFlowWorld(t)
 	id := w.begin(flowText(s.URL), "things", thingsWithID(30))
 	w.finish(id, func() {})
-	w.whole(id, 30)
+	w.wantComplete(id, 30)
 	calls := s.calls()
 	if len(calls) != 30 {
 		t.Errorf("the service was called for %d items, want 30", len(calls))
@@ -255,7 +255,7 @@ func TestRunSurvivesRestarts(t *testing.T) {
 			w.reopen()
 		}
 	})
-	w.whole(id, 40)
+	w.wantComplete(id, 40)
 	if restarts < 5 {
 		t.Errorf("only %d restarts", restarts)
 	}
@@ -280,7 +280,7 @@ func TestServiceDown(t *testing.T) {
 		t.Errorf("%d items were tried again, want 5", items)
 	}
 	w.finish(id, func() {})
-	w.whole(id, 5)
+	w.wantComplete(id, 5)
 }
 
 // TestPauseResumeCancel stops a run and goes on with it.
@@ -300,7 +300,7 @@ func TestPauseResumeCancel(t *testing.T) {
 	}
 	must(w.Runs.Resume(w.ctx, w.ann, id))(t)
 	w.finish(id, func() {})
-	w.whole(id, 10)
+	w.wantComplete(id, 10)
 
 	id = w.begin(flowText(s.URL), "things", thingsWithID(10))
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Node.Batch != 0 })
@@ -334,7 +334,7 @@ func TestRunAgain(t *testing.T) {
 	for _, from := range []string{"expert", "both", "alive", ""} {
 		id := again(text, from)
 		w.until(func() bool { return w.state(id).Ended() })
-		w.whole(id, 8)
+		w.wantComplete(id, 8)
 		if got := w.balance(w.a); got != spent {
 			t.Errorf("from %q: people were paid again: %s is left of %s", from, got, spent)
 		}
@@ -342,7 +342,7 @@ func TestRunAgain(t *testing.T) {
 	// Asked something else, the expert has to say it.
 	id := again(strings.Replace(text, "Sure?", "Quite sure?", 1), "expert")
 	w.finish(id, func() {})
-	w.whole(id, 8)
+	w.wantComplete(id, 8)
 	if got := w.balance(w.a); got != spent-4*2*crowd.Unit/100 {
 		t.Errorf("four new answers have cost %s", spent-got)
 	}

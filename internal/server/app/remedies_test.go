@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 // TestWhatIsAskedOfPeopleIsARemedy: whoever is added to a pool can do nothing of a batch that asks for
@@ -64,4 +65,38 @@ func TestAPoolThatCanPayNobody(t *testing.T) {
 	}
 	must(w.Duty.Start(w.ctx, w.workers[0]))(t)
 	w.next(w.workers[0])
+}
+
+// TestFewerAnswersAreARemedy wherever a task wants more than one and somebody may do it: the
+// requester needs nobody for that. Done as told, all tasks have labels.
+func TestFewerAnswersAreARemedy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	id := w.draft(2, times(3))
+	must(w.Batches.Launch(w.ctx, w.ann, id, true))(t)
+	w.answer(2) // one each of both
+	v := must(w.Batches.Get(w.ctx, w.ann, id))(t)
+	if !v.Crowd.TooSmall() || !strings.HasSuffix(v.CrowdRemedy, ", or ask for fewer answers (throng batch edit "+id.String()+" --redundancy N)") {
+		t.Errorf("%s; %s", v.Crowd, v.CrowdRemedy)
+	}
+	fewer := func(x *batches.RunningSettings) error { x.Redundancy = label.Count(2); return nil }
+	if v := must(w.Batches.Change(w.ctx, w.ann, id, fewer))(t); v.Progress.Labelled != 2 || v.Crowd.TooSmall() {
+		t.Errorf("done as told, %d of 2 tasks have labels: %s", v.Progress.Labelled, v.Crowd)
+	}
+	for what, x := range map[string]struct {
+		crowd engine.Crowd
+		ways  batches.Ways
+		want  bool
+	}{
+		"everybody has had the rest": {engine.Crowd{Wanted: 2, People: 3, Had: 1}, batches.WaysOf(id), true},
+		"too few hold what is asked": {engine.Crowd{Wanted: 2, People: 1, Lacks: []engine.Requirement{{Name: "senior", Min: 1}}}, batches.WaysOf(id), true},
+		"others do the step before":  {engine.Crowd{Wanted: 3, People: 4, Elsewhere: 2, NotBy: []string{"draft"}}, batches.WaysOfStep(2, "review", id), true},
+		"one answer is wanted":       {engine.Crowd{Wanted: 1, People: 1, Had: 1}, batches.WaysOf(id), false},
+		"nobody may do it":           {engine.Crowd{Wanted: 3}, batches.WaysOf(id), false},
+		"the step has not begun yet": {engine.Crowd{Wanted: 3, People: 1}, batches.WaysOfStep(2, "review", 0), false},
+	} {
+		if got := batches.Remedy(w.ann, x.crowd, x.ways); strings.Contains(got, "fewer answers") != x.want {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
 }

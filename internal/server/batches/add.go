@@ -129,7 +129,7 @@ func (s *Batches) addStaged(ctx context.Context, p *access.Principal, b *store.B
 		}
 	}
 	v, err := s.changeReserving(ctx, p, costlyChange{access: access.BatchesAddTasks, batch: b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
-		err = e.Add(now, id, had, tasks, known, reserve)
+		err = e.Add(now, id, engine.Addition{Had: had, Tasks: tasks, Known: known, Reserve: reserve})
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && addBudget {
 			missing, _ = e.MissingFor(id, tasks)
 		}

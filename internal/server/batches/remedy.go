@@ -11,21 +11,47 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+// Ways are the commands by which a requester has a batch finish with the people that there are.
+type Ways struct {
+	End   string // ends it early
+	Fewer string // asks for fewer answers; "": the batch has not begun
+}
+
+// WaysOf are those of a batch.
+func WaysOf(id crowd.BatchID) Ways {
+	return Ways{End: "throng batch end " + id.String(), Fewer: fmt.Sprintf("throng batch edit %s --redundancy N", id)}
+}
+
+// WaysOfStep are those of a step of a run; batch is 0 before it has begun.
+func WaysOfStep(run crowd.RunID, step string, batch crowd.BatchID) (w Ways) {
+	if batch != 0 {
+		w = WaysOf(batch)
+	}
+	w.End = fmt.Sprintf("throng workflow end %s %s", run, step)
+	return w
+}
+
 // Remedy names the commands that let a batch finish for which the crowd is too
-// small; end is the one that ends it early. Of what only an admin may do, p is told
-// to ask one if they are none.
-func Remedy(p *access.Principal, c engine.Crowd, end string) string {
+// small. Of what only an admin may do, p is told to ask one if they are none.
+func Remedy(p *access.Principal, c engine.Crowd, ways Ways) string {
+	text := moreHands(p, c, ways.End)
+	if c.People > 0 && c.Wanted > 1 && ways.Fewer != "" {
+		text += ", or ask for fewer answers (" + ways.Fewer + ")"
+	}
+	return text
+}
+
+// moreHands is Remedy with the answers that are wanted.
+func moreHands(p *access.Principal, c engine.Crowd, end string) string {
 	admin := p.May(access.AccountsCreateAnybody) == nil
 	ask := "ask an administrator to "
 	if admin {
 		ask = ""
 	}
 	switch {
-	case c.People >= c.Wanted && c.People < c.Wanted+c.Elsewhere && c.Wanted > 1:
-		return "ask for fewer answers (throng batch edit BATCH --redundancy N), end it early (" + end + "), or " + ask + "add somebody (throng worker add NAME)"
-	case c.People >= c.Wanted+c.Elsewhere && len(c.Asks) > 0: // for a task, but not for all
+	case c.People >= c.Wanted && len(c.Asks) > 0: // for a task, but not for all
 		return ask + "give it to somebody else (throng worker qualify NAME " + scores(c.Asks) + "), in the pool or new there (throng worker add NAME), or end it early (" + end + ")"
-	case c.People >= c.Wanted+c.Elsewhere:
+	case c.People >= c.Wanted:
 		return ask + "add somebody (throng worker add NAME), or end it early (" + end + ")"
 	case len(c.Lacks) == 0 && admin:
 		return "add people with throng worker add NAME or throng worker invite --mail ADDRESS (--pool POOL, if it is not main)"
@@ -47,16 +73,11 @@ func scores(of []engine.Requirement) string {
 	return strings.Join(list, " ")
 }
 
-// EndStep is the command that ends a step of a run.
-func EndStep(run crowd.RunID, step string) string {
-	return fmt.Sprintf("throng workflow end %s %s", run, step)
-}
-
 // remedies fills in what p can do about what keeps the batch waiting.
 func (v *BatchView) remedies(p *access.Principal) {
 	v.Remedy, v.CrowdRemedy = "", ""
 	if v.Crowd.TooSmall() {
-		v.CrowdRemedy = Remedy(p, v.Crowd, "throng batch end "+v.Spec.ID.String())
+		v.CrowdRemedy = Remedy(p, v.Crowd, WaysOf(v.Spec.ID))
 	}
 	switch v.Reason {
 	case crowd.EmergencyStop:

@@ -43,3 +43,28 @@ func TestWhatAClosedGateNeeds(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatACallNeeds: money for one person, where nobody is on duty in a pool that calls and pays.
+func TestWhatACallNeeds(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		change func(v *control.PoolView)
+		want   crowd.Money
+	}{
+		"too little":               {func(*control.PoolView) {}, 3 * crowd.Unit / 2},
+		"money is owed":            {func(v *control.PoolView) { v.Status.Funds.Funds, v.Status.Funds.Owed = 3*crowd.Unit/2, 1 }, 3 * crowd.Unit / 2},
+		"there is money enough":    {func(v *control.PoolView) { v.Status.Funds.Funds = 3 * crowd.Unit / 2 }, 0},
+		"somebody is there":        {func(v *control.PoolView) { v.OnDuty = 1 }, 0},
+		"nobody is called":         {func(v *control.PoolView) { v.Retainer.Called = false }, 0},
+		"waiting is not paid":      {func(v *control.PoolView) { v.Retainer.Rate = 0 }, 0},
+		"a promise below a minute": {func(v *control.PoolView) { v.Retainer.Promise, v.Status.Funds.Funds = time.Second, 0 }, crowd.Unit / 20},
+	} {
+		v := new(control.PoolView)
+		v.Retainer.Called, v.Retainer.Rate, v.Retainer.Promise = true, crowd.Unit/20, 30*time.Minute
+		v.Status.Funds.Funds = crowd.Unit // enough for more than ten minutes
+		x.change(v)
+		if got := v.CallNeeds(); got != x.want {
+			t.Errorf("%s: %s is needed, want %s", name, got, x.want)
+		}
+	}
+}

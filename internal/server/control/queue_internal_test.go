@@ -20,7 +20,7 @@ func TestTimesInTheQueueAreForPeople(t *testing.T) {
 		"fifo": "first in, first out: arrived 12:00 (2 h ago)",
 		"edf":  "earliest deadline first: due 2 Oct, 14:00 (in 1 day)",
 		"penalty(form=atc,look=2m)": "most urgent step of a penalty first: 2.00 falls due unless its first task is handed out before 14:20 (in 20 min); " +
-			"counts as due at 14:1",
+			"ordered as if that were at 14:1",
 	} {
 		p := sched.MustParse(policy)
 		p.Set(&sched.Batch{ID: 1, Priority: 1, TenantWeight: 1, Planned: 3, Assignable: true, TaskTime: time.Minute, Arrived: now.Add(-2 * time.Hour), Deadline: now.Add(24 * time.Hour),

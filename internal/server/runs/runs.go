@@ -51,7 +51,7 @@ type Runs struct {
 	details      *limits.SharedViews[crowd.RunID, Details]
 	keyPrefix    string // of each idempotency key: services must not take this installation's runs for another's
 	wake         chan struct{}
-	calls        context.Context // of the calls under way
+	calls        context.Context // of the calls and queries under way
 	stop         context.CancelFunc
 	reading      *turns[crowd.WorkerID] // of files of workflows, by person
 	queries      *turns[crowd.TenantID]
@@ -75,7 +75,7 @@ func New(cfg Config) *Runs {
 	}
 	s.views, s.details = limits.NewSharedViews[crowd.RunID, *orchestrator.View](s.watched), limits.NewSharedViews[crowd.RunID, Details](s.watched)
 	s.calls, s.stop = context.WithCancel(context.Background())
-	s.orchestrator = orchestrator.New(orchestrator.Config{
+	s.orchestrator = orchestrator.New(s.calls, orchestrator.Config{
 		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Query: s.query, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
 		Wake: func() {
 			select {

@@ -215,10 +215,11 @@ type ServiceView struct {
 
 // view is what p sees of a service.
 func (s *Services) view(p *access.Principal, x store.Service) ServiceView {
-	return seenBy(p, s.whole(x, s.runs.orchestrator.ServiceLoads()[x.Name]))
+	return seenBy(p, s.withLoad(x, s.runs.orchestrator.ServiceLoads()[x.Name]))
 }
 
-func (s *Services) whole(x store.Service, load orchestrator.ServiceLoad) ServiceView {
+// withLoad is a service and how it stands, as an administrator sees it.
+func (s *Services) withLoad(x store.Service, load orchestrator.ServiceLoad) ServiceView {
 	return ServiceView{Service: x, ServiceLoad: load, Warning: s.runs.refused(x.URL)}
 }
 
@@ -342,7 +343,7 @@ func (s *Services) List(ctx context.Context, p *access.Principal) ([]ServiceView
 func (s *Services) Figures(ctx context.Context) ([]ServiceView, error) {
 	list, err := s.runs.store.ListServices(ctx)
 	loads := s.runs.orchestrator.ServiceLoads()
-	return lists.Map(list, func(x store.Service) ServiceView { return s.whole(x, loads[x.Name]) }), err
+	return lists.Map(list, func(x store.Service) ServiceView { return s.withLoad(x, loads[x.Name]) }), err
 }
 
 // Get returns a service as it stands.

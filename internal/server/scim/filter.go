@@ -52,7 +52,7 @@ type parser struct {
 // parseFilter reads a filter of resources of a type.
 func parseFilter(text string, of *resource) (*condition, error) {
 	p := &parser{text: text, of: of}
-	c, err := p.whole(func() (*condition, error) { return p.or(of.all()) })
+	c, err := p.readAll(func() (*condition, error) { return p.or(of.all()) })
 	if err == nil {
 		return c, nil
 	}
@@ -63,15 +63,15 @@ func parseFilter(text string, of *resource) (*condition, error) {
 // not kept here is *unknown.
 func parsePath(text string, of *resource) (t target, err error) {
 	p := &parser{text: text, of: of}
-	_, err = p.whole(func() (*condition, error) { t, err = p.target(of.all()); return nil, err })
+	_, err = p.readAll(func() (*condition, error) { t, err = p.target(of.all()); return nil, err })
 	if _, not := err.(*unknown); err == nil || not {
 		return t, err
 	}
 	return t, invalid("invalidPath", "path: %s", p.explain(err))
 }
 
-// whole reads all of the text.
-func (p *parser) whole(read func() (*condition, error)) (*condition, error) {
+// readAll reads all of the text.
+func (p *parser) readAll(read func() (*condition, error)) (*condition, error) {
 	if len(p.text) > maxFilter {
 		return nil, p.wrong("it is longer than the bytes allowed, %d", maxFilter)
 	}

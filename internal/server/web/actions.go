@@ -26,8 +26,8 @@ type action[ID any] struct {
 // doing carries out an action; step is "" for the whole.
 type doing[ID any] func(rq *request, id ID, step string) error
 
-// whole makes an action of a method of a use case.
-func whole[U, ID, V any](of func(*request) U, move func(U, context.Context, *access.Principal, ID) (V, error)) doing[ID] {
+// onAll makes an action of a method of a use case.
+func onAll[U, ID, V any](of func(*request) U, move func(U, context.Context, *access.Principal, ID) (V, error)) doing[ID] {
 	return func(rq *request, id ID, _ string) error {
 		_, err := move(of(rq), rq.ctx(), rq.p, id)
 		return err
@@ -46,14 +46,14 @@ func stopBatch(stopped bool) doing[crowd.BatchID] {
 
 // batchActions are what the buttons of a batch do.
 var batchActions = []action[crowd.BatchID]{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: whole(allBatches, (*batches.Batches).Pause)},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: whole(allBatches, (*batches.Batches).Resume)},
+	{Do: "pause", Did: "paused", Verb: "Pause", run: onAll(allBatches, (*batches.Batches).Pause)},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: onAll(allBatches, (*batches.Batches).Resume)},
 	{
-		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?", run: whole(allBatches, (*batches.Batches).End),
+		Do: "end", Did: "ended", Verb: "End it now", Question: "End this batch early?", run: onAll(allBatches, (*batches.Batches).End),
 		Consequence: "Tasks get the labels that the answers so far make. Nothing new is handed out, and what is left of the budget goes back to the account. Who holds a task is not paid for it any more: to let them finish, pause the batch first, and end it when nobody holds one. This cannot be undone.",
 	},
 	{
-		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?", run: whole(allBatches, (*batches.Batches).Cancel),
+		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?", run: onAll(allBatches, (*batches.Batches).Cancel),
 		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
 	},
 	{
@@ -65,10 +65,10 @@ var batchActions = []action[crowd.BatchID]{
 
 // runActions are what the buttons of a run do.
 var runActions = []action[crowd.RunID]{
-	{Do: "pause", Did: "paused", Verb: "Pause", run: whole(allRuns, (*runs.Runs).Pause)},
-	{Do: "resume", Did: "resumed", Verb: "Resume", run: whole(allRuns, (*runs.Runs).Resume)},
+	{Do: "pause", Did: "paused", Verb: "Pause", run: onAll(allRuns, (*runs.Runs).Pause)},
+	{Do: "resume", Did: "resumed", Verb: "Resume", run: onAll(allRuns, (*runs.Runs).Resume)},
 	{
-		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?", run: whole(allRuns, (*runs.Runs).Cancel),
+		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this run?", run: onAll(allRuns, (*runs.Runs).Cancel),
 		Consequence: "It is given up, and so are its crowd steps. Answers that are in stay paid, and what was made can be downloaded. A new run can go on from it. This cannot be undone.",
 	},
 	{

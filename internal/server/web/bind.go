@@ -94,11 +94,11 @@ func (b binding) tick(name string, v *bool) {
 	bound(b, name, v, func(name string) bool { return b.text(name) != "" }, ticked)
 }
 
-func (b binding) integer(name string, v *int) { bound(b, name, v, b.whole, strconv.Itoa) }
+func (b binding) integer(name string, v *int) { bound(b, name, v, b.wholeNumber, strconv.Itoa) }
 
 // limit is an integer, of which 0 is left empty.
 func (b binding) limit(name string, v *int) {
-	bound(b, name, v, b.whole, func(n int) string { return unlessZero(n, strconv.Itoa) })
+	bound(b, name, v, b.wholeNumber, func(n int) string { return unlessZero(n, strconv.Itoa) })
 }
 
 // figure is a number, of which 0 is left empty.

@@ -169,7 +169,7 @@ func (f *fields) number(name string) float64 {
 	return parsed(f, name, yamlfile.Number, func(text string) string { return fmt.Sprintf("%q is not a number (like 12 or 0.5)", text) })
 }
 
-func (f *fields) whole(name string) int {
+func (f *fields) wholeNumber(name string) int {
 	return parsed(f, name, strconv.Atoi, func(text string) string { return fmt.Sprintf("%q is not a whole number (like 12)", text) })
 }
 

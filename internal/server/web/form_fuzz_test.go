@@ -49,6 +49,6 @@ func FuzzFields(f *testing.F) {
 				}
 			}
 		}
-		read(func(f *fields) { f.whole("x") })
+		read(func(f *fields) { f.wholeNumber("x") })
 	})
 }

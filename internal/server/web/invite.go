@@ -105,7 +105,7 @@ func (rq *request) testsOf(tenants []store.Tenant) (all []store.Test) {
 // once.
 func (rq *request) invite() error {
 	f := rq.sent()
-	n := accounts.NewInvitations{Tenant: f.menuTenant(), Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.whole("test"))}
+	n := accounts.NewInvitations{Tenant: f.menuTenant(), Note: f.text("note"), Life: f.scale("days", 24*time.Hour), Test: int64(f.wholeNumber("test"))}
 	n.Addresses, n.Lines = accounts.SplitAddresses(f.values.Get("addresses"))
 	var err error
 	if n.Pool, err = crowd.ParsePoolID(f.text("pool")); err != nil {

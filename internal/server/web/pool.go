@@ -137,11 +137,14 @@ func (d *poolData) GateLow() string {
 
 // Low warns that the pool has no money left for waiting, or soon will have none.
 func (d *poolData) Low() string {
+	low, need := d.V.Low(), d.V.CallNeeds()
 	switch {
-	case !d.V.Low():
-		return ""
-	case d.V.Status.Funds.Empty:
+	case low && d.V.Status.Funds.Empty:
 		return "The pool has no money left for waiting: nobody is called, and nobody is kept waiting. Add some below."
+	case need > 0:
+		return "The pool's money for waiting is not enough to call anybody, which takes " + need.String() + " a person."
+	case !low:
+		return ""
 	case d.V.OnDuty == 0:
 		return "The pool's money for waiting would keep one person for less than ten minutes, in which they take " + d.V.TenMinutes().String() + "."
 	default:

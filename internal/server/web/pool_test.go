@@ -195,6 +195,8 @@ func TestThePoolsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := c.boss.get("/admin/pools/p1").want(200, "Call 2 people.", "The last step", "+0 becomes +2: at least 2 people", "controller", "0 of 2 came", "Asked (4) w1, w2, w3, w4", "mail", "queued", "connection refused", "2 coming", "off duty", "Settings changed.", "admin", "100.00")
+	p.form("/admin/pools/p1/fund").set("amount", "99.90").press("do", "take").send().want(200, "not enough to call anybody, which takes ", " a person.", "To the money").
+		form("/admin/pools/p1/fund").set("amount", "99.90").press("do", "add").send().want(200).without("not enough to call anybody")
 	if n := len(p.all("figure")); n != 9 {
 		t.Errorf("%d pictures", n)
 	}

@@ -32,7 +32,7 @@ func (rq *request) createTest() error {
 	defer drain(rq.r)
 	f, file, err := readFields(rq.r)
 	n := accounts.NewTest{
-		Tenant: f.menuTenant(), Name: f.text("name"), Grants: f.text("grants"), Draw: f.whole("draw"), PassMark: f.whole("pass_mark"), Tries: f.whole("tries"),
+		Tenant: f.menuTenant(), Name: f.text("name"), Grants: f.text("grants"), Draw: f.wholeNumber("draw"), PassMark: f.wholeNumber("pass_mark"), Tries: f.wholeNumber("tries"),
 		Wait: f.scale("wait", time.Hour), TimeLimit: f.scale("time_limit", time.Minute), Open: f.text("open") != "",
 	}
 	if err == nil && file == nil {

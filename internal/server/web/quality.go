@@ -50,7 +50,7 @@ func (f *fields) qualityRules(name string) (rules []engine.QualityRule) {
 // undoAction undoes what a quality rule did.
 func (rq *request) undoAction(id crowd.BatchID) error {
 	f := rq.sent()
-	n := f.whole("n")
+	n := f.wholeNumber("n")
 	if err := f.err(); err != nil {
 		return err
 	}
@@ -65,5 +65,5 @@ func (rq *request) seeNote() error {
 	if err != nil {
 		return err
 	}
-	return rq.done(rq.App.Work.SeeNote(rq.ctx(), rq.p, id, uint32(min(max(f.whole("n"), 0), math.MaxUint32))), "/work", "")
+	return rq.done(rq.App.Work.SeeNote(rq.ctx(), rq.p, id, uint32(min(max(f.wholeNumber("n"), 0), math.MaxUint32))), "/work", "")
 }

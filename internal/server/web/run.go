@@ -141,7 +141,7 @@ func (rq *request) liveRun(d runs.Details) *liveRun {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		sign := signOf(v, i)
-		x := runNode{NodeView: *n, In: v.Taken(i), Blocked: v.Blocked(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.EndStep(v.ID, n.Name)), AddBudget: runs.AddToBudget(v, n)}
+		x := runNode{NodeView: *n, In: v.Taken(i), Blocked: v.Blocked(i), Sign: sign.Shape, Word: sign.Word, Remedy: batches.Remedy(rq.p, n.Crowd, batches.WaysOfStep(v.ID, n.Name, n.Node.Batch)), AddBudget: runs.AddToBudget(v, n)}
 		if n.Batch != nil {
 			x.Lift = batches.Lift(rq.p, n.Batch, n.Stops)
 		}

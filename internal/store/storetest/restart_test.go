@@ -395,7 +395,7 @@ func (s *site) add(t *testing.T, id crowd.BatchID) error {
 	if b.Spec.Checks != nil {
 		known = must(s.Known(s.ctx, id, b.Spec.Tasks, b.Spec.Tasks+uint32(len(more))))(t)
 	}
-	return s.engine.Add(s.clock, id, b.Spec.Tasks, uint32(len(more)), known, 100*crowd.Unit)
+	return s.engine.Add(s.clock, id, engine.Addition{Had: b.Spec.Tasks, Tasks: uint32(len(more)), Known: known, Reserve: 100 * crowd.Unit})
 }
 
 func (s *site) suspend(t *testing.T) {

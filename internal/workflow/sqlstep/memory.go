@@ -23,13 +23,16 @@ import (
 //
 // Beyond the bound of its query a connection gets no memory. So SQLite ends the query
 // with SQLITE_NOMEM wherever it is, also in the middle of one call of a function, which
-// an interrupt does not reach.
+// an interrupt does not reach. Not everywhere: its aggregates that make a text, such as
+// json_group_array, remember that they got none, go on over all rows, and say so in the
+// end. So what was refused is noted for the watch, which ends the query.
 
 // memory is what one connection holds, in bytes.
 type memory struct {
 	thread *libc.TLS
 	used   atomic.Int64
 	bound  atomic.Int64 // of used
+	short  atomic.Bool  // something was refused since the query began
 }
 
 // unbounded is the bound while no query runs.
@@ -37,7 +40,11 @@ const unbounded = math.MaxInt64
 
 // admits reports whether so many bytes more may be allocated; m may be nil.
 func (m *memory) admits(n int64) bool {
-	return m == nil || n <= 0 || m.used.Load()+n <= m.bound.Load()
+	if m == nil || n <= 0 || m.used.Load()+n <= m.bound.Load() {
+		return true
+	}
+	m.short.Store(true)
+	return false
 }
 
 // counted are the connections whose memory is counted. Each allocation of the process

@@ -51,3 +51,15 @@ func TestMemoryIsThatOfTheQuery(t *testing.T) {
 		}
 	}
 }
+
+// TestAggregatesEndWithoutMemory: an aggregate that got no memory more would go on over all
+// rows, and say so in the end only.
+func TestAggregatesEndWithoutMemory(t *testing.T) {
+	const endless = "with recursive c(n) as (select 1 union all select n+1 from c) select CALL as n from c"
+	for _, call := range []string{"json_group_array(printf('%*c', 1000, 'x'))", "json_group_object(n, printf('%*c', 1000, 'x'))"} {
+		_, err := collect(strings.Replace(endless, "CALL", call, 1), sqlstep.Limits{Memory: 16 << 20, Time: time.Minute})
+		if crowd.CodeOf(err) != crowd.TooLarge || !strings.Contains(err.Error(), "more memory than 16 MB") {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+}

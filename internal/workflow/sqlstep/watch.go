@@ -11,7 +11,8 @@ import (
 // checkEvery is how often a running query is checked.
 const checkEvery = 10 * time.Millisecond
 
-// watch ends a query that takes too long, and bounds its memory.
+// watch ends a query that takes too long or goes on without the memory that it was refused,
+// and bounds its memory.
 type watch struct {
 	limits Limits
 	memory *memory
@@ -39,6 +40,7 @@ func (w *watch) begin(stop context.CancelFunc) {
 	defer w.mu.Unlock()
 	w.running, w.stop, w.err = true, stop, nil
 	w.started, w.waiting, w.waited = time.Now(), time.Time{}, 0
+	w.memory.short.Store(false)
 	w.memory.bound.Store(w.memory.used.Load() + reserve*w.limits.Memory)
 	w.timer.Reset(min(checkEvery, w.limits.Time))
 }
@@ -75,6 +77,11 @@ func (w *watch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.running {
+		return
+	}
+	if w.memory.short.Load() {
+		w.err = memoryError(w.limits.Memory)
+		w.stop()
 		return
 	}
 	now := time.Now()
