@@ -31,7 +31,7 @@ type WorkerInvite struct {
 	Mail    []string `placeholder:"ADDRESS" help:"Whom to invite; several divided by commas."`
 	File    string   `placeholder:"FILE" help:"Or: a file of addresses, one a line; - for standard input."`
 	Pool    string   `default:"main" help:"The pool to work in."`
-	Test    string   `placeholder:"NAME" help:"The test that they have to pass first."`
+	Test    string   `placeholder:"NAME" help:"The test that they have to pass first: its name, alone or behind its owner's (north/birds), or its number."`
 	Expires *span    `placeholder:"DURATION" help:"How long the links work, such as 7d; default 14d, at most 30d."`
 	Note    string   `help:"A note to them."`
 	Tenant  string   `help:"For which tenant; not needed by a requester of one."`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
@@ -121,18 +122,43 @@ func (x *TestList) Run(c *Context, r *remote) error {
 	})
 }
 
-// test finds a test by number or name.
+// ownedName is what a test is called where owners have tests of one name: that of its tenant stands before it.
+func ownedName(t *wire.GivenTest) string {
+	if owner, _, is := strings.Cut(t.Grants, "/"); is && t.Tenant != 0 {
+		return owner + "/" + t.Name
+	}
+	return t.Name
+}
+
+// test finds a test by number, or by name, alone or behind its owner's: north/birds. A name alone that
+// several have is nobody's.
 func (r *remote) test(text string, tenant crowd.TenantID) (wire.GivenTest, error) {
 	list, err := r.Tests(r.c.Ctx, tenant)
 	if err != nil {
 		return wire.GivenTest{}, err
 	}
+	var called []wire.GivenTest
 	names := make([]string, len(list))
 	for i, t := range list {
-		if t.Name == text || strconv.FormatInt(t.ID, 10) == text {
+		if strconv.FormatInt(t.ID, 10) == text || t.Tenant != 0 && ownedName(&t) == text {
 			return t, nil
 		}
-		names[i] = t.Name
+		if t.Name == text {
+			called = append(called, t)
+		}
+		names[i] = ownedName(&t)
+	}
+	if len(called) == 1 {
+		return called[0], nil
+	}
+	if len(called) > 1 {
+		which := lists.Map(called, func(t wire.GivenTest) string {
+			if t.Tenant == 0 {
+				return fmt.Sprintf("%d (of the installation)", t.ID)
+			}
+			return fmt.Sprintf("%d (%s)", t.ID, ownedName(&t))
+		})
+		return wire.GivenTest{}, &crowd.Error{Code: crowd.Conflict, Field: "test", Message: fmt.Sprintf("several tests are called %s: %s; say which by its number, or with its owner's name", text, strings.Join(which, ", "))}
 	}
 	message := "no such test: " + text + " (make it first: throng test create NAME --questions FILE --template FILE)"
 	if len(names) > 0 {
@@ -143,7 +169,7 @@ func (r *remote) test(text string, tenant crowd.TenantID) (wire.GivenTest, error
 
 // TestShow is "throng test show".
 type TestShow struct {
-	Test string `arg:"" help:"The test."`
+	Test string `arg:"" help:"The test: its name, alone or behind its owner's (north/birds), or its number."`
 	Remote
 }
 
@@ -203,7 +229,7 @@ func inSeconds(n int64) string {
 
 // TestRetire is "throng test retire".
 type TestRetire struct {
-	Test string `arg:"" help:"The test."`
+	Test string `arg:"" help:"The test: its name, alone or behind its owner's (north/birds), or its number."`
 	Undo bool   `help:"Take it up again."`
 	Remote
 }

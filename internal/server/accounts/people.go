@@ -331,8 +331,9 @@ func (s *Accounts) validUser(ctx context.Context, before store.User, u *store.Us
 // are named by either, or for oneself.
 func readsOtherwise(name string) bool {
 	name = strings.ToLower(name)
-	_, err := crowd.ParseWorkerID(name)
-	return err == nil || name == "me" || strings.HasPrefix(name, "w_")
+	digits := strings.TrimLeft(strings.TrimPrefix(name, "u"), "+-")
+	id := name != digits && digits != "" && strings.Trim(digits, "0123456789") == ""
+	return id || name == "me" || strings.HasPrefix(name, "w_")
 }
 
 // validPrefers checks the preferences of somebody that were not there before. Of a pool to which they are not moved it says the same whether it exists or not.

@@ -58,3 +58,18 @@ func TestNewNamesMeanOneThing(t *testing.T) {
 	refused(t, rename("MAIN"), crowd.Conflict)
 	ok(t, rename("Night"))
 }
+
+// TestNamesOfPeopleAreNoIDs: nobody new is called as somebody's id or pseudonym looks, and whoever is keeps it.
+func TestNamesOfPeopleAreNoIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	u := must(w.store.User(w.ctx, must(w.store.CreateUser(w.ctx, store.User{Name: "u007", CreatedAt: w.clock.now()}))(t)))(t)
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, u.ID, func(u *store.User) error { u.FullName = "James"; return nil }))(t)
+	for name, want := range map[string]crowd.Code{
+		"u5": crowd.Invalid, "U5": crowd.Invalid, "u05": crowd.Invalid, "u+5": crowd.Invalid, "u-5": crowd.Invalid, "me": crowd.Invalid, "ME": crowd.Invalid,
+		"w_abc": crowd.Invalid, "W_abc": crowd.Invalid, "u5b": "", "you": "", "5": "", "uu5": "", "u": "",
+	} {
+		_, _, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: name})
+		refused(t, err, want)
+	}
+}

@@ -83,7 +83,14 @@ func (rq *request) mayInviteTo(pool *store.Pool) bool {
 // testMenu lists the tests to which somebody may be invited.
 func (rq *request) testMenu(tenants []store.Tenant) []choice {
 	list := slices.DeleteFunc(rq.testsOf(tenants), func(t store.Test) bool { return t.Retired })
-	return menu(list, func(t store.Test) choice { return choice{strconv.FormatInt(t.ID, 10), t.Name} }, choice{"", "no test"})
+	names := tenantNames(tenants)
+	return menu(list, func(t store.Test) choice {
+		called := t.Name
+		if owner := names[t.Tenant]; owner != "" {
+			called += " of " + owner
+		}
+		return choice{strconv.FormatInt(t.ID, 10), called}
+	}, choice{"", "no test"})
 }
 
 // testsOf lists the tests that somebody who gives tests sees, each once.
