@@ -13,7 +13,7 @@ import (
 // Person is "throng person".
 type Person struct {
 	Export PersonExport `cmd:"" help:"Write everything that is kept about a person to a file."`
-	Erase  PersonErase  `cmd:"" help:"Take everything away that is kept about a person, but for what they did under their number."`
+	Erase  PersonErase  `cmd:"" help:"Take everything away that is kept about a person, but for what they did under their number. Tokens and unused one-time links that they made for others end, too."`
 }
 
 // aPerson is the person that a command is about: its Run may ask for the id.

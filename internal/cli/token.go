@@ -108,8 +108,12 @@ func tokenCells(t *wire.Token) []any {
 	if t.MadeWith != 0 {
 		with = fmt.Sprintf("token %d", t.MadeWith)
 	}
+	until := cmp.Or(cell(t.ExpiresAt), "for ever")
+	if t.Suspended {
+		until = "refused: its owner is suspended"
+	}
 	return []any{t.Name, cmp.Or(as, "all roles"), cmp.Or(strings.Join(t.Scopes, ", "), "all"), cmp.Or(strings.Join(t.Networks, ", "), "anywhere"), t.CreatedAt, with,
-		cmp.Or(cell(t.ExpiresAt), "for ever"), cmp.Or(cell(t.UsedAt), "never")}
+		until, cmp.Or(cell(t.UsedAt), "never")}
 }
 
 // TokenRevoke is "throng token revoke".

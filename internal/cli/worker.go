@@ -26,7 +26,7 @@ type Worker struct {
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
 	Open    WorkerOpen    `cmd:"" help:"Let a worker get the tasks of every tenant, or of some."`
 	Qualify WorkerQualify `cmd:"" help:"Set the qualifications of a worker."`
-	Suspend WorkerSuspend `cmd:"" help:"Keep somebody from signing in and working, from now on: what they hold goes to others."`
+	Suspend WorkerSuspend `cmd:"" help:"Keep somebody from signing in and working, from now on: what they hold goes to others. Tokens and unused one-time links that they made for others end, too: throng token list --all has them beforehand, in MADE BY."`
 	Restore WorkerSuspend `cmd:"" help:"Lift somebody's suspension: they sign in anew, since their sessions and tokens have ended."`
 	Block   WorkerBlock   `cmd:"" help:"Give a worker nothing of one tenant."`
 	Unblock WorkerBlock   `cmd:"" help:"Lift a tenant's block of a worker."`

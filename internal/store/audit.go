@@ -278,10 +278,15 @@ func Tell(ctx context.Context, kind string, before, after any) {
 }
 
 // TellEnded is for stores: the act of a context has ended so many tokens and one-time links,
-// if any, next to what it is about. How they were made says which.
-func TellEnded(ctx context.Context, n int, made string) {
-	if act := ActOf(ctx); act != nil && n > 0 {
-		act.ended = fmt.Sprintf("%d tokens and one-time links made %s", n, made)
+// if any, next to what it is about. How they were made says which, and of whom they were, if told.
+func TellEnded(ctx context.Context, n int, made string, of ...crowd.WorkerID) {
+	act := ActOf(ctx)
+	if act == nil || n == 0 {
+		return
+	}
+	act.ended = fmt.Sprintf("%d tokens and one-time links made %s", n, made)
+	for i, id := range of {
+		act.ended += map[bool]string{true: ": of ", false: ", "}[i == 0] + id.String()
 	}
 }
 

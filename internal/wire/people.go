@@ -44,6 +44,7 @@ type Token struct {
 	Networks  []string       `json:"networks,omitempty" doc:"addresses from which alone it is good"`
 	CreatedAt time.Time      `json:"created_at"`
 	ExpiresAt time.Time      `json:"expires_at,omitzero" doc:"absent: it is good for ever"`
+	Suspended bool           `json:"suspended,omitempty" doc:"its owner is suspended: it is refused, and ends when that is lifted"`
 	UsedAt    time.Time      `json:"used_at,omitzero" doc:"when it was used last, to a minute or two; absent: never"`
 	MadeWith  int64          `json:"made_with,omitempty" doc:"the token with which it was made; absent: none, or made by an earlier version. It ends when that one is taken away"`
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
+	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/store"
@@ -204,17 +205,21 @@ func (s *Accounts) tokensOf(ctx context.Context, p *access.Principal, id crowd.W
 
 // Tokens lists the tokens for programs of a person, 0 for oneself. Who came with a
 // limited token sees that one only.
-func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.WorkerID) ([]store.Token, error) {
+func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.WorkerID) ([]TokenOf, error) {
 	id, err := s.tokensOf(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.store.User(ctx, id); err != nil {
+	u, err := s.store.User(ctx, id)
+	if err != nil {
 		return nil, err
 	}
 	list, err := s.store.ListTokens(ctx, id)
 	own := id == p.User.ID && limited(p)
-	return slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken || own && t.ID != p.Token.ID }), err
+	list = slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken || own && t.ID != p.Token.ID })
+	return lists.Map(list, func(t store.Token) TokenOf {
+		return TokenOf{Token: t, Owner: u.Name, Suspended: u.Suspended, Yours: true}
+	}), err
 }
 
 // TokenOf is a token and whose it is.
@@ -222,7 +227,9 @@ type TokenOf struct {
 	store.Token
 	Owner string // their name
 	Maker string // who made it, by name; "": its owner, or that is not known
-	Yours bool   // the viewer may end it: they hold all that its owner may do
+	// Suspended is whether its owner is: it is refused, and ends when that is lifted.
+	Suspended bool
+	Yours     bool // the viewer may end it: they hold all that its owner may do
 }
 
 // AllTokens lists tokens for programs, newest first, with ids below before (0: all): of a
@@ -245,7 +252,7 @@ func (s *Accounts) AllTokens(ctx context.Context, p *access.Principal, of crowd.
 		if crowd.CodeOf(err) == crowd.Internal {
 			return nil, err
 		}
-		out[i] = TokenOf{Token: t, Owner: u.Name, Yours: err == nil}
+		out[i] = TokenOf{Token: t, Owner: u.Name, Suspended: u.Suspended, Yours: err == nil}
 		if t.MadeBy == 0 || t.MadeBy == t.User {
 			continue
 		}

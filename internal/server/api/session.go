@@ -16,6 +16,12 @@ func toSecret(s string) wire.Secret { return wire.Secret{Token: s} }
 
 func toRevoked(with int) wire.RevokedToken { return wire.RevokedToken{EndedWith: with} }
 
+func toTokenOf(t accounts.TokenOf) wire.Token {
+	out := toToken(t.Token)
+	out.Suspended = t.Suspended
+	return out
+}
+
 func toToken(t store.Token) wire.Token {
 	return wire.Token{ID: t.ID, Name: t.Name, Tenant: t.Tenant, Roles: t.Roles, Scopes: t.Scopes, Networks: t.Networks, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, UsedAt: t.UsedAt, MadeWith: t.MadeWith}
 }
@@ -138,18 +144,18 @@ func (a *api) session() {
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens", summary: "List your tokens", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) ([]wire.Token, error) {
-			return each(toToken)(a.app.Accounts.Tokens(ctx, p, 0))
+			return each(toTokenOf)(a.app.Accounts.Tokens(ctx, p, 0))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/tokens/all", summary: "List the tokens of everybody, the newest first", tag: tag, access: access.AccountsAllTokens,
 		text: "Go on with the last `id` as `before`. One is ended by `DELETE /v1/users/{id}/tokens/{token}`."},
 		func(ctx context.Context, p *access.Principal, in *Latest) ([]wire.OwnedToken, error) {
 			return each(func(t accounts.TokenOf) wire.OwnedToken {
-				return wire.OwnedToken{Token: toToken(t.Token), Owner: t.User, OwnerName: t.Owner, CanRevoke: t.Yours, MadeBy: maker(t), MakerName: t.Maker}
+				return wire.OwnedToken{Token: toTokenOf(t), Owner: t.User, OwnerName: t.Owner, CanRevoke: t.Yours, MadeBy: maker(t), MakerName: t.Maker}
 			})(a.app.Accounts.AllTokens(ctx, p, 0, in.Before, in.Limit))
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/tokens", summary: "List somebody's tokens", tag: tag, access: access.AccountsTokensOfOthers},
 		func(ctx context.Context, p *access.Principal, in *UserPath) ([]wire.Token, error) {
-			return each(toToken)(a.app.Accounts.Tokens(ctx, p, in.id))
+			return each(toTokenOf)(a.app.Accounts.Tokens(ctx, p, in.id))
 		})
 	const withIt = "Tokens for programs, tokens of providers and unused one-time links that were made with it end as well, and what was made with those."
 	add(a, op{method: http.MethodDelete, path: "/v1/users/{id}/tokens/{token}", summary: "Take a token of somebody's away", tag: tag, access: access.AccountsTokensOfOthers, text: withIt},

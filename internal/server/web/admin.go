@@ -274,7 +274,11 @@ func (rq *request) editPerson(id crowd.WorkerID) error {
 func (rq *request) suspend(id crowd.WorkerID) error {
 	suspended := rq.sent().text("suspended") != ""
 	_, err := rq.App.Accounts.ChangeUser(rq.ctx(), rq.p, id, func(u *store.User) error { u.Suspended = suspended; return nil })
-	return rq.done(err, "/admin/people/"+id.String(), "saved")
+	did := "saved"
+	if suspended {
+		did = "suspended"
+	}
+	return rq.done(err, "/admin/people/"+id.String(), did)
 }
 
 // resetFactors takes the second factors of somebody away who has lost them.

@@ -101,7 +101,7 @@ var effects = []struct {
 	{"POST /admin/people/{user}/suspend", func(t *testing.T, c *company) {
 		id := c.personNamed(t, "dora").ID.String()
 		for _, on := range []string{"1", ""} {
-			c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {on}}).want(200)
+			c.boss.post("/admin/people/"+id+"/suspend", url.Values{"suspended": {on}}).want(200, map[bool]string{true: "that they made for others have ended, too", false: "Saved."}[on != ""])
 			equal(t, c.personNamed(t, "dora").Suspended, on != "")
 		}
 	}},

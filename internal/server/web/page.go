@@ -145,6 +145,7 @@ var notices = map[string]string{
 	"disregarded": "Their answers are disregarded. What they earned stays theirs.",
 	"undone":      "Undone. Their figures begin at nothing.",
 	"saved":       "Saved.",
+	"suspended":   "Suspended. Tokens and unused one-time links that they made for others have ended, too: the audit log says whose, if there were some.",
 	"uploaded":    "The file is in. Here is what a worker will see.",
 	"launched":    "Launched.",
 	"paused":      "Paused. Nothing new is handed out; what is held may still be submitted.",

@@ -151,7 +151,7 @@ func TestTokensOfEverybody(t *testing.T) {
 		if len(list) == 0 {
 			return store.Token{}, false
 		}
-		return list[0], true
+		return list[0].Token, true
 	}
 	x, there := token()
 	equal(t, there, true)

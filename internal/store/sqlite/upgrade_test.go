@@ -309,3 +309,43 @@ func TestDatabaseBeforeWhoVouches(t *testing.T) {
 		}
 	}
 }
+
+// TestDatabaseBeforeLeaversEnded: what those who are suspended had made for others has ended, with what was made
+// with it, and nothing else.
+func TestDatabaseBeforeLeaversEnded(t *testing.T) {
+	ctx := t.Context()
+	path := before(t, "00069")
+	db, err := sql.Open("sqlite", writeDSN(path, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, suspended := range map[int]bool{11: false, 12: true, 13: false} {
+		if _, err := db.ExecContext(ctx, `insert into users (id, name, name_key, full_name, email, email_verified, password_hash, admin, pool, suspended, created_at, qualifications)
+			values ($1, 'u' || $1, 'u' || $1, '', '', false, '', false, 0, $2, 100, '')`, id, suspended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []struct {
+		id             int
+		kind           string
+		of, by, madeBy int
+	}{
+		{1, "api", 11, 12, 0}, {2, "setup", 13, 12, 0}, {3, "api", 13, 0, 1}, {4, "api", 12, 11, 0}, {5, "api", 11, 0, 4}, // 12's, and what was made with it
+		{6, "api", 11, 13, 0}, {7, "session", 11, 12, 0}, {8, "provider", 12, 12, 0}, {9, "api", 13, 0, 6},
+	} {
+		if _, err := db.ExecContext(ctx, `insert into tokens (id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, made_by, made_with)
+			values ($1, 'h' || $1, $2, $3, 0, '', '', 100, 0, $4, $5)`, x.id, x.kind, x.of, x.by, x.madeBy); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path, Options{})
+	defer s.Close()
+	for id, stays := range map[int]bool{1: false, 2: false, 3: false, 4: true, 5: false, 6: true, 7: true, 8: true, 9: true} {
+		if _, err := s.TokenByHash(ctx, fmt.Sprint("h", id)); (err == nil) != stays {
+			t.Errorf("token %d: %v", id, err)
+		}
+	}
+}

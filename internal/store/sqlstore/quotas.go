@@ -55,6 +55,9 @@ func within(ctx context.Context, tx transaction, tenant crowd.TenantID, q store.
 // membersOf are the people who hold a role for a tenant.
 const membersOf = `select user_id from user_tenants where tenant = $1 union select user_id from user_roles where tenant = $1`
 
+// notSuspended keeps to tokens of those who are not suspended: the others' are refused for good.
+const notSuspended = `join users u on u.id = t.user_id and not u.suspended`
+
 // counted are the quotas of what is counted when it is asked for, by an index, each with
 // its query: of a tenant ($1), and, where that matters, at a time ($2).
 var counted = map[store.Quota]string{
@@ -62,8 +65,8 @@ var counted = map[store.Quota]string{
 	store.Members:         `select count(*) from (` + membersOf + `) m`,
 	store.OwnWorkers:      `select count(*) from users where serves = '["n' || cast($1 as bigint) || '"]' and serves <> ''`,
 	store.OpenInvitations: `select count(*) from invitations where tenant = $1 and state = 'open' and expires_at > $2`,
-	store.APITokens: `select (select count(*) from tokens where tenant = $1 and tenant <> 0 and kind = 'api' and (expires_at = 0 or expires_at > $2))
-		+ (select count(*) from (` + membersOf + `) m join tokens t on t.user_id = m.user_id where t.tenant = 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $2))`,
+	store.APITokens: `select (select count(*) from tokens t ` + notSuspended + ` where t.tenant = $1 and t.tenant <> 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $2))
+		+ (select count(*) from (` + membersOf + `) m join tokens t on t.user_id = m.user_id ` + notSuspended + ` where t.tenant = 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $2))`,
 	store.PushEndpoints: `select count(*) from users u join push_subscriptions p on p.worker = u.id where u.serves = '["n' || cast($1 as bigint) || '"]' and u.serves <> ''`,
 	store.SecretsKept:   `select count(*) from tenant_secrets where tenant = $1`,
 }
@@ -166,8 +169,8 @@ var ofAll = map[store.Quota]string{
 	store.OwnWorkers:      `select ` + aloneFor + `, count(*) from users u where ` + servesOne + ` group by 1`,
 	store.OpenInvitations: `select tenant, count(*) from invitations where state = 'open' and expires_at > $1 group by tenant`,
 	store.APITokens: `select tenant, count(*) from (
-		select tenant from tokens where tenant <> 0 and kind = 'api' and (expires_at = 0 or expires_at > $1)
-		union all select m.tenant from (` + allMembers + `) m join tokens t on t.user_id = m.user_id where t.tenant = 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $1)
+		select t.tenant from tokens t ` + notSuspended + ` where t.tenant <> 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $1)
+		union all select m.tenant from (` + allMembers + `) m join tokens t on t.user_id = m.user_id ` + notSuspended + ` where t.tenant = 0 and t.kind = 'api' and (t.expires_at = 0 or t.expires_at > $1)
 		) x group by tenant`,
 	store.PushEndpoints: `select ` + aloneFor + `, count(*) from users u join push_subscriptions p on p.worker = u.id where ` + servesOne + ` group by 1`,
 	store.SecretsKept:   `select tenant, count(*) from tenant_secrets group by tenant`,

@@ -49,10 +49,14 @@ func endMade(ctx context.Context, tx transaction, where string, args ...any) err
 
 // endMadeBy ends the tokens for programs and one-time links that somebody made for others, who
 // has left, with what was made with those: they had the secrets in their hands. Tokens of
-// providers of accounts stay, as nobody would be deactivated any more. The act tells how many ended.
+// providers of accounts stay, as nobody would be deactivated any more. The act tells how many ended, and of whom.
 func endMadeBy(ctx context.Context, tx transaction, id crowd.WorkerID) error {
-	ended, with, err := endPrograms(ctx, tx, `user_id <> $1 and kind in ('api', 'setup')
-		and (made_by = $1 or made_with in (select id from tokens where user_id = $1 and kind = 'api'))`, id)
-	store.TellEnded(ctx, ended+with, "by them for others")
+	const theirs = `user_id <> $1 and kind in ('api', 'setup') and (made_by = $1 or made_with in (select id from tokens where user_id = $1 and kind = 'api'))`
+	of, err := list(ctx, tx, number[crowd.WorkerID], `select distinct user_id from tokens where `+theirs+` order by user_id`, id)
+	if err != nil || len(of) == 0 {
+		return err
+	}
+	ended, with, err := endPrograms(ctx, tx, theirs, id)
+	store.TellEnded(ctx, ended+with, "by them for others", of...)
 	return err
 }

@@ -257,7 +257,7 @@ func testLeaves(t *testing.T, w *world) {
 		}
 		same(t, "left when "+how, left, want)
 		same(t, "of the provider when "+how, len(must(w.ProviderTokens(w.ctx, "corp "+how))(t)), 1)
-		if told := string(a.Entry().After); !strings.Contains(told, "4 tokens and one-time links made by them for others") {
+		if told := string(a.Entry().After); !strings.Contains(told, fmt.Sprintf("4 tokens and one-time links made by them for others: of %s", ann)) {
 			t.Errorf("%s: the log tells %s", how, told)
 		}
 	}

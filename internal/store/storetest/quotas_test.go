@@ -65,6 +65,17 @@ func testUsage(t *testing.T, w *world) {
 	_ = must(w.CreateToken(w.ctx, store.Token{Hash: "2", Kind: store.SessionToken, User: w.workers[0], Tenant: w.mine, CreatedAt: w.now}))(t)
 	same(t, "tokens", w.used(t, store.APITokens), 1)
 	same(t, "tokens that are good later", must(w.Usage(w.ctx, w.mine, w.now.Add(2*time.Hour)))(t)[store.APITokens], 0)
+
+	u := must(w.User(w.ctx, w.workers[0]))(t)
+	u.Tenants = []crowd.TenantID{w.mine}
+	ok(t, w.UpdateUser(w.ctx, u))
+	_ = must(w.CreateToken(w.ctx, store.Token{Hash: "3", Kind: store.APIToken, User: u.ID, CreatedAt: w.now}))(t)
+	_ = must(w.CreateToken(w.ctx, store.Token{Hash: "4", Kind: store.APIToken, User: u.ID, Tenant: w.mine, CreatedAt: w.now}))(t)
+	same(t, "tokens of a member", w.used(t, store.APITokens), 2)
+	u.Suspended = true
+	ok(t, w.UpdateUser(w.ctx, u))
+	same(t, "tokens of who is suspended", w.used(t, store.APITokens), 0)
+	same(t, "those of all tenants", must(w.UsageOfAll(w.ctx, w.now))(t)[w.mine][store.APITokens], 0)
 }
 
 func testUsageOfAll(t *testing.T, w *world) {
