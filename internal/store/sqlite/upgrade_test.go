@@ -330,8 +330,8 @@ func TestDatabaseBeforeLeaversEnded(t *testing.T) {
 		kind           string
 		of, by, madeBy int
 	}{
-		{1, "api", 11, 12, 0}, {2, "setup", 13, 12, 0}, {3, "api", 13, 0, 1}, {4, "api", 12, 11, 0}, {5, "api", 11, 0, 4}, // 12's, and what was made with it
-		{6, "api", 11, 13, 0}, {7, "session", 11, 12, 0}, {8, "provider", 12, 12, 0}, {9, "api", 13, 0, 6},
+		{101, "api", 11, 12, 0}, {102, "setup", 13, 12, 0}, {103, "api", 13, 0, 101}, {104, "api", 12, 11, 0}, {105, "api", 11, 0, 104}, // 12's, and what was made with it
+		{106, "api", 11, 13, 0}, {107, "session", 11, 12, 0}, {108, "provider", 12, 12, 0}, {109, "api", 13, 0, 106},
 	} {
 		if _, err := db.ExecContext(ctx, `insert into tokens (id, hash, kind, user_id, tenant, roles, name, created_at, expires_at, made_by, made_with)
 			values ($1, 'h' || $1, $2, $3, 0, '', '', 100, 0, $4, $5)`, x.id, x.kind, x.of, x.by, x.madeBy); err != nil {
@@ -343,7 +343,7 @@ func TestDatabaseBeforeLeaversEnded(t *testing.T) {
 	}
 	s := mustOpen(t, path, Options{})
 	defer s.Close()
-	for id, stays := range map[int]bool{1: false, 2: false, 3: false, 4: true, 5: false, 6: true, 7: true, 8: true, 9: true} {
+	for id, stays := range map[int]bool{101: false, 102: false, 103: false, 104: true, 105: false, 106: true, 107: true, 108: true, 109: true} {
 		if _, err := s.TokenByHash(ctx, fmt.Sprint("h", id)); (err == nil) != stays {
 			t.Errorf("token %d: %v", id, err)
 		}
