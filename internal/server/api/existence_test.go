@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -330,6 +331,15 @@ func (w *strangers) bodiesAreThere() {
 	}
 }
 
+// namingFlow names a pool and a service.
+const namingFlow = `workflow: x
+inputs: {things: {columns: [{id: number}, thing]}}
+steps:
+  asked: {from: things, crowd: {template: {kind: choose_one, question: "Alive?", options: ["yes", "no"], show: [thing]}, pool: THIS, reward: 0.01, output: said}}
+  scored: {from: things, service: {name: THIS, path: v1, response: {type: object, required: [score], properties: {score: {type: number}}}}}
+outputs: {scores: {from: scored, format: jsonl}}
+`
+
 // mentions has, for each thing that a body or a query may name, what names it: THIS is the
 // id, of each of the kind's pairs. What stands in for own things is Bob's.
 var mentions = map[string]string{
@@ -366,9 +376,40 @@ var mentions = map[string]string{
 	"POST /v1/users pool":                  `{"name": "spy", "pool": "THIS"}`,
 	"PATCH /v1/users/{id} tenants":         `{"tenants": ["THIS"]}`,
 	"PATCH /v1/users/{id} pool":            `{"pool": "THIS"}`,
+	"GET /v1/audit object":                 "",
+	"GET /v1/audit/export object":          "",
+	"POST /v1/users/{id}/roles role":       `{"role": "THIS"}`,
+	"POST /v1/tokens roles":                `{"name": "x", "roles": ["THIS"]}`,
+	"POST /v1/users roles":                 `{"name": "spy", "roles": ["THIS"]}`,
+	"PATCH /v1/users/{id} roles":           `{"roles": ["THIS"]}`,
+	"PATCH /v1/users/{id} serves":          `{"serves": ["THIS"]}`,
+	"POST /v1/tests grants":                `{"name": "x", "template": ` + yesOrNo + `, "questions": "thing,_gold\na dog,yes\n", "pass_mark": 50, "grants": "THIS"}`,
+	"POST /v1/batches qualifications":      `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "qualifications": {"THIS": 1}}`,
+	"PUT /v1/batches/{id} qualifications":  `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "qualifications": {"THIS": 1}}`,
+	"POST /v1/users qualifications":        `{"name": "spy", "qualifications": {"THIS": 1}}`,
+	"PATCH /v1/users/{id} qualifications":  `{"qualifications": {"THIS": 1}}`,
+	"PUT /v1/me/wishes prefers":            `{"prefers": {"THIS": 0.5}}`,
+	"POST /v1/users prefers":               `{"name": "spy", "prefers": {"THIS": 0.5}}`,
+	"POST /v1/invitation/accept prefers":   `{"token": "x", "prefers": {"THIS": 0.5}}`,
+	"POST /v1/invitation/join prefers":     `{"token": "x", "name": "spy", "password": "correct horse battery", "prefers": {"THIS": 0.5}}`,
+	"POST /v1/runs workflow":               `{"workflow": ` + strconv.Quote(namingFlow) + `}`,
 	"POST /v1/pools/{id}/transfers worker": `{"worker": "THIS", "to": "p1"}`,
 	"POST /v1/pools/{id}/transfers to":     `{"worker": "u5", "to": "THIS"}`,
 }
+
+// namesNothing are the parameters and fields that name nothing that can be somebody's own: amounts,
+// texts, choices, moments, and places in lists that only who may read them has.
+var namesNothing = strings.Fields(`
+	accept add_budget address addresses admin after all all_tenants allow_small_crowd also amount_micros answer answers
+	ask_again away before budget_micros but calling checks clear_deadline code concurrency confirm control cursor days
+	deadline delimiter deposit_micros draw duplicates email email_verified endpoint ends_at enough expirationTime failed
+	feed filter forever format free_text from full_name grace_seconds hosts invite key keys kind lease_seconds life_seconds
+	limit max_priority method name names networks next no_mail note old open operation pass_mark password per_worker
+	permissions policy priority production quality questions rate redundancy release_budget renew_ages retainer retired
+	review reward_micros rows rules scopes seen settled since since_seconds skip_bad spreadsheet step stopped suspended
+	task_time_seconds template text time_limit_seconds token training tries try unfinished until url value values
+	wait_seconds weight wrong
+`)
 
 // TestWhatIsNamedInRequests: what is another's is not told from what is not there either by
 // what a query or a body names, to whomever has whatever role in a tenant of their own.
@@ -376,9 +417,13 @@ func TestWhatIsNamedInRequests(t *testing.T) {
 	t.Parallel()
 	w := newStrangers(t)
 	must(w.admin.CreatePool(w.ctx, "hushed", ""))(t) // p3, granted to nobody
+	held := [][2]string{{"n1/viewer", "n999/viewer"}, {"n1/checker", "n999/checker"}, {"n1/checker", "n1/nosuch"}, {"checker", "nosuch"}}
+	granted := [][2]string{{"ants/alive", "nosuch/alive"}, {"ants/alive", "ants/nosuch"}}
 	kinds := map[string][][2]string{
 		"tenant": {{w.a.String(), "n999"}}, "tenants": {{w.a.String(), "n999"}}, "pool": {{"p3", "p999"}}, "to": {{"p3", "p999"}}, "test": {{"1", "999"}},
 		"parent": {{w.loading, "r999"}, {w.going, "r999"}}, "for": {{w.annID, "u999"}, {"u1", "u999"}}, "actor": {{w.annID, "u999"}}, "worker": {{w.annID, "u999"}},
+		"role": held, "roles": held, "serves": {{w.a.String(), "n999"}}, "grants": granted, "qualifications": granted, "prefers": {{"p3", "p999"}}, "object": {{w.running, "b999"}, {w.annID, "u999"}},
+		"workflow": {{"hushed", "nosuch"}, {"annas", "nosch"}}, // a pool, and a service
 	}
 	doc, mine := w.document(), must(w.bob.CreateBatch(w.ctx, definition()))(t).ID.String()
 	bob := must(w.bob.Me(w.ctx))(t).ID.String()
@@ -388,12 +433,15 @@ func TestWhatIsNamedInRequests(t *testing.T) {
 			people[string(b.Role)] = w.person(wire.NewUser{Name: "a-" + string(b.Role), Roles: []string{w.b.String() + "/" + string(b.Role)}})
 		}
 	}
-	told := map[string]bool{}
+	told, there := map[string]bool{}, map[string]bool{}
 	for _, o := range w.operations() {
 		for _, named := range w.named(&doc, o) {
 			pairs, known := kinds[named.name]
 			body, how := mentions[o.name()+" "+named.name]
-			if !known {
+			if nothing := slices.Contains(namesNothing, named.name); nothing == known {
+				t.Errorf("%s has %s, of which must be known here either that it names nothing, or what there is of others", o.name(), named.name)
+			}
+			if there[named.name] = true; !known {
 				continue
 			}
 			if told[o.name()+" "+named.name] = true; !how {
@@ -410,7 +458,7 @@ func TestWhatIsNamedInRequests(t *testing.T) {
 						return w.send(c, o.method, to, strings.ReplaceAll(body, "THIS", id))
 					}
 					theirs, none := ask(p[0]), ask(p[1])
-					if got, want := theirs.signature(), none.signature(p[1], p[0]); got != want {
+					if got, want := theirs.signature(), none.signature(append([]string{p[1], p[0]}, ownNames(p)...)...); got != want {
 						t.Errorf("%s tells %s by its %s what is another's from what is not there:\n%s\n%s", o.name(), who, named.name, got, want)
 					}
 				}
@@ -422,12 +470,27 @@ func TestWhatIsNamedInRequests(t *testing.T) {
 			t.Errorf("%s is not there", key)
 		}
 	}
+	for _, name := range append(slices.Collect(maps.Keys(kinds)), namesNothing...) {
+		if !there[name] {
+			t.Errorf("nothing has %s", name)
+		}
+	}
 }
 
 // mention is a parameter of a query or a field of a body.
 type mention struct {
 	name  string
 	query bool
+}
+
+// ownNames returns what the absent one of a pair is called by its owner, and what the other one is.
+func ownNames(pair [2]string) []string {
+	_, theirs, owned := strings.Cut(pair[0], "/")
+	_, none, both := strings.Cut(pair[1], "/")
+	if !owned || !both {
+		return nil
+	}
+	return []string{none, theirs}
 }
 
 // named returns what the query and the body of an operation have.
