@@ -195,11 +195,11 @@ func (s *Server) listen(cfg Config, handler http.Handler) error {
 	return nil
 }
 
-// newHTTP returns a server of requests, with the times that these may take.
 // maxHeader is how many bytes the headers of a request have at most: anybody can send them. Cookies of a
 // browser and the longest address that is asked for have some 10 KiB.
 const maxHeader = 32 << 10
 
+// newHTTP returns a server of requests, with the times that these may take.
 func newHTTP(cfg Config, handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
