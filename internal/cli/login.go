@@ -69,8 +69,13 @@ func (l *Login) Run(c *Context) error {
 	if err != nil {
 		return err
 	}
-	me, err := server0.As(token).Me(c.Ctx)
+	signedIn := server0.As(token)
+	me, err := signedIn.Me(c.Ctx)
 	if err != nil {
+		_ = signedIn.SignOut(c.Ctx) // nobody will have this session
+		if secret != "" {
+			err = &noted{err, "the password is set, and the link is used up"}
+		}
 		return err
 	}
 	if err := changeLogins(func(saved logins) { saved.set(l.Profile, server, login{Name: me.Name, Token: token}) }); err != nil {

@@ -148,13 +148,25 @@ func (t *TenantAccount) Run(c *Context, r *remote, id crowd.TenantID) error {
 		return r.tell(out, nil, "")
 	}
 	say(c.Stdout, "in the account: %s\n", out.BalanceMicros)
+	by := r.authors(out.Entries)
 	return printTable(r, out.Entries, nil, "ID|WHEN|WHAT|FROM|TO|AMOUNT|BY|NOTE", func(e wire.Entry) []any {
-		by := "-"
-		if e.Author != 0 {
-			by = e.Author.String()
-		}
-		return []any{e.ID, e.At, e.Kind, e.From, e.To, e.AmountMicros, by, e.Note}
+		return []any{e.ID, e.At, e.Kind, e.From, e.To, e.AmountMicros, by[e.Author], e.Note}
 	})
+}
+
+// authors says who the authors of entries are: by name, if it may be seen.
+func (r *remote) authors(entries []wire.Entry) map[crowd.WorkerID]string {
+	by := map[crowd.WorkerID]string{0: "-"}
+	for _, e := range entries {
+		if by[e.Author] != "" {
+			continue
+		}
+		by[e.Author] = e.Author.String()
+		if u, err := r.User(r.c.Ctx, e.Author); err == nil {
+			by[e.Author] += " " + u.Name
+		}
+	}
+	return by
 }
 
 // TenantDeposit is "throng tenant deposit".

@@ -20,7 +20,7 @@ type Worker struct {
 	Reports WorkerReports `cmd:"" help:"Show what you said is wrong with tasks, and what was answered."`
 	Add     WorkerAdd     `cmd:"" help:"Add a worker; prints the one-time link."`
 	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`
-	List    WorkerList    `cmd:"" help:"List the workers."`
+	List    WorkerList    `cmd:"" help:"List the workers. For who may see all people, such as administrators."`
 	Factor  WorkerFactor  `cmd:"" name:"second-factor" help:"Show the second factors of somebody, or take them away."`
 	Email   WorkerEmail   `cmd:"" help:"Show or enter somebody's e-mail address, and whether it is known to be theirs."`
 	Link    WorkerLink    `cmd:"" help:"Give a worker a new one-time link."`
@@ -71,6 +71,9 @@ type WorkerList struct{ Remote }
 
 // Run lists the workers.
 func (l *WorkerList) Run(c *Context, r *remote) error {
+	if err := r.seesWorkers(); err != nil {
+		return err
+	}
 	list := []wire.User{}
 	for u, err := range r.people() {
 		if err != nil {
@@ -83,6 +86,23 @@ func (l *WorkerList) Run(c *Context, r *remote) error {
 	return printTable(r, list, nil, "ID|NAME|FULL NAME|POOL|SERVES|QUALIFICATIONS|STATE", func(u wire.User) []any {
 		return []any{u.ID, u.Name, u.FullName, u.Pool, cmp.Or(joined(u.Serves, crowd.TenantID.String), "all"), qualifications(u.Qualifications), suspended(u)}
 	})
+}
+
+// seesWorkers refuses who has no role of the installation: they see who acts for their tenants, and
+// workers by pseudonyms only, so that a list of workers would be empty without a word.
+func (r *remote) seesWorkers() error {
+	me, err := r.Me(r.c.Ctx)
+	if err != nil {
+		return err
+	}
+	own, err := r.User(r.c.Ctx, me.ID)
+	if err != nil {
+		return err
+	}
+	if own.Admin || slices.ContainsFunc(own.Roles, func(role string) bool { return !strings.Contains(role, "/") }) {
+		return nil
+	}
+	return crowd.Errorf(crowd.Forbidden, "this lists workers for who may see all of them, such as an administrator; whom a tenant of yours has invited is in throng worker invitations, and who a worker of its results is says throng worker who w_… --tenant NAME")
 }
 
 func qualifications(held map[string]int) string {

@@ -300,6 +300,18 @@ type Counts struct {
 	Stopped bool
 }
 
+// WorkOf returns how many batches of some tenants are launched and have not ended, and how many
+// answers they want that are in nobody's hands.
+func (e *Engine) WorkOf(tenants []crowd.TenantID) (batches, waiting int) {
+	for _, b := range e.batches {
+		if slices.Contains(tenants, b.spec.Tenant) {
+			batches++
+			waiting += int(b.waiting())
+		}
+	}
+	return batches, waiting
+}
+
 // Counts returns the pool at a glance.
 func (e *Engine) Counts() Counts {
 	waiting := e.waiting.len()

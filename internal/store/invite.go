@@ -55,8 +55,9 @@ type Invitations interface {
 	CreateInvitations(ctx context.Context, list []Invitation, mail func(Invitation) Message) ([]Invitation, error)
 	// UpdateInvitation replaces what is kept of an open invitation, but for its
 	// tenant and what it invites to, and keeps a message of it, if not nil. One
-	// that is not open any more is a Conflict.
-	UpdateInvitation(ctx context.Context, i Invitation, mail *Message) error
+	// that is not open any more is a Conflict. One that has expired now, and does not any
+	// more then, is charged as a new one is.
+	UpdateInvitation(ctx context.Context, i Invitation, mail *Message, now time.Time) error
 	// AcceptInvitation makes an open invitation accepted by u: a user without id
 	// is kept under a new one, another is replaced; a, if not nil, asks an address of
 	// theirs. All or nothing; one that is not open any more, or a name that is taken, is

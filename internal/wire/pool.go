@@ -20,8 +20,8 @@ type Pool struct {
 	Coming  int          `json:"coming" doc:"called, and not here yet"`
 	Working int          `json:"working" doc:"hold a task"`
 	Waiting int          `json:"waiting" doc:"wait for one"`
-	Batches int          `json:"batches" doc:"of all tenants, launched and not ended: everybody who uses the pool sees how busy it is"`
-	Queue   int          `json:"queue" doc:"answers wanted and in nobody's hands, of all tenants, at the last control step"`
+	Batches int          `json:"batches" doc:"of all tenants, launched and not ended: everybody who uses the pool sees how busy it is; to a worker who serves some tenants only, of those"`
+	Queue   int          `json:"queue" doc:"answers wanted and in nobody's hands, of all tenants, at the last control step; to a worker who serves some tenants only, of those, now"`
 	CStar   *int         `json:"c_star,omitempty" doc:"the best number of people, at the last control step; left out: not known"`
 
 	Gate *Gate `json:"gate,omitempty" doc:"left out: the pool has none"`

@@ -141,13 +141,17 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 		list = append(list, store.Invitation{Tenant: n.Tenant, Pool: n.Pool, Test: n.Test, Address: address, Note: n.Note, InvitedBy: p.User.ID,
 			CreatedAt: now, ExpiresAt: now.Add(n.Life), State: store.InvitationOpen})
 	}
-	if err := s.quotas.Use(n.Tenant, store.InvitationsDaily, int64(len(list))); err != nil {
+	if err := s.roomFor(ctx, n.Tenant, len(list), now); err != nil {
 		return report, err
 	}
 	secret, err := s.inviteSecret(ctx)
 	if err != nil {
 		return report, err
 	}
+	if err := s.quotas.Use(n.Tenant, store.InvitationsDaily, int64(len(list))); err != nil {
+		return report, err
+	}
+	defer func() { s.quotas.GiveBack(n.Tenant, store.InvitationsDaily, int64(len(list)-len(report.Invited))) }()
 	letter := letter{s: s, secret: secret, pool: pool, test: test, by: inviterName(p), now: now}
 	ctx, act := p.Acting(ctx, access.InvitationsInvite, store.AuditEntry{At: now, Tenant: n.Tenant, Kind: "invitations"})
 	act.After = invitedBy(&n, list)
@@ -168,6 +172,19 @@ func (s *Invitations) Invite(ctx context.Context, p *access.Principal, n NewInvi
 		s.outbox.Wake()
 	}
 	return report, nil
+}
+
+// roomFor refuses a list that the quota of open invitations does not have room for, if it is kept in
+// several transactions: of the others, the store refuses all or nothing.
+func (s *Invitations) roomFor(ctx context.Context, tenant crowd.TenantID, n int, now time.Time) error {
+	if n <= inviteChunk || tenant == 0 {
+		return nil
+	}
+	used, err := s.store.Usage(ctx, tenant, now)
+	if open := used[store.OpenInvitations]; err == nil && open+int64(n) > s.quotas.Limit(tenant, store.OpenInvitations) {
+		err = s.quotas.Refuse(tenant, store.OpenInvitations, open, int64(n))
+	}
+	return err
 }
 
 // validInvitations checks all but whom it makes sense to invite.
@@ -419,9 +436,6 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 	if err != nil {
 		return InvitationView{}, err
 	}
-	if err := s.quotas.Use(i.Tenant, store.InvitationsDaily, 1); err != nil {
-		return InvitationView{}, err
-	}
 	var mail *store.Message
 	if s.outbox.CanMail() {
 		test, err := s.testOf(ctx, &i)
@@ -432,8 +446,12 @@ func (s *Invitations) Resend(ctx context.Context, p *access.Principal, id int64)
 		m := l.write(i)
 		m.Worker, mail = p.User.ID, &m
 	}
+	if err := s.quotas.Use(i.Tenant, store.InvitationsDaily, 1); err != nil {
+		return InvitationView{}, err
+	}
 	ctx, _ = s.acting(ctx, p, access.InvitationsResend, i)
-	if err := s.store.UpdateInvitation(ctx, i, mail); err != nil {
+	if err := s.store.UpdateInvitation(ctx, i, mail, now); err != nil {
+		s.quotas.GiveBack(i.Tenant, store.InvitationsDaily, 1)
 		return InvitationView{}, err
 	}
 	if mail != nil {
@@ -454,7 +472,7 @@ func (s *Invitations) Withdraw(ctx context.Context, p *access.Principal, id int6
 	ctx, act := s.acting(ctx, p, access.InvitationsWithdraw, i)
 	i.State, i.AnsweredAt = store.InvitationWithdrawn, s.clock.Time()
 	act.After = i
-	if err := s.store.UpdateInvitation(ctx, i, nil); err != nil {
+	if err := s.store.UpdateInvitation(ctx, i, nil, i.AnsweredAt); err != nil {
 		return InvitationView{}, err
 	}
 	return s.viewOf(p, i), nil

@@ -141,7 +141,7 @@ func (s *Invitations) Open(ctx context.Context, token string) (Offer, error) {
 	}
 	if i.OpenedAt.IsZero() {
 		i.OpenedAt = s.clock.Time()
-		if err := s.store.UpdateInvitation(ctx, i, nil); err != nil && crowd.CodeOf(err) != crowd.Conflict {
+		if err := s.store.UpdateInvitation(ctx, i, nil, i.OpenedAt); err != nil && crowd.CodeOf(err) != crowd.Conflict {
 			return Offer{}, err
 		}
 	}
@@ -330,5 +330,5 @@ func (s *Invitations) Decline(ctx context.Context, token string) error {
 		i.OpenedAt = i.AnsweredAt
 	}
 	act.After = i
-	return s.store.UpdateInvitation(ctx, i, nil)
+	return s.store.UpdateInvitation(ctx, i, nil, i.AnsweredAt)
 }

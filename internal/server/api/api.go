@@ -156,9 +156,10 @@ func (a *api) identify(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(ctx, inner))
 }
 
-// mayCall checks whether somebody may call an operation at all.
+// mayCall checks whether somebody may call an operation at all. Who has to set up a second factor
+// first may sign out.
 func mayCall(p *access.Principal, o access.Operation) error {
-	if p.MustEnrol {
+	if p.MustEnrol && o.Name != access.AccountsSignOut.Name {
 		return access.ErrEnrol
 	}
 	return p.May(o)

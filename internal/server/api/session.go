@@ -65,7 +65,7 @@ func (a *api) session() {
 		func(ctx context.Context, _ *access.Principal, in *struct{ Body wire.Credentials }) (wire.Secret, error) {
 			return as(toSecret)(a.app.Accounts.SignIn(ctx, accounts.Credentials{Name: in.Body.Name, Password: in.Body.Password, Code: in.Body.Code, From: access.SenderOf(ctx).Address}))
 		})
-	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: signedIn},
+	addAction(a, op{method: http.MethodDelete, path: "/v1/session", summary: "Sign out: the token sent is good no longer", tag: tag, access: access.AccountsSignOut},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
 			return a.app.Accounts.SignOut(ctx, p)
 		})

@@ -19,7 +19,10 @@ import (
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/batches"
+	"github.com/throng-dev/throng/internal/server/passkey/passkeytest"
+	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/label"
 )
@@ -33,9 +36,11 @@ const (
 	herHost     = "203.0.113.77"
 	herOldMail  = "zq-before@elsewhere.example"
 	herFirst    = "zq-first@elsewhere.example"
+	herSecond   = "zq-second@elsewhere.example"
+	herOwnMail  = "zq-own@elsewhere.example"
 )
 
-var herTraces = []string{herName, herFullName, "Zuleika", "Quuxington", herAddress, herHost, herOldMail, herFirst, "her-push-endpoint", "her-laptop", "her-subject"}
+var herTraces = []string{herName, herFullName, "Zuleika", "Quuxington", herAddress, herHost, herOldMail, herFirst, herSecond, herOwnMail, "her-push-endpoint", "her-laptop", "her-subject"}
 
 // she is somebody who has done everything that a worker can do and that is kept.
 func (w *world) she() *access.Principal {
@@ -46,7 +51,9 @@ func (w *world) she() *access.Principal {
 	session := must(w.Invitations.Join(from, r.Invited[0].Token, accounts.NewAccount{Name: herName, FullName: herFullName, Password: goodPassword}))(t)
 	p := must(w.Accounts.Authenticate(w.ctx, session, netip.MustParseAddr(herHost)))(t)
 	id := p.User.ID
-	w.invite(func(*accounts.NewInvitations) {}, herFirst)                              // and is never accepted
+	w.invite(func(*accounts.NewInvitations) {}, herFirst) // and is never accepted
+	session = w.ownChanges(from, p, w.invite(nil, herSecond).Invited[0].Token)
+	p = must(w.Accounts.Authenticate(w.ctx, session, netip.MustParseAddr(herHost)))(t)
 	for _, mail := range []string{herFirst, herOldMail, strings.ToLower(herAddress)} { // changed, with what was before in the log
 		must(w.Accounts.ChangeUser(w.ctx, w.admin, id, func(u *store.User) error {
 			accounts.SetEmail(w.admin, u, mail)
@@ -70,6 +77,7 @@ func (w *world) she() *access.Principal {
 	ok(t, w.Tenants.Deposit(w.ctx, w.admin, w.a, 1, "for "+herFullName))
 	ok(t, w.store.AddActions(w.ctx, []store.Action{{Pool: w.pool, At: now, By: w.admin.User.ID, Kind: store.ActionTransfer, Worker: id, Why: []string{"an admin moved " + herName}}}))
 	test := w.test(func(n *accounts.NewTest) { n.Open = true })
+	must(w.Tests.Take(from, p, test.ID))(t)
 	v := must(w.Tests.StartTry(w.ctx, p, test.ID))(t)
 	must(w.Tests.SubmitTry(w.ctx, p, test.ID, v.Current.N, answersTo(v, 1), true))(t)
 
@@ -83,6 +91,84 @@ func (w *world) she() *access.Principal {
 	w.next(p) // and holds the third
 	must(w.store.CreateFactor(w.ctx, store.Factor{User: id, Kind: store.TOTP, Name: "phone of " + herName, Secret: "S", CreatedAt: now, ConfirmedAt: now}, []string{"h"}))(t)
 	return must(w.Accounts.Authenticate(w.ctx, session, netip.MustParseAddr(herHost)))(t)
+}
+
+// ownChanges has her change all that is her own, once, and returns her session afterwards. The
+// invitation is to an address that nobody ever asks about.
+func (w *world) ownChanges(from context.Context, p *access.Principal, invitation string) (session string) {
+	t, host := w.t, netip.MustParseAddr(herHost)
+	t.Helper()
+	signIn := func() *access.Principal {
+		session = must(w.Accounts.SignIn(from, accounts.Credentials{Name: herName, Password: goodPassword, From: host}))(t)
+		return must(w.Accounts.Authenticate(w.ctx, session, host))(t)
+	}
+	box := &mailbox{}
+	w.withPost(recruit.Senders{Mail: box.send})
+	must(w.Invitations.Accept(from, p, invitation, nil))(t)
+	must(w.Duty.ChangeWishes(from, p, func(x *recruit.Wishes) error { x.NoMail = true; return nil }))(t)
+
+	proof := accounts.Proof{Password: goodPassword}
+	ok(t, w.Accounts.ChangeAddress(from, p, herOwnMail, proof))
+	w.asksAt(box, herOwnMail) // the first mail is sent, so that there can be another one
+	ok(t, w.Accounts.AskForAddress(from, p, p.User.ID))
+	ok(t, w.Accounts.ConfirmAddress(from, p, w.asksAt(box, herOwnMail)))
+
+	secret := must(w.Accounts.BeginTOTP(from, p, "app of "+herName, proof))(t)
+	codes := must(w.Accounts.ConfirmTOTP(from, p, secret, must(auth.TOTP(secret, w.clock.now()))(t)))(t)
+	withCode := func() accounts.Proof {
+		proof.Code, codes = codes[0], codes[1:]
+		return proof
+	}
+	codes = must(w.Accounts.NewRecoveryCodes(from, p, withCode()))(t)
+	ok(t, w.Accounts.BeginPasskey(from, p, "key of "+herName, passkeyOrigin, withCode()))
+	browser := &passkeytest.Authenticator{}
+	made := browser.Make(t, must(w.Accounts.MakePasskey(from, p, passkeyOrigin))(t), passkeyOrigin, passkeytest.Lie{})
+	must(w.Accounts.ConfirmPasskey(from, p, accounts.Passkey{Answer: made, Origin: passkeyOrigin}))(t)
+	for _, f := range must(w.Accounts.Factors(w.ctx, p, p.User.ID))(t).List {
+		ok(t, w.Accounts.RemoveFactor(from, p, f.ID, withCode()))
+	}
+
+	const other = "another " + goodPassword
+	ok(t, w.Accounts.ChangePassword(from, p, goodPassword, other))
+	ok(t, w.Accounts.ChangePassword(from, p, other, goodPassword))
+	token, _, err := w.Accounts.CreateToken(from, p, accounts.NewToken{Name: "short-lived of " + herName})
+	ok(t, err)
+	must(w.Accounts.RevokeToken(from, p, p.User.ID, token.ID))(t)
+	p = signIn()
+	ok(t, w.Accounts.EndSession(from, p, signIn().Token.ID))
+	ok(t, w.Accounts.SignOut(from, signIn()))
+	ok(t, w.Accounts.EndSessions(from, p))
+	signIn()
+	w.close()
+	w.open()
+	return session
+}
+
+// notHers has the operations about somebody's own of which she is not the actor, and why.
+var notHers = map[string]string{
+	"Accounts.Erase":                       "it comes last: TestWhoErasesThemselfStopsNobody does it",
+	"Tests.Take: uninvited, if it is open": "it is a right of those who take a test, and the try tells it",
+}
+
+// TestSheHasDoneEverything: she has been the actor of each operation of which the audit log tells
+// and that is for somebody about themself, or for workers, so that what such an entry has of her is
+// looked for after her erasure.
+func TestSheHasDoneEverything(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.she().User.ID
+	told := make(map[string]bool)
+	for _, e := range must(w.store.AuditEntries(w.ctx, store.AuditFilter{Actor: id, Limit: 1000}))(t) {
+		told[e.Operation] = true
+	}
+	for _, o := range access.Operations() {
+		if !o.Logged() || o.Who != access.Self && (o.Who != access.Anywhere || o.Needs != access.CanWork) {
+			continue
+		}
+		if _, not := notHers[o.Name]; told[o.Name] == not {
+			t.Errorf("%s: that she is its actor in the audit log is %t: add it to ownChanges, or to notHers with the reason", o.Name, told[o.Name])
+		}
+	}
 }
 
 // found lists what of texts is in any byte of the database's files.

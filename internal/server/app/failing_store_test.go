@@ -412,8 +412,8 @@ func (f *failingStore) CreateInvitations(ctx context.Context, list []store.Invit
 	return fail1(f, ctx, "CreateInvitations", func() ([]store.Invitation, error) { return f.Store.CreateInvitations(ctx, list, mail) })
 }
 
-func (f *failingStore) UpdateInvitation(ctx context.Context, i store.Invitation, mail *store.Message) error {
-	return f.err(ctx, "UpdateInvitation", func() error { return f.Store.UpdateInvitation(ctx, i, mail) })
+func (f *failingStore) UpdateInvitation(ctx context.Context, i store.Invitation, mail *store.Message, now time.Time) error {
+	return f.err(ctx, "UpdateInvitation", func() error { return f.Store.UpdateInvitation(ctx, i, mail, now) })
 }
 
 func (f *failingStore) AcceptInvitation(ctx context.Context, i store.Invitation, u store.User, a *store.Asking) (crowd.WorkerID, error) {

@@ -1,9 +1,11 @@
 package app_test
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
@@ -41,6 +43,14 @@ func TestWhoATenantBringsServesIt(t *testing.T) {
 	w := newWorld(t, 0)
 	me := w.brought(w.ann, w.a, "mia")
 	theirs := w.launchedFor(w.b)
+	seen := func(p *access.Principal) (batches int, wanted bool) {
+		t.Helper()
+		list := must(w.Pools.List(w.ctx, p))(t)
+		return list[0].Batches, list[0].Status.Queue > 0
+	}
+	if n, wanted := seen(me); n != 0 || wanted {
+		t.Errorf("of the work of bees they see %d batches, and that answers are wanted: %t", n, wanted)
+	}
 	easy := w.easy(w.bob, w.b, "bees/cleared")
 	for range 2 { // the second time after a restart
 		if got := must(w.Work.Next(w.ctx, me, 0))(t); got != nil {
@@ -56,6 +66,14 @@ func TestWhoATenantBringsServesIt(t *testing.T) {
 		w.reopen()
 	}
 	own := w.launchedFor(w.a)
+	if n, wanted := seen(me); n != 1 || !wanted {
+		t.Errorf("of the work of ants they see %d batches, and that answers are wanted: %t", n, wanted)
+	}
+	for _, p := range []*access.Principal{w.ann, w.admin} {
+		if n, _ := seen(p); n != 2 {
+			t.Errorf("%s sees %d batches", p.User.Name, n)
+		}
+	}
 	held := w.next(me)
 	if got := held.Assignment.Batch(); got != own {
 		t.Fatalf("they got a task of %s", got)
@@ -281,4 +299,40 @@ func TestColleaguesInOtherPools(t *testing.T) {
 	if u := must(w.Accounts.User(w.ctx, both, both.User.ID))(t); u.Pool != closed || len(u.Prefers) != 1 {
 		t.Errorf("of themselves they see %+v", u)
 	}
+}
+
+// TestColleaguesWhoWork: who acts for a tenant sees of a colleague who works, too, neither where
+// that is, of pools that they do not know, nor whose tasks they get.
+func TestColleaguesWhoWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	hushed := must(w.Pools.Create(w.ctx, w.admin, "hushed", sched.Default))(t).ID
+	cora := w.person(accounts.NewUser{Name: "cora", Tenants: []crowd.TenantID{w.a}, Pool: hushed}).User.ID
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, cora, func(u *store.User) error { u.Serves = []crowd.TenantID{w.b}; return nil }))(t)
+	list := must(w.Accounts.Users(w.ctx, w.ann, 0, 0, 100))(t)
+	found := 0
+	for _, u := range list {
+		if u.ID == cora {
+			found++
+			if u.Pool != 0 || len(u.Serves) > 0 {
+				t.Errorf("ann sees that cora works in %s for %v", u.Pool, u.Serves)
+			}
+		}
+	}
+	if u := must(w.Accounts.User(w.ctx, w.admin, cora))(t); found != 1 || u.Pool != hushed || len(u.Serves) != 1 {
+		t.Errorf("ann sees cora %d times, and an administrator sees %+v", found, u)
+	}
+}
+
+// TestATokenThatEndsMeanwhile: a body that comes for longer than its sender's token is good is
+// taken from nobody.
+func TestATokenThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	_, secret, err := w.Accounts.CreateToken(w.ctx, w.ann, accounts.NewToken{Name: "short", Life: time.Hour})
+	ok(t, err)
+	p := must(w.Accounts.Authenticate(w.ctx, secret, netip.Addr{}))(t)
+	must(w.Accounts.Again(w.ctx, p))(t)
+	w.clock.advance(time.Hour + time.Minute)
+	refused(t, second(w.Accounts.Again(w.ctx, p)), crowd.Unauthenticated)
 }

@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"context"
+	"errors"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
+	"github.com/throng-dev/throng/internal/server/passkey/passkeytest"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -113,4 +116,30 @@ func (o *beforeFactor) CreateFactor(ctx context.Context, f store.Factor, codes [
 		f()
 	}
 	return o.Store.CreateFactor(ctx, f, codes)
+}
+
+// TestAPasskeyIsForTheSessionThatAsked: what was asked for in one session of somebody proves
+// nothing in another one, which may be somebody else's by now; nor does it use anything up.
+func TestAPasskeyIsForTheSessionThatAsked(t *testing.T) {
+	for name, x := range proven {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 0)
+			w.withPost(recruit.Senders{Mail: func(context.Context, string, string, string) error { return nil }})
+			st := w.theFactors(t)
+			_, err := w.session(st.holder.User.Name, goodPassword)
+			var wanted *accounts.FactorWanted
+			if !errors.As(err, &wanted) {
+				t.Fatalf("signing in gives %v", err)
+			}
+			session := must(w.Accounts.FinishFactor(w.ctx, wanted.Challenge, accounts.Credentials{Code: st.recovery[0]}))(t)
+			other := must(w.Accounts.Authenticate(w.ctx, session, netip.Addr{}))(t)
+
+			ticket, asked, err := w.Accounts.AskForProof(w.ctx, st.holder, passkeyOrigin)
+			ok(t, err)
+			proof := accounts.Proof{Password: goodPassword, Passkey: accounts.Passkey{Ticket: ticket, Answer: st.key.Show(t, asked, passkeyOrigin, passkeytest.Lie{}), Origin: passkeyOrigin}}
+			refused(t, x.change(w, w.ctx, other, proof), crowd.Invalid)
+			ok(t, x.change(w, w.ctx, st.holder, proof))
+		})
+	}
 }

@@ -2,11 +2,13 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/limits"
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -71,6 +73,91 @@ func TestTimeOfOneQuery(t *testing.T) {
 		step := must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1]
 		return step.State == store.NodeFailed && strings.Contains(step.Error, "quota query-time ")
 	})
+}
+
+// TestQueriesOfATenantAtOnce: above the quota a query waits and says for whom, and others' go on.
+func TestQueriesOfATenantAtOnce(t *testing.T) {
+	w := newWorld(t, 0)
+	w.allow(w.a, store.Queries, 0)
+	id := w.started(w.ann, w.a, counts(quick, "30s"))
+	w.until(func() bool {
+		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Error, "others of this tenant are running")
+	})
+	others := func() {
+		theirs := w.started(w.bob, w.b, counts(quick, "30s"))
+		w.until(func() bool { return w.state(theirs) == store.RunDone })
+	}
+	others()
+	if state := w.state(id); state != store.RunRunning {
+		t.Errorf("without a place it is %s", state)
+	}
+	w.allow(w.a, store.Queries, -1)
+	others() // who ends gives others their turn
+	w.until(func() bool { return w.state(id) == store.RunDone })
+}
+
+// notInviting keeps no invitations while it is told not to.
+type notInviting struct {
+	store.Store
+	fails bool
+}
+
+var errNotInviting = errors.New("the disk is full")
+
+func (n *notInviting) CreateInvitations(ctx context.Context, list []store.Invitation, mail func(store.Invitation) store.Message) ([]store.Invitation, error) {
+	if n.fails {
+		return nil, errNotInviting
+	}
+	return n.Store.CreateInvitations(ctx, list, mail)
+}
+
+func (n *notInviting) UpdateInvitation(ctx context.Context, i store.Invitation, mail *store.Message, now time.Time) error {
+	if n.fails {
+		return errNotInviting
+	}
+	return n.Store.UpdateInvitation(ctx, i, mail, now)
+}
+
+// TestInvitationsThatFailUseUpNothing of the day's quota, nor does one that has expired pass that
+// of open ones when it is sent again.
+func TestInvitationsThatFailUseUpNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	w.close()
+	var kept *notInviting
+	w.wrap = func(s store.Store) store.Store { kept = &notInviting{Store: s}; return kept }
+	w.open()
+	w.allow(w.a, store.OpenInvitations, 1)
+	invite := func(address string) ([]accounts.InvitationView, error) {
+		r, err := w.Invitations.Invite(w.ctx, w.ann, accounts.NewInvitations{Tenant: w.a, Pool: w.pool, Addresses: []string{address}, Life: time.Hour})
+		return r.Invited, err
+	}
+	used := func(daily, open int64) {
+		t.Helper()
+		if d, o := w.used(w.a, store.InvitationsDaily), w.used(w.a, store.OpenInvitations); d != daily || o != open {
+			t.Errorf("%d of the day and %d open ones are used, want %d and %d", d, o, daily, open)
+		}
+	}
+	first := must(invite("a@example.org"))(t)[0].ID
+	kept.fails = true
+	if _, err := invite("b@example.org"); !errors.Is(err, errNotInviting) {
+		t.Errorf("inviting gives %v", err)
+	}
+	if err := second(w.Invitations.Resend(w.ctx, w.ann, first)); !errors.Is(err, errNotInviting) {
+		t.Errorf("sending again gives %v", err)
+	}
+	kept.fails = false
+	used(1, 1)
+	must(w.Invitations.Resend(w.ctx, w.ann, first))(t) // it is open still, and counts once
+	used(2, 1)
+	w.clock.advance(accounts.DefaultInviteFor + time.Minute)
+	must(invite("b@example.org"))(t)
+	used(1, 1) // of another day
+	refused(t, second(w.Invitations.Resend(w.ctx, w.ann, first)), crowd.QuotaExceeded)
+	used(1, 1)
+	w.allow(w.a, store.OpenInvitations, 2)
+	must(w.Invitations.Resend(w.ctx, w.ann, first))(t)
+	used(2, 2)
 }
 
 // TestCallsOfServicesOfADay: above the quota nothing is called, the item is held, and goes on

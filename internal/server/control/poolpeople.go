@@ -103,7 +103,7 @@ func (s *Pools) Figures(ctx context.Context) (f Figures, err error) {
 		return f, err
 	}
 	for i, p := range pools {
-		v, err := s.poolView(ctx, p)
+		v, err := s.poolView(ctx, p, nil)
 		if err != nil {
 			return f, err
 		}

@@ -298,7 +298,8 @@ func (s *Pools) validRules(id crowd.PoolID, rules []pool.Rule) error {
 }
 
 // List lists the pools. Requesters see those granted to their tenants, to choose one for a
-// batch, and workers their own and those to which they are moved, to say which they like.
+// batch, and workers their own and those to which they are moved, to say which they like. Workers
+// who serve some tenants alone see how much work there is of these.
 func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, error) {
 	if err := p.May(access.PoolsList); err != nil {
 		return nil, err
@@ -312,7 +313,11 @@ func (s *Pools) List(ctx context.Context, p *access.Principal) ([]PoolView, erro
 	})
 	views := make([]PoolView, 0, len(pools))
 	for _, x := range pools {
-		v, err := s.poolView(ctx, x)
+		var only []crowd.TenantID // nil: all
+		if !p.Knows(&x) {
+			only = p.User.Serves
+		}
+		v, err := s.poolView(ctx, x, only)
 		if err != nil {
 			return nil, err
 		}
@@ -331,10 +336,11 @@ func (s *Pools) Get(ctx context.Context, p *access.Principal, id crowd.PoolID) (
 		return PoolView{}, err
 	}
 	x, _ := s.cfg.Live.Settings(id)
-	return s.poolView(ctx, x)
+	return s.poolView(ctx, x, nil)
 }
 
-func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
+// poolView is a pool as it stands: with the work of some tenants only, if they are named.
+func (s *Pools) poolView(ctx context.Context, x store.Pool, only []crowd.TenantID) (PoolView, error) {
 	v := PoolView{Pool: x, BalancedBy: x.Control.BalancedBy(s.cfg.Balance)}
 	r, err := s.cfg.Live.Get(x.ID)
 	if err != nil {
@@ -346,6 +352,9 @@ func (s *Pools) poolView(ctx context.Context, x store.Pool) (PoolView, error) {
 	v.Coming, _, _ = s.cfg.Recruiter.Coming(s.cfg.Clock.Time(), x.ID)
 	err = r.Read(ctx, func(e *engine.Engine, now time.Time) {
 		v.Counts, v.GateNow, v.Status.Funds = e.Counts(), e.Gate(), e.RetainerFunds(now)
+		if len(only) > 0 {
+			v.Batches, v.Status.Queue = e.WorkOf(only)
+		}
 	})
 	return v, err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // samples stand for the wildcards of patterns: things that there are, of Acme.
@@ -276,6 +277,12 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 			foreign["another tenant's "+string(b.Role)] = c.as(t, c.boss, "a-"+string(b.Role), func(f *sheet) { f.set("roles", "n2/"+string(b.Role)) })
 		}
 	}
+	for _, r := range []store.Role{{Name: "odd", Permissions: []string{"batches.launch", "people.names", "secrets.change", "money.move", "audit.read"}}, {Name: "own", Tenant: 2, Permissions: []string{"batches.edit", "review", "people.invite"}}} {
+		if _, err := c.app.Accounts.CreateRole(t.Context(), c.boss.principal(), r); err != nil {
+			t.Fatal(err)
+		}
+		foreign["who has another tenant's role "+r.Name] = c.as(t, c.boss, "made-"+r.Name, func(f *sheet) { f.set("roles", "n2/"+r.Name) })
+	}
 	cases := 0
 	for _, rt := range routes() {
 		method, path, _ := strings.Cut(rt.pattern, " ")
@@ -302,6 +309,7 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 	if cases < 2000 {
 		t.Errorf("only %d cases", cases)
 	}
+	c.noRoleTells(t)
 	// What names a pool in a form is answered alike, and no page of theirs names the pool.
 	draft := c.req.get("/batches/new").form("/batches").set("name", "Draft").set("tenant", "n1").sendFile("cats.csv", cats).want(200).at("/batches/b2")
 	for path, form := range map[string]url.Values{
@@ -322,6 +330,44 @@ func TestWhatIsAnothersIsNoPage(t *testing.T) {
 		method, path, _ := strings.Cut(rt.pattern, " ")
 		if p := samples.Replace(path); method == http.MethodGet && !strings.Contains(p, "events") && strings.Contains(c.req.get(p).Text, "Hushed") {
 			t.Errorf("%s names a pool that is not granted", rt.pattern)
+		}
+	}
+}
+
+// noRoleTells has those who hold a role for the installation, built-in or made by people, ask for
+// everything: of what they may neither see nor do they are told what they are told of what is not
+// there.
+func (c *company) noRoleTells(t *testing.T) {
+	t.Helper()
+	roles := []string{"odd"}
+	for _, b := range access.BuiltIns() {
+		if b.Installation && b.Role != access.Admin {
+			roles = append(roles, string(b.Role))
+		}
+	}
+	for _, role := range roles {
+		b := c.as(t, c.boss, "all-"+role, func(f *sheet) { f.set("roles", role) })
+		p, asked := b.principal(), 0
+		for _, rt := range routes() {
+			method, path, _ := strings.Cut(rt.pattern, " ")
+			first := wildcards.FindStringIndex(path)
+			if first == nil || rt.access == public || rt.access.Needs != access.CanNothing && p.MayFor(rt.access, 1) == nil {
+				continue
+			}
+			if strings.HasPrefix(b.told(way{method: http.MethodGet}, samples.Replace(path[:first[1]])), "200") { // they know of it
+				continue
+			}
+			asked++
+			theirs, none := b.told(waysToAsk(method)[0], samples.Replace(path)), b.told(waysToAsk(method)[0], absent.Replace(path))
+			for _, wildcard := range wildcards.FindAllString(path, -1) {
+				none = strings.ReplaceAll(none, absent.Replace(wildcard), samples.Replace(wildcard))
+			}
+			if theirs != none {
+				t.Errorf("%s tells who is %s of the installation what is another's from what is not there:\n%s", rt.pattern, role, firstDifference(theirs, none))
+			}
+		}
+		if asked < 20 {
+			t.Errorf("%s was asked about %d things only", role, asked)
 		}
 	}
 }

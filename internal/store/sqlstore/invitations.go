@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
@@ -73,10 +74,22 @@ func mailed(m *store.Message) store.Mailed {
 }
 
 // UpdateInvitation implements store.Invitations.
-func (s *Store) UpdateInvitation(ctx context.Context, i store.Invitation, mail *store.Message) error {
+func (s *Store) UpdateInvitation(ctx context.Context, i store.Invitation, mail *store.Message, now time.Time) error {
 	return s.change(ctx, "update invitation", func(ctx context.Context, tx transaction) error {
+		again := i.State == store.InvitationOpen && now.Before(i.ExpiresAt)
+		if again {
+			var err error
+			if _, again, err = one(ctx, tx, number[int64], `select id from invitations where id = $1 and state = 'open' and expires_at <= $2`, i.ID, micros(now)); err != nil {
+				return err
+			}
+		}
 		if err := updateInvitation(ctx, tx, &i); err != nil {
 			return err
+		}
+		if again {
+			if err := s.chargeCounted(ctx, tx, i.Tenant, store.OpenInvitations, 1, now); err != nil {
+				return err
+			}
 		}
 		if mail == nil {
 			return nil

@@ -344,7 +344,7 @@ func testInvitationsToPools(t *testing.T, w *world) {
 			return list[0].ID, nil
 		},
 		get: owned(w, w.Invitation), tenant: func(x store.Invitation) crowd.TenantID { return x.Tenant },
-		update: func(x store.Invitation) error { return w.UpdateInvitation(w.ctx, x, nil) },
+		update: func(x store.Invitation) error { return w.UpdateInvitation(w.ctx, x, nil, w.now) },
 		list:   pages(w, -1, w.ListInvitations),
 		change: []func(*store.Invitation){
 			func(x *store.Invitation) {

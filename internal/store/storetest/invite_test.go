@@ -71,7 +71,7 @@ func testUpdateInvitation(t *testing.T, w *world) {
 	i := w.invite(t, w.invitation("a@example.org"), w.invitation("b@example.org"))[0]
 	i.Note, i.ExpiresAt, i.OpenedAt = "again", w.now.Add(time.Hour), w.now.Add(time.Minute)
 	mail := w.mailOf(i)
-	ok(t, w.UpdateInvitation(w.ctx, i, &mail))
+	ok(t, w.UpdateInvitation(w.ctx, i, &mail, w.now))
 	kept := must(w.Invitation(w.ctx, 0, i.ID))(t)
 	want := i
 	want.Mail = store.Mailed{State: store.MessageQueued, At: mail.NextAt}
@@ -82,7 +82,7 @@ func testUpdateInvitation(t *testing.T, w *world) {
 	m.State, m.Error, m.SentAt = store.MessageFailed, "550 nobody", w.now.Add(9*time.Minute)
 	ok(t, w.UpdateMessage(w.ctx, m))
 	same(t, "failed", must(w.Invitation(w.ctx, 0, i.ID))(t).Mail, store.Mailed{State: store.MessageFailed, At: m.SentAt, Error: "550 nobody"})
-	ok(t, w.UpdateInvitation(w.ctx, i, &mail))
+	ok(t, w.UpdateInvitation(w.ctx, i, &mail, w.now))
 	same(t, "the second", must(w.Invitation(w.ctx, 0, i.ID))(t).Mail, store.Mailed{State: store.MessageQueued, At: mail.NextAt})
 
 	nobodys := w.mailOf(i)
@@ -90,13 +90,13 @@ func testUpdateInvitation(t *testing.T, w *world) {
 	w.unchanged(t, func() {
 		withdrawn := i
 		withdrawn.State = store.InvitationWithdrawn
-		refused(t, w.UpdateInvitation(w.ctx, withdrawn, &nobodys), crowd.NotFound)
+		refused(t, w.UpdateInvitation(w.ctx, withdrawn, &nobodys, w.now), crowd.NotFound)
 	})
 	i.State, i.AnsweredAt = store.InvitationDeclined, w.now.Add(time.Hour)
-	ok(t, w.UpdateInvitation(w.ctx, i, nil))
+	ok(t, w.UpdateInvitation(w.ctx, i, nil, w.now))
 	w.unchanged(t, func() {
 		i.State = store.InvitationOpen
-		refused(t, w.UpdateInvitation(w.ctx, i, &mail), crowd.Conflict)
+		refused(t, w.UpdateInvitation(w.ctx, i, &mail, w.now), crowd.Conflict)
 	})
 	same(t, "the other one", must(w.Invitation(w.ctx, 0, 2))(t).State, store.InvitationOpen)
 }

@@ -226,6 +226,19 @@ func testNothingPassesAQuota(t *testing.T, w *world) {
 	u := must(w.User(w.ctx, person))(t)
 	u.FullName = "Somebody Else"
 	ok(t, w.UpdateUser(w.ctx, u)) // who is a member stays one
+	again := w.invite(t, w.invitation("again@example.org"))[0]
+	w.limit(t, store.OpenInvitations, w.used(t, store.OpenInvitations)-1) // as many as there will be without it
+	again.ExpiresAt = w.now
+	ok(t, w.UpdateInvitation(w.ctx, again, nil, w.now))
+	w.unchanged(t, func() {
+		again.ExpiresAt = w.now.Add(time.Hour)
+		refused(t, w.UpdateInvitation(w.ctx, again, nil, w.now), crowd.QuotaExceeded)
+	})
+	ok(t, w.SetQuotas(w.ctx, w.mine, map[store.Quota]*int64{store.OpenInvitations: nil}))
+	ok(t, w.UpdateInvitation(w.ctx, again, nil, w.now))
+	w.limit(t, store.OpenInvitations, 0)
+	again.Note = "open it is" // and stays so
+	ok(t, w.UpdateInvitation(w.ctx, again, nil, w.now))
 	w.limit(t, store.SecretsKept, 0)
 	ok(t, w.PutTenantSecret(w.ctx, w.mine, store.TenantSecret{Name: must(w.TenantSecrets(w.ctx, w.mine))(t)[0].Name, Value: "other"}))
 	w.limit(t, store.OpenTasks, w.used(t, store.OpenTasks))
