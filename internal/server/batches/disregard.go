@@ -204,7 +204,7 @@ func (d *disregarding) would(ctx context.Context) (Disregarded, error) {
 			return Disregarded{}, d.open(err)
 		}
 		if len(tasks) == 0 {
-			if d.order.task != 0 && sum.Tasks == 0 {
+			if d.order.task != 0 && sum.Answers > 0 && sum.Tasks == 0 {
 				return Disregarded{}, crowd.Errorf(crowd.Conflict, "the label of task %d stays, whatever the answers are: it is known, or somebody has corrected or reviewed it. Correct it", d.order.task)
 			}
 			return sum, nil
@@ -240,6 +240,9 @@ func (d *disregarding) all(ctx context.Context, sum *Disregarded) (missed int, e
 		sum.add(&part)
 		sum.Reserved += part.Missing
 		missed += part.Missed
+		if len(tasks) < disregardAtOnce { // nothing that can fail comes after the last part
+			return missed, nil
+		}
 		after = tasks[len(tasks)-1].Assignment.N()
 	}
 }

@@ -31,8 +31,8 @@ func (s *Batches) WouldSendBack(ctx context.Context, p *access.Principal, id cro
 	return s.wouldDisregard(ctx, p, access.BatchesWouldSendBack, id, disregardOrder{worker: worker, task: task})
 }
 
-// SendBack disregards one answer, and asks the task again, with a comment: see Disregard. Nobody sends
-// an answer back to a task that they answered themselves.
+// SendBack disregards one answer, and asks the task again, with a comment: see Disregard. An answer that was
+// disregarded before stays so, and nothing is said. Nobody sends an answer back to a task that they answered themselves.
 func (s *Batches) SendBack(ctx context.Context, p *access.Principal, id crowd.BatchID, x SentBack) (Disregarded, error) {
 	if err := p.May(access.BatchesSendBack); err != nil {
 		return Disregarded{}, err
@@ -64,7 +64,7 @@ func (d *disregarding) findAnswer(ctx context.Context) error {
 		if a.Worker == d.p.User.ID && a.State.Answered() {
 			return crowd.Errorf(crowd.Forbidden, "you answered task %d yourself: somebody else has to send answers to it back", d.order.task)
 		}
-		if a.Worker == d.worker && a.Counted {
+		if a.Worker == d.worker && (a.Counted || !a.DisregardedAt.IsZero()) {
 			d.after, d.last = a.Assignment.N()-1, a.Assignment.N()
 		}
 	}
