@@ -339,8 +339,16 @@ func (k *books) answer(x engine.Answer) error {
 	if x.Late != late || x.Counted != counts {
 		return fmt.Errorf("late %t, counted %t; want %t, %t", x.Late, x.Counted, late, counts)
 	}
-	if x.Counted != (x.Paid == r.Reward) || !x.Counted && x.Paid != 0 {
-		return fmt.Errorf("paid %s (counted %t), promised %s", x.Paid, x.Counted, r.Reward)
+	var paid, held crowd.Money
+	var due time.Time
+	if x.Counted {
+		if paid = r.Reward; b.spec.Approval != nil {
+			paid, held, due = 0, r.Reward, k.now.Add(b.spec.Approval.Within)
+			k.seen["pay is held"]++
+		}
+	}
+	if x.Paid != paid || x.Held != held || !x.Due.Equal(due) {
+		return fmt.Errorf("paid %s, held %s until %s (counted %t), promised %s", x.Paid, x.Held, x.Due, x.Counted, r.Reward)
 	}
 	k.noteAnswer(b, t, r, x.Counted)
 	switch {

@@ -30,6 +30,13 @@ func (k *books) transfer(x engine.Transfer, ch *engine.Changes) error {
 		}
 		r.rewarded = true
 		want.From, want.To = b.account(), workerAccount(r.Worker)
+	case engine.Hold:
+		r := k.rows[x.Assignment]
+		if r == nil || r.answer == nil || r.answer.Held != x.Amount || r.rewarded || b.spec.Approval == nil {
+			return fmt.Errorf("not for a counted answer whose pay is approved, or twice")
+		}
+		r.rewarded = true
+		want.From, want.To = b.account(), engine.Account{Kind: engine.HeldAccount, ID: int64(b.spec.ID)}
 	case engine.Release:
 		want.From, want.To, want.Assignment = b.account(), b.tenantAccount(), 0
 		left := k.accounts[b.account()]
@@ -56,11 +63,12 @@ func (k *books) transfer(x engine.Transfer, ch *engine.Changes) error {
 // checkMoney adds up by another way than transfer does: by answers and budgets.
 func (k *books) checkMoney() error {
 	earned := make(map[crowd.WorkerID]crowd.Money)
-	spent := make(map[crowd.BatchID]crowd.Money)
+	spent, held := make(map[crowd.BatchID]crowd.Money), make(map[crowd.BatchID]crowd.Money)
 	for id, r := range k.rows {
 		if r.answer != nil {
 			earned[r.Worker] += r.answer.Paid
-			spent[id.Batch()] += r.answer.Paid
+			spent[id.Batch()] += r.answer.Paid + r.answer.Held
+			held[id.Batch()] += r.answer.Held
 		}
 	}
 	paid := crowd.Money(0)
@@ -77,6 +85,9 @@ func (k *books) checkMoney() error {
 		total[engine.Account{Kind: engine.TenantAccount, ID: int64(id)}] -= shared
 	}
 	for id, b := range k.batches {
+		if got := k.accounts[engine.Account{Kind: engine.HeldAccount, ID: int64(id)}]; got != held[id] {
+			return fmt.Errorf("%s holds pay of %s, of answers worth %s", id, got, held[id])
+		}
 		escrow := k.accounts[b.account()]
 		if escrow < 0 || b.kept.Spent != spent[id] {
 			return fmt.Errorf("%s has %s left, spent %s on answers worth %s", id, escrow, b.kept.Spent, spent[id])
