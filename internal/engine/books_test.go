@@ -339,16 +339,8 @@ func (k *books) answer(x engine.Answer) error {
 	if x.Late != late || x.Counted != counts {
 		return fmt.Errorf("late %t, counted %t; want %t, %t", x.Late, x.Counted, late, counts)
 	}
-	var paid, held crowd.Money
-	var due time.Time
-	if x.Counted {
-		if paid = r.Reward; b.spec.Approval != nil {
-			paid, held, due = 0, r.Reward, k.now.Add(b.spec.Approval.Within)
-			k.seen["pay is held"]++
-		}
-	}
-	if x.Paid != paid || x.Held != held || !x.Due.Equal(due) {
-		return fmt.Errorf("paid %s, held %s until %s (counted %t), promised %s", x.Paid, x.Held, x.Due, x.Counted, r.Reward)
+	if err := k.rewards(b, r, &x); err != nil {
+		return err
 	}
 	k.noteAnswer(b, t, r, x.Counted)
 	switch {

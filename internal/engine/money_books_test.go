@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -57,6 +58,22 @@ func (k *books) transfer(x engine.Transfer, ch *engine.Changes) error {
 	k.accounts[x.From] -= x.Amount
 	k.accounts[x.To] += x.Amount
 	k.seen["transfer: "+string(x.Kind)]++
+	return nil
+}
+
+// rewards checks what an answer is paid, or what is held of its pay.
+func (k *books) rewards(b *batchBook, r *row, x *engine.Answer) error {
+	var paid, held crowd.Money
+	var due time.Time
+	if x.Counted {
+		if paid = r.Reward; b.spec.Approval != nil {
+			paid, held, due = 0, r.Reward, k.now.Add(b.spec.Approval.Within)
+			k.seen["pay is held"]++
+		}
+	}
+	if x.Paid != paid || x.Held != held || !x.Due.Equal(due) {
+		return fmt.Errorf("paid %s, held %s until %s (counted %t), promised %s", x.Paid, x.Held, x.Due, x.Counted, r.Reward)
+	}
 	return nil
 }
 

@@ -80,6 +80,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.batchWorkers()
 	a.reports()
 	a.corrections()
+	a.pay()
 	a.rules()
 	a.checkWorkflows()
 	a.runs()

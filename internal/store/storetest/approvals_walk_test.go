@@ -24,6 +24,24 @@ func newPayBook() payBook {
 	return payBook{rows: make(map[crowd.AssignmentID]*store.HeldPay), accounts: make(map[engine.Account]crowd.Money)}
 }
 
+// approve has the pay of some batches approved.
+func (s *site) approve(spec *engine.Spec) {
+	if s.IntN(2) == 0 {
+		spec.Approval = &engine.Approval{Within: time.Duration(2+s.IntN(40)) * time.Minute, Appeal: engine.DefaultAppeal}
+	}
+}
+
+// cameToPay checks that the walk looked at something of pay.
+func (s *site) cameToPay(t *testing.T) {
+	t.Helper()
+	for _, what := range []string{"refused to move", "approve what is awaiting", "approve what is refused", "refuse what is awaiting", "appeal what is refused", "grant what is appealed", "uphold what is appealed",
+		"due what is awaiting", "due what is refused", "due what is appealed", "held by a batch that has ended"} {
+		if s.did["pay: "+what] == 0 {
+			t.Errorf("the run never came to %q: %v", what, s.did)
+		}
+	}
+}
+
 // committed takes what a commit kept.
 func (k *payBook) committed(c *engine.Changes) {
 	for _, a := range c.Answers {

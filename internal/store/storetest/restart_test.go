@@ -61,13 +61,12 @@ func testRestart(t *testing.T, w *world) {
 	s.handedOver(t)
 	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
-		"pay: refused to move", "pay: approve what is awaiting", "pay: approve what is refused", "pay: refuse what is awaiting", "pay: appeal what is refused", "pay: grant what is appealed", "pay: uphold what is appealed",
-		"pay: due what is awaiting", "pay: due what is refused", "pay: due what is appealed", "pay: held by a batch that has ended",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
 			t.Errorf("the run never came to %q: %v", what, s.did)
 		}
 	}
+	s.cameToPay(t)
 	t.Logf("what was done: %v", s.did)
 	ok(t, w.CheckLedger(w.ctx))
 }
@@ -281,9 +280,7 @@ func (s *site) launch(t *testing.T) {
 	if s.IntN(3) == 0 {
 		spec.Grace = time.Duration(1+s.IntN(4)) * time.Minute
 	}
-	if s.IntN(2) == 0 {
-		spec.Approval = &engine.Approval{Within: time.Duration(2+s.IntN(40)) * time.Minute, Appeal: engine.DefaultAppeal}
-	}
+	s.approve(&spec)
 	list := make([]store.Task, 1+s.IntN(15))
 	if !directed && len(s.batches)%3 > 0 {
 		spec.Checks = &engine.Checks{First: 0.5, Least: 0.25}
