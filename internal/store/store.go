@@ -300,7 +300,7 @@ type Batch struct {
 func (b *Batch) HasBudget() bool { return b.Run == 0 || b.Spec.Budget > 0 }
 
 // Paid is what the batch's workers have got for their answers.
-func (b *Batch) Paid() crowd.Money {
+func (b Batch) Paid() crowd.Money {
 	if b.Spec.Approval == nil {
 		return b.Progress.Spent
 	}
@@ -308,7 +308,7 @@ func (b *Batch) Paid() crowd.Money {
 }
 
 // Held is the pay that waits for approval, or for the end of an appeal.
-func (b *Batch) Held() crowd.Money {
+func (b Batch) Held() crowd.Money {
 	if b.Spec.Approval == nil {
 		return 0
 	}

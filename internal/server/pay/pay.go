@@ -175,7 +175,7 @@ func checkText(field, text string) (string, error) {
 	wrong := format.Unkeepable(text)
 	switch n := utf8.RuneCountInString(text); {
 	case text == "":
-		return "", crowd.Fieldf(field, "is missing: who is not paid is told why")
+		return "", crowd.Fieldf(field, "is missing: say why")
 	case wrong != "":
 		return "", crowd.Fieldf(field, "%s", wrong)
 	case n > MaxText:
