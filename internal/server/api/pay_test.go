@@ -109,10 +109,10 @@ func TestPayOverHTTP(t *testing.T) {
 			t.Errorf("decided: %+v", x)
 		}
 		money(1, 3, 1, 1, 2)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		synctest.Wait()
 		money(2, 2, 1, 2, 1)
-		time.Sleep(7*24*time.Hour - time.Hour)
+		<-time.After(7*24*time.Hour - time.Hour)
 		synctest.Wait()
 		money(3, 0, 2, 3, 0)
 		if list := must(w.ann.HeldPay(w.ctx, id, client.PayQuery{Worker: who, State: "returned"}))(t); len(list.Pay) != 2 {

@@ -68,8 +68,7 @@ func newStage(t *testing.T) *stage {
 	st := &stage{at: w.clock.stopped.Load()}
 	answered, warned := w.answeredAndPaused(), w.warn(w.workers[0])
 	must(w.Batches.Pause(w.ctx, w.admin, warned))(t) // nobody is given its other tasks
-	held := w.payInAllStates()
-	s := scene{world: w, draft: w.draft(2), running: w.launch(3, times(2))}
+	held, s := w.payInAllStates(), scene{world: w, draft: w.draft(2), running: w.launch(3, times(2))}
 	s.held = w.next(w.workers[0]).Assignment
 	st.finally = w.launch(1)
 	must(w.Batches.End(w.ctx, w.admin, st.finally))(t)
@@ -291,8 +290,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Duty.Subscribe": func(x *trial, p *access.Principal) error {
 		return second(x.Duty.Subscribe(x.ctx, p, store.Subscription{Endpoint: "https://push.example.org/1", P256dh: x.pushKey, Auth: "AAAAAAAAAAAAAAAAAAAAAA"}))
 	},
-	"Pay.Appeal":       tryAppealRefused,
-	"Pools.Create":     func(x *trial, p *access.Principal) error { return second(x.Pools.Create(x.ctx, p, "dawn", "fifo")) },
+	"Pay.Appeal": tryAppealRefused, "Pools.Create": func(x *trial, p *access.Principal) error { return second(x.Pools.Create(x.ctx, p, "dawn", "fifo")) },
 	"Duty.DeclineCall": func(x *trial, _ *access.Principal) error { return x.Duty.DeclineCall(x.ctx, x.workers[2]) },
 	"Duty.Start":       func(x *trial, _ *access.Principal) error { return second(x.Duty.Start(x.ctx, x.workers[2])) },
 	"Tests.Take": func(x *trial, _ *access.Principal) error {
