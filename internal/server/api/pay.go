@@ -55,8 +55,7 @@ func (a *api) pay() {
 			_, list, more, err := a.app.Pay.List(ctx, p, q)
 			return toHeldPays(list, more), err
 		})
-	const one = "an answer is decided once"
-	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/pay/approve", summary: "Approve pay that is held", tag: tag, access: access.PayApprove, unkeyed: one,
+	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/pay/approve", summary: "Approve pay that is held", tag: tag, access: access.PayApprove,
 		text: "It is paid at once. Pay that was refused, and not appealed yet, can be approved by its assignment, too. Nobody decides of their own pay."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
@@ -64,7 +63,7 @@ func (a *api) pay() {
 		}) (wire.PayDecided, error) {
 			return as(toPayDecided)(a.app.Pay.Approve(ctx, p, in.id, payChoice(&in.Body)))
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/pay/refuse", summary: "Refuse pay that is held, with a reason", tag: tag, access: access.PayRefuse, unkeyed: one,
+	add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/pay/refuse", summary: "Refuse pay that is held, with a reason", tag: tag, access: access.PayRefuse,
 		text: "Its worker reads the reason and may appeal. The money stays held until that time is over, and then goes back to the tenant's account. The answer counts all the same: to take it out of the labels, disregard it."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
@@ -85,7 +84,7 @@ func (a *api) pay() {
 			list, more, err := a.app.Pay.Appeals(ctx, p, pay.Query{Tenant: in.tenant, After: after, Limit: in.Limit})
 			return toHeldPays(list, more), err
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/appeals/{assignment}", summary: "Decide an appeal: pay, or say why the refusal stays", tag: tag, access: access.PayDecide, unkeyed: one,
+	add(a, op{method: http.MethodPost, path: "/v1/appeals/{assignment}", summary: "Decide an appeal: pay, or say why the refusal stays", tag: tag, access: access.PayDecide,
 		text: "Whoever refused the pay does not decide the appeal, if somebody else of the tenant may who is not the worker. An appeal that nobody decides in time is paid."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
@@ -110,7 +109,7 @@ func (a *api) pay() {
 			}
 			return out, err
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/pay/{assignment}/appeal", summary: "Appeal against the refusal of your pay, once and in time", tag: tag, access: access.PayAppeal, unkeyed: "an appeal is made once"},
+	add(a, op{method: http.MethodPost, path: "/v1/work/pay/{assignment}/appeal", summary: "Appeal against the refusal of your pay, once and in time", tag: tag, access: access.PayAppeal},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Body wire.NewAppeal

@@ -12,6 +12,40 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 )
 
+// keyedPay is a request about pay, which payToDecide fills in.
+var keyedPay = keyed{who: asAnn}
+
+// payToDecide has a worker answer a task whose pay is approved, and returns a request about it that can be made.
+func (w *world) payToDecide(name string) keyed {
+	w.t.Helper()
+	d := definition()
+	d.Approval = &wire.Approval{WithinSeconds: 3600}
+	id := must(w.ann.CreateBatch(w.ctx, d))(w.t).ID
+	must(w.ann.Upload(w.ctx, id, strings.NewReader("thing\nant\n"), "", false))(w.t)
+	must(w.ann.Launch(w.ctx, id, false))(w.t)
+	worker, held := w.workers[0], w.next(w.workers[0])
+	for held.Batch != id {
+		must(worker.Skip(w.ctx, held.Assignment, 0))(w.t)
+		held = w.next(worker)
+	}
+	_, _, err := worker.Submit(w.ctx, held.Assignment, []byte(`"yes"`), false, 0)
+	ok(w.t, err)
+	one := wire.ApprovePay{Assignments: []crowd.AssignmentID{held.Assignment}}
+	q := keyed{who: asAnn, path: "/v1/batches/" + id.String() + "/pay/approve", body: `{"assignments": ["` + held.Assignment.String() + `"]}`}
+	switch name {
+	case "POST /v1/batches/{id}/pay/refuse":
+		q.path, q.body = "/v1/batches/"+id.String()+"/pay/refuse", `{"assignments": ["`+held.Assignment.String()+`"], "reason": "no"}`
+	case "POST /v1/work/pay/{assignment}/appeal":
+		must(w.ann.RefusePay(w.ctx, id, wire.RefusePay{ApprovePay: one, Reason: "no"}))(w.t)
+		q = keyed{who: asWorker, path: "/v1/work/pay/" + held.Assignment.String() + "/appeal", body: `{"text": "yes"}`}
+	case "POST /v1/appeals/{assignment}":
+		must(w.ann.RefusePay(w.ctx, id, wire.RefusePay{ApprovePay: one, Reason: "no"}))(w.t)
+		must(worker.Appeal(w.ctx, held.Assignment, "yes"))(w.t)
+		q.path, q.body = "/v1/appeals/"+held.Assignment.String(), `{"pay": true, "text": "yes"}`
+	}
+	return q
+}
+
 // TestPayOverHTTP: pay is held, approved, refused, appealed and decided, by people and by time, and everybody is
 // told what is theirs to know.
 func TestPayOverHTTP(t *testing.T) {

@@ -182,6 +182,7 @@ CREATE TABLE held_pay ( -- of an answer that counts, in a batch whose pay is app
 CREATE INDEX held_pay_by_state on held_pay (state, id);
 CREATE INDEX held_pay_by_worker on held_pay (worker, id);
 CREATE INDEX held_pay_due on held_pay (due_at, id) where due_at <> 0;
+CREATE INDEX held_pay_open on held_pay (worker, state) where due_at <> 0;
 CREATE TABLE identities (
     issuer     text not null,
     subject    text not null, -- who they are there

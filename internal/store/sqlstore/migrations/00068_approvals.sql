@@ -19,6 +19,7 @@ create table held_pay ( -- of an answer that counts, in a batch whose pay is app
 );
 create index held_pay_by_state on held_pay (state, id);
 create index held_pay_by_worker on held_pay (worker, id);
+create index held_pay_open on held_pay (worker, state) where due_at <> 0;
 create index held_pay_due on held_pay (due_at, id) where due_at <> 0;
 
 create table pay_texts ( -- what was said about held pay
