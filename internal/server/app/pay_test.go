@@ -39,43 +39,45 @@ func approved(within time.Duration) func(*batches.NewBatch) {
 	return func(b *batches.NewBatch) { b.Approval = &engine.Approval{Within: within} }
 }
 
-// answerSome has a worker answer all there is, until n tasks of a batch are.
+// answerSome has a worker answer n tasks of a batch, and skip others.
 func (w *world) answerSome(p *access.Principal, id crowd.BatchID, n int) (given []crowd.AssignmentID) {
 	w.t.Helper()
 	for len(given) < n {
 		held := w.next(p)
-		must(w.submit(p, held.Assignment, yes))(w.t)
-		if held.Batch == id {
-			given = append(given, held.Assignment)
+		if held.Batch != id {
+			must(w.Work.Skip(w.ctx, p, held.Assignment, 0))(w.t)
+			continue
 		}
+		must(w.submit(p, held.Assignment, yes))(w.t)
+		given = append(given, held.Assignment)
 	}
 	return given
 }
 
-// heldPay is an answer of the first worker's whose pay is in a state, refused by somebody of the tenant.
-func (w *world) heldPay(state store.PayState, by *access.Principal) crowd.AssignmentID {
+// heldPay is an answer of a worker's whose pay is in a state, refused by somebody of the tenant.
+func (w *world) heldPay(worker *access.Principal, state store.PayState, by *access.Principal) crowd.AssignmentID {
 	w.t.Helper()
 	id := w.launch(1, approved(time.Hour))
-	a := w.answerSome(w.workers[0], id, 1)[0]
+	a := w.answerSome(worker, id, 1)[0]
 	if state != store.PayAwaiting {
 		must(w.Pay.Refuse(w.ctx, by, id, pay.Choice{Assignments: []crowd.AssignmentID{a}}, "no"))(w.t)
 	}
 	if state == store.PayAppealed {
-		must(w.Pay.Appeal(w.ctx, w.workers[0], a, "yes"))(w.t)
+		must(w.Pay.Appeal(w.ctx, worker, a, "yes"))(w.t)
 	}
 	return a
 }
 
-// inState is such an answer, refused by somebody who tries nothing else.
+// inState is such an answer, of somebody and refused by somebody who try nothing else.
 func (s *scene) inState(state store.PayState) crowd.AssignmentID {
 	s.t.Helper()
 	if s.ready != nil {
 		return s.ready.pay[state]
 	}
 	if s.rex == nil {
-		s.rex = s.person(accounts.NewUser{Name: "rex", Tenants: []crowd.TenantID{s.a}})
+		s.rex, s.wendy = s.person(accounts.NewUser{Name: "rex", Tenants: []crowd.TenantID{s.a}}), s.worker("wendy")
 	}
-	return s.heldPay(state, s.rex)
+	return s.heldPay(s.wendy, state, s.rex)
 }
 
 // What the tests of access try of pay.
@@ -120,7 +122,7 @@ func tryAppeal(s *scene, p *access.Principal) error {
 func (w *world) payInAllStates() map[store.PayState]crowd.AssignmentID {
 	held := make(map[store.PayState]crowd.AssignmentID)
 	for _, state := range []store.PayState{store.PayAwaiting, store.PayRefused, store.PayAppealed} {
-		held[state] = w.heldPay(state, w.ann)
+		held[state] = w.heldPay(w.workers[0], state, w.ann)
 	}
 	return held
 }
