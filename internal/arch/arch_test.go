@@ -100,7 +100,7 @@ var serverLayers = [][]string{
 	{"internal/server/pseudonym"},
 	{"internal/server/audit", "internal/server/nodes", "internal/server/recruit", "internal/server/repeats", "internal/server/retention"},
 	{"internal/server/accounts", "internal/server/results", "internal/server/work"},
-	{"internal/server/batches", "internal/server/control", "internal/server/runs"},
+	{"internal/server/batches", "internal/server/control", "internal/server/pay", "internal/server/runs"},
 	{"internal/server/app"},
 	{"internal/server/api", "internal/server/metrics", "internal/server/scim", "internal/server/web"}, // the edges
 	{"internal/server"},

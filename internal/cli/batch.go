@@ -46,6 +46,8 @@ type Batch struct {
 	Worker      BatchWorker      `cmd:"" help:"Show what one worker did in a batch: figures, how they went, and answers."`
 	SendBack    BatchSendBack    `cmd:"" help:"Take one answer out of a running batch, and have its task asked again, with a comment."`
 	Disregard   BatchDisregard   `cmd:"" help:"Take what one worker answered out of a running batch, and have it asked again."`
+	Pay         BatchPay         `cmd:"" help:"Approve or refuse pay that awaits approval."`
+	Appeals     BatchAppeals     `cmd:"" help:"Decide appeals against refused pay."`
 	Actions     BatchActions     `cmd:"" help:"Show what the quality rules of a batch did."`
 	Undo        BatchUndo        `cmd:"" help:"Undo what a quality rule did: let somebody back in."`
 }
@@ -84,8 +86,17 @@ func (v batchView) show(w io.Writer) {
 		"answers", fmt.Sprintf("%d of %d, %d in hand%s, %d waiting", v.Completed, v.Planned, val(v.Running)-v.Provisional, when(v.Provisional > 0, fmt.Sprintf(", %d that may be taken back", v.Provisional)), val(v.Waiting)),
 		"waits because", when(val(v.Waiting) > 0 && v.State.Open(), withRemedy(v.ReasonText, v.ReasonRemedy)), "place in the queue", placeOf(v.Queue), "cannot finish", withRemedy(v.Short, v.Remedy), "redundancy", rule, "pays", v.RewardMicros,
 		"checks", checks, "rules", strings.Join(lists.Map(v.Quality, func(r wire.QualityRule) string { return engine.QualityRule(r).String() }), "; "), "ends by itself at", ends, "reviews", reviewOf(v.Batch), "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
+		"pay", approvalOf(v.Approval), "held", when(v.HeldMicros > 0, v.HeldMicros.String()+" of answers whose pay is not decided"), "refused", when(v.RefusedPay > 0, v.RefusedPay.String()),
 		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String())+when(v.Spare > 0, fmt.Sprintf(", %s more than it can need", v.Spare)), "priority", v.Priority, "deadline", v.Deadline,
 		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "grace", when(v.GraceSeconds > 0, (time.Duration(v.GraceSeconds)*time.Second).String()), "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
+}
+
+// approvalOf is how the pay of a batch is approved.
+func approvalOf(x *wire.Approval) string {
+	if x == nil {
+		return ""
+	}
+	return "is approved, or paid after " + format.Duration(time.Duration(x.WithinSeconds)*time.Second) + "; refusals may be appealed for " + format.Duration(time.Duration(x.AppealSeconds)*time.Second)
 }
 
 // reviewOf is how the labels of a batch are reviewed, or whose labels it reviews.

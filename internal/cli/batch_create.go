@@ -48,6 +48,8 @@ type BatchCreate struct {
 	Production    bool          `group:"terms" help:"Let deadline-aware policies push it towards its finish."`
 	Lease         *span         `group:"terms" placeholder:"DURATION" help:"How long a worker may hold a task; default 30m."`
 	Grace         span          `group:"terms" placeholder:"DURATION" help:"How long workers may take an answer back before it counts, from 1s to 24h; default: it counts at once."`
+	Approval      *span         `group:"terms" placeholder:"DURATION" help:"Hold the pay of answers until it is approved, or refused with a reason; what nobody has refused after this time, from 1s to 30d, is paid by itself; default: answers are paid when they count."`
+	Appeal        *span         `group:"terms" placeholder:"DURATION" help:"With --approval: how long workers may appeal against a refusal, from 1d to 30d, and how long somebody then has to decide, after which it is paid; default 7d."`
 	TaskTime      *span         `group:"terms" placeholder:"DURATION" help:"Your estimate for one answer; default 30s."`
 	Qualification []requirement `group:"terms" sep:"none" placeholder:"NAME>=SCORE" help:"What a worker must hold; may be given often."`
 
@@ -144,6 +146,12 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 		LeaseSeconds: int64(x.Lease.orNone().Seconds()), TaskTimeSeconds: x.TaskTime.orNone().Seconds(), Training: x.Training, PerWorker: x.PerWorker,
 		GraceSeconds: int64(x.Grace.Seconds()),
 	}}
+	switch {
+	case x.Approval != nil:
+		d.Approval = &wire.Approval{WithinSeconds: int64(x.Approval.Seconds()), AppealSeconds: int64(x.Appeal.orNone().Seconds())}
+	case x.Appeal != nil:
+		return d, wrong("appeal", "goes with --approval")
+	}
 	if x.Enough != nil {
 		d.Enough = &x.Enough.Enough
 	}

@@ -48,15 +48,9 @@ func (x *WorkerRun) Run(c *Context, r *remote) error {
 		err = nil
 	}
 	if err == nil {
-		w.event("finished", finished{w.answers, w.later, w.paid}, "%s, %s earned%s\n", format.Count(w.answers, "answer"), w.paid, when(w.later > 0, fmt.Sprintf(", %d to count later", w.later)))
+		w.event("finished", finished{w.answers, w.later, w.paid, w.awaits}, "%s, %s earned%s%s\n", format.Count(w.answers, "answer"), w.paid, when(w.awaits > 0, fmt.Sprintf(", %s awaits approval", w.awaits)), when(w.later > 0, fmt.Sprintf(", %d to count later", w.later)))
 	}
 	return err
-}
-
-type finished struct {
-	Answers int         `json:"answers"`
-	Later   int         `json:"later,omitempty"` // of them, provisional when they were given
-	Paid    crowd.Money `json:"paid_micros"`
 }
 
 // errQuit ends the work, and errSkipped the task, without being an error.
@@ -80,6 +74,7 @@ type working struct {
 	answers int
 	later   int // of them, provisional when they were given
 	paid    crowd.Money
+	awaits  crowd.Money // approval
 }
 
 // lines reads lines until the end, or until ctx is done; over is done then.
@@ -273,6 +268,7 @@ func (w *working) answer() error {
 			w.answers++
 			w.later += btoi(!outcome.CountsAt.IsZero())
 			w.paid += outcome.PaidMicros
+			w.awaits += outcome.HeldMicros
 			w.held = next
 			w.event("outcome", outcome, "%s\n", outcomeText(outcome))
 			if next != nil {
@@ -292,22 +288,6 @@ func (w *working) answer() error {
 }
 
 func refused(err error) problem { return problem{Code: codeOf(err), Message: message(err)} }
-
-func outcomeText(o wire.Outcome) string {
-	switch {
-	case !o.CountsAt.IsZero():
-		return "kept: it counts at " + o.CountsAt.Local().Format(time.TimeOnly) + ", until then u takes it back"
-	case o.Duplicate:
-		return "you have answered this task already; your first answer is kept"
-	case !o.Counted && o.BatchEnded:
-		return "too late: the batch has ended; kept, but it does not count and is not paid"
-	case !o.Counted && o.Late:
-		return "too late: the time was up; kept, but it does not count and is not paid"
-	case !o.Counted:
-		return "kept, but no longer wanted"
-	}
-	return "thank you: " + o.PaidMicros.String()
-}
 
 // ask returns the answer to the task in hand.
 func (w *working) ask() (json.RawMessage, error) {

@@ -18,6 +18,8 @@ type Worker struct {
 	Run     WorkerRun     `cmd:"" help:"Do tasks in the terminal."`
 	Undo    WorkerUndo    `cmd:"" help:"Take back an answer before it counts."`
 	Reports WorkerReports `cmd:"" help:"Show what you said is wrong with tasks, and what was answered."`
+	Pay     WorkerPay     `cmd:"" help:"Show which of your pay awaits approval, what was refused and why."`
+	Appeal  WorkerAppeal  `cmd:"" help:"Appeal against the refusal of pay."`
 	Add     WorkerAdd     `cmd:"" help:"Add a worker; prints the one-time link."`
 	Invite  WorkerInvite  `cmd:"" help:"Invite people by e-mail to become workers."`
 	List    WorkerList    `cmd:"" help:"List the workers. For who may see all people, such as administrators."`

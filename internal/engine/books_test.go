@@ -339,8 +339,8 @@ func (k *books) answer(x engine.Answer) error {
 	if x.Late != late || x.Counted != counts {
 		return fmt.Errorf("late %t, counted %t; want %t, %t", x.Late, x.Counted, late, counts)
 	}
-	if x.Counted != (x.Paid == r.Reward) || !x.Counted && x.Paid != 0 {
-		return fmt.Errorf("paid %s (counted %t), promised %s", x.Paid, x.Counted, r.Reward)
+	if err := k.rewards(b, r, &x); err != nil {
+		return err
 	}
 	k.noteAnswer(b, t, r, x.Counted)
 	switch {

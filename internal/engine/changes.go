@@ -90,7 +90,9 @@ type Answer struct {
 	Late       bool   // came after the lease ran out or the batch ended
 	Counted    bool
 	Paid       crowd.Money
-	Kept       bool // it was provisional until now
+	Held       crowd.Money // waits for approval in place of being paid
+	Due        time.Time   // when what is held is paid if nobody decides of it
+	Kept       bool        // it was provisional until now
 }
 
 // Undone is a provisional answer that its worker has taken back: they hold the task again.
@@ -165,7 +167,8 @@ type Removal struct {
 type AccountKind byte
 
 // The kinds of account. Money comes from Outside to a tenant, is reserved to a
-// batch at its launch, and goes from there to workers, the rest back. Waiting
+// batch at its launch, and goes from there to workers, the rest back; where pay is
+// approved, it waits in between. Waiting
 // is paid from the pool's account, to which tenants add their shares.
 const (
 	Outside       AccountKind = 'o'
@@ -173,6 +176,7 @@ const (
 	BatchAccount  AccountKind = 'b'
 	WorkerAccount AccountKind = 'u'
 	PoolAccount   AccountKind = 'p'
+	HeldAccount   AccountKind = 'h' // of a batch: pay that waits for approval
 )
 
 // Account names one account of the ledger.
@@ -181,10 +185,13 @@ type Account struct {
 	ID   int64
 }
 
-// String returns "outside", or the owner's id: "n3", "b17", "u42", "p1".
+// String returns "outside", or the owner's id: "n3", "b17", "u42", "p1"; of held pay "held-b17".
 func (a Account) String() string {
 	if a.Kind == Outside {
 		return "outside"
+	}
+	if a.Kind == HeldAccount {
+		return "held-b" + strconv.FormatInt(a.ID, 10)
 	}
 	return string(a.Kind) + strconv.FormatInt(a.ID, 10)
 }
@@ -196,8 +203,9 @@ type TransferKind string
 const (
 	Deposit      TransferKind = "deposit"       // outside → tenant or pool
 	Reserve      TransferKind = "reserve"       // tenant → batch, at launch, by a top-up or with an edit
-	Reward       TransferKind = "reward"        // batch → worker, for a counted answer
-	Release      TransferKind = "release"       // batch → tenant, what is left at the end, or spare after an edit
+	Reward       TransferKind = "reward"        // batch, or its held pay → worker, for a counted answer
+	Hold         TransferKind = "hold"          // batch → its held pay, for a counted answer whose pay waits for approval
+	Release      TransferKind = "release"       // batch → tenant, what is left at the end, or spare after an edit; held pay → tenant, of an answer whose pay is refused
 	Waiting      TransferKind = "waiting"       // pool → worker, for waiting on duty
 	WaitingShare TransferKind = "waiting_share" // tenant → pool, its share of that
 	Withdrawal   TransferKind = "withdrawal"    // pool or tenant → outside
@@ -210,7 +218,7 @@ type Transfer struct {
 	Kind       TransferKind
 	From, To   Account
 	Amount     crowd.Money
-	Assignment crowd.AssignmentID // of a reward, else 0
+	Assignment crowd.AssignmentID // of a reward, or of what is held in its place, else 0
 	Author     crowd.WorkerID     // whose command it follows from; 0: nobody's in particular
 }
 
@@ -229,12 +237,12 @@ type Progress struct {
 	Planned      int
 	Completed    int
 	Labelled     int
-	Certainty    float64     // sum of the labels' confidence
-	TakenOver    TakenOver   // labels that count for Spec.Enough, too
-	Removed      int         // tasks that were taken out
-	Known        int         // tasks with a known answer, to check people with
-	Escrow       crowd.Money // reserved and not paid
-	Spent        crowd.Money
+	Certainty    float64       // sum of the labels' confidence
+	TakenOver    TakenOver     // labels that count for Spec.Enough, too
+	Removed      int           // tasks that were taken out
+	Known        int           // tasks with a known answer, to check people with
+	Escrow       crowd.Money   // reserved and not paid
+	Spent        crowd.Money   // on answers that count, held pay included
 	Released     crowd.Money   // given back at the end: what was reserved and not paid
 	Worked       time.Duration // sum over counted answers, from hand-out to answer
 	LaunchedAt   time.Time

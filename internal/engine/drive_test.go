@@ -255,7 +255,7 @@ func (w *world) submit(h engine.Handout, key string) error {
 		return nil
 	case before.answer != nil:
 		w.k.seen[fmt.Sprintf("submit: duplicate, same answer %t", before.answer.Key == key)]++
-		want := engine.Outcome{Counted: before.answer.Counted, Late: before.answer.Late, Paid: before.answer.Paid, Duplicate: true}
+		want := engine.Outcome{Counted: before.answer.Counted, Late: before.answer.Late, Paid: before.answer.Paid, Held: before.answer.Held, Duplicate: true}
 		if err != nil || out != want {
 			return fmt.Errorf("%s again: %+v, %v; want %+v", h.Assignment, out, err, want)
 		}

@@ -227,7 +227,7 @@ func (k *books) beyond(b *batchBook, r *row) bool {
 func (k *books) spent(b *batchBook) (sum crowd.Money) {
 	for _, r := range k.rows {
 		if r.Task.Batch() == b.spec.ID && r.answer != nil {
-			sum += r.answer.Paid
+			sum += r.answer.Paid + r.answer.Held
 		}
 	}
 	return sum

@@ -129,7 +129,8 @@ func (e *Engine) countProvisional(now time.Time, b *batch, i int) {
 	p.of.claim(-1)
 	p.of.state, p.of.counted = crowd.Submitted, true
 	e.count(now, p.of, p.At)
-	p.Counted, p.Paid, p.Kept = true, p.of.reward(), true
+	p.Counted, p.Kept = true, true
+	p.Paid, p.Held, p.Due = b.holds(p.of.reward(), now)
 	e.changes.Answers = append(e.changes.Answers, p.Answer)
 	e.touch(now, b, p.of.task)
 }

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -30,6 +31,13 @@ func (k *books) transfer(x engine.Transfer, ch *engine.Changes) error {
 		}
 		r.rewarded = true
 		want.From, want.To = b.account(), workerAccount(r.Worker)
+	case engine.Hold:
+		r := k.rows[x.Assignment]
+		if r == nil || r.answer == nil || r.answer.Held != x.Amount || r.rewarded || b.spec.Approval == nil {
+			return fmt.Errorf("not for a counted answer whose pay is approved, or twice")
+		}
+		r.rewarded = true
+		want.From, want.To = b.account(), engine.Account{Kind: engine.HeldAccount, ID: int64(b.spec.ID)}
 	case engine.Release:
 		want.From, want.To, want.Assignment = b.account(), b.tenantAccount(), 0
 		left := k.accounts[b.account()]
@@ -53,14 +61,31 @@ func (k *books) transfer(x engine.Transfer, ch *engine.Changes) error {
 	return nil
 }
 
+// rewards checks what an answer is paid, or what is held of its pay.
+func (k *books) rewards(b *batchBook, r *row, x *engine.Answer) error {
+	var paid, held crowd.Money
+	var due time.Time
+	if x.Counted {
+		if paid = r.Reward; b.spec.Approval != nil {
+			paid, held, due = 0, r.Reward, k.now.Add(b.spec.Approval.Within)
+			k.seen["pay is held"]++
+		}
+	}
+	if x.Paid != paid || x.Held != held || !x.Due.Equal(due) {
+		return fmt.Errorf("paid %s, held %s until %s (counted %t), promised %s", x.Paid, x.Held, x.Due, x.Counted, r.Reward)
+	}
+	return nil
+}
+
 // checkMoney adds up by another way than transfer does: by answers and budgets.
 func (k *books) checkMoney() error {
 	earned := make(map[crowd.WorkerID]crowd.Money)
-	spent := make(map[crowd.BatchID]crowd.Money)
+	spent, held := make(map[crowd.BatchID]crowd.Money), make(map[crowd.BatchID]crowd.Money)
 	for id, r := range k.rows {
 		if r.answer != nil {
 			earned[r.Worker] += r.answer.Paid
-			spent[id.Batch()] += r.answer.Paid
+			spent[id.Batch()] += r.answer.Paid + r.answer.Held
+			held[id.Batch()] += r.answer.Held
 		}
 	}
 	paid := crowd.Money(0)
@@ -77,6 +102,9 @@ func (k *books) checkMoney() error {
 		total[engine.Account{Kind: engine.TenantAccount, ID: int64(id)}] -= shared
 	}
 	for id, b := range k.batches {
+		if got := k.accounts[engine.Account{Kind: engine.HeldAccount, ID: int64(id)}]; got != held[id] {
+			return fmt.Errorf("%s holds pay of %s, of answers worth %s", id, got, held[id])
+		}
 		escrow := k.accounts[b.account()]
 		if escrow < 0 || b.kept.Spent != spent[id] {
 			return fmt.Errorf("%s has %s left, spent %s on answers worth %s", id, escrow, b.kept.Spent, spent[id])

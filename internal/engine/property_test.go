@@ -46,7 +46,7 @@ func checkSeen(t *testing.T, seen happenings) {
 		"label", "label with a tie", "label undecided", "label after an extension", "label of an early end",
 		"launched", "launch refused: redundancy", "for everybody among invited ones",
 		"batch paused", "batch running", "batch done", "batch ended", "batch cancelled", "batch is not running",
-		"transfer: reserve", "transfer: reward", "transfer: release",
+		"transfer: reserve", "transfer: reward", "transfer: hold", "pay is held", "transfer: release",
 		"worker comes (back)", "worker removed", "remove: holds a task", "policy changed", "restart",
 		"event ready_to_work", "event ready_to_aggregate", "event try_to_aggregate", "event update_task", "event remove_task",
 	}

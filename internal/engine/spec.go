@@ -43,6 +43,9 @@ type Spec struct {
 	// once. A late answer counts at once, or not at all.
 	Grace time.Duration
 
+	// Approval, when not nil, has the pay of answers that count wait for approval.
+	Approval *Approval
+
 	// PerWorker is the most answers that count of one person; 0: any number.
 	PerWorker int
 
@@ -118,6 +121,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return crowd.Fieldf("ends_at", "%s is in the past", s.EndsAt.UTC().Format(time.RFC3339))
 	}
 	if err := s.validGrace(); err != nil {
+		return err
+	}
+	if err := s.validApproval(); err != nil {
 		return err
 	}
 	if err := validReward(s.Reward); err != nil {

@@ -65,6 +65,12 @@ func TestInvalidSpecs(t *testing.T) {
 		"a lease for ever":             {func(s *engine.Spec) { s.Lease = engine.MaxLease + 1 }, "lease"},
 		"a grace of no time":           {func(s *engine.Spec) { s.Grace = engine.MinGrace - 1 }, "grace"},
 		"a grace for ever":             {func(s *engine.Spec) { s.Grace = engine.MaxGrace + 1 }, "grace"},
+		"approval of no time":          {func(s *engine.Spec) { s.Approval = &engine.Approval{Appeal: engine.MinAppeal} }, "approval.within"},
+		"approval for ever": {func(s *engine.Spec) {
+			s.Approval = &engine.Approval{Within: engine.MaxApproval + 1, Appeal: engine.MinAppeal}
+		}, "approval.within"},
+		"appeals of no time":           {func(s *engine.Spec) { s.Approval = &engine.Approval{Within: time.Hour} }, "approval.appeal"},
+		"appeals for ever":             {func(s *engine.Spec) { s.Approval = &engine.Approval{Within: time.Hour, Appeal: engine.MaxAppeal + 1} }, "approval.appeal"},
 		"a grace before now":           {func(s *engine.Spec) { s.Grace = -time.Second }, "grace"},
 		"tasks of no time":             {func(s *engine.Spec) { s.TaskTime = 0 }, "task_time"},
 		"tasks for ever":               {func(s *engine.Spec) { s.TaskTime = math.MaxInt64 }, "task_time"},

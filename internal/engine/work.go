@@ -356,6 +356,8 @@ type Outcome struct {
 	Duplicate bool        `json:"duplicate"` // it had come before; the first one stands
 	Ended     bool        `json:"ended"`     // late and not counted, and its batch has ended
 	Paid      crowd.Money `json:"paid_micros"`
+	// Held is what waits for approval; of an answer that had come before it may have been decided since.
+	Held crowd.Money `json:"held_micros,omitzero"`
 	// CountsAt is when a provisional answer comes to count; zero of others.
 	CountsAt time.Time `json:"counts_at,omitzero"`
 }
@@ -408,9 +410,11 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	}
 	out := a.outcome()
 	out.Ended = a.late && !a.counted && b.state.Ended()
-	e.changes.Answers = append(e.changes.Answers, Answer{
-		Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: out.Late, Counted: out.Counted, Paid: out.Paid,
-	})
+	answer := Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: out.Late, Counted: out.Counted}
+	if a.counted {
+		answer.Paid, answer.Held, answer.Due = b.holds(a.reward(), now)
+	}
+	e.changes.Answers = append(e.changes.Answers, answer)
 	e.touch(now, b, t)
 	e.run(now)
 	return out, nil
@@ -445,7 +449,8 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	reward := a.reward()
 	b.escrow -= reward
 	b.spent += reward
-	e.transfer(Transfer{At: now, Kind: Reward, From: Account{BatchAccount, int64(b.spec.ID)}, To: Account{WorkerAccount, int64(a.worker.id)}, Amount: reward, Assignment: a.id()})
+	kind, payee := b.payee(a.worker)
+	e.transfer(Transfer{At: now, Kind: kind, From: Account{BatchAccount, int64(b.spec.ID)}, To: payee, Amount: reward, Assignment: a.id()})
 	if o := b.backlog.order; o != nil {
 		o.expect(now, b.expectedTime())
 	}
@@ -456,7 +461,7 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 func (a *assignment) outcome() Outcome {
 	out := Outcome{Counted: a.counted, Late: a.late}
 	if a.counted {
-		out.Paid = a.reward()
+		out.Paid, out.Held, _ = a.task.batch.holds(a.reward(), time.Time{})
 	}
 	return out
 }

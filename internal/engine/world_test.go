@@ -212,6 +212,9 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	}
 	w.know(&s, r)
 	w.rule(&s, r)
+	if r.IntN(3) == 0 {
+		s.Approval = &engine.Approval{Within: time.Duration(1+r.IntN(150)) * time.Second, Appeal: engine.DefaultAppeal}
+	}
 	return s
 }
 

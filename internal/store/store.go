@@ -46,6 +46,7 @@ type Store interface {
 	Corrections
 	Reviews
 	Ledger
+	Approvals
 	Flows
 	Services
 	Invitations
@@ -287,6 +288,9 @@ type Batch struct {
 	// ReviewedIn is the batch of reviews of its labels; 0: there is none, or none yet. It is not written.
 	ReviewedIn crowd.BatchID `audit:"-"`
 	Progress   engine.Progress
+	// PayPaid and PayReturned are what of the pay that was held was paid, and what was refused and has
+	// gone back. Only ChangePay and SettlePay write them.
+	PayPaid, PayReturned crowd.Money `audit:"-"`
 
 	AnswersDeletedAt time.Time `audit:"-"` // since when what was answered is not there any more; zero: it is
 	FilesDeletedAt   time.Time `audit:"-"` // likewise the cells and known answers of the tasks
@@ -295,6 +299,22 @@ type Batch struct {
 // HasBudget reports whether the batch has a budget of its own: that of a step may spend
 // its run's, or its tenant's account, task by task.
 func (b *Batch) HasBudget() bool { return b.Run == 0 || b.Spec.Budget > 0 }
+
+// Paid is what the batch's workers have got for their answers.
+func (b Batch) Paid() crowd.Money {
+	if b.Spec.Approval == nil {
+		return b.Progress.Spent
+	}
+	return b.PayPaid
+}
+
+// Held is the pay that waits for approval, or for the end of an appeal.
+func (b Batch) Held() crowd.Money {
+	if b.Spec.Approval == nil {
+		return 0
+	}
+	return b.Progress.Spent - b.PayPaid - b.PayReturned
+}
 
 // Task is one row of the uploaded file.
 type Task struct {
@@ -443,7 +463,7 @@ type Ledger interface {
 	// Entries returns up to limit entries from or to the account with ids below
 	// before (0: all), newest first.
 	Entries(ctx context.Context, a engine.Account, before int64, limit int) ([]Entry, error)
-	// CheckLedger verifies that all balances sum to zero and are what the
-	// entries make them; the error says what differs.
+	// CheckLedger verifies that all balances sum to zero, are what the
+	// entries make them, and have what is held for approval; the error says what differs.
 	CheckLedger(ctx context.Context) error
 }

@@ -44,6 +44,7 @@ type BatchTerms struct {
 	EndsAt          time.Time       `json:"ends_at,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come" doc:"ended then with what there is"`
 	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
 	GraceSeconds    int64           `json:"grace_seconds,omitempty" minimum:"0" maximum:"86400" doc:"how long a worker may take an answer back, after which it counts; default 0: it counts at once"`
+	Approval        *Approval       `json:"approval,omitempty" doc:"pay of answers that count is held until it is approved; default: answers are paid when they count"`
 	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`
 	Checks          *Checks         `json:"checks,omitempty" doc:"tasks with a known answer are given to people as checks, among the others, and are paid as these; default: they are asked as the others are"`
@@ -132,7 +133,9 @@ type Batch struct {
 	Waiting      *int           `json:"waiting,omitempty" doc:"wanted, in nobody's hands; left out of lists"`
 	Labelled     int            `json:"labelled" doc:"tasks with a label"`
 	Removed      int            `json:"removed,omitempty" doc:"of the tasks, those that were taken out: they get no label"`
-	SpentMicros  crowd.Money    `json:"spent_micros"`
+	SpentMicros  crowd.Money    `json:"spent_micros" doc:"what was paid for answers"`
+	HeldMicros   crowd.Money    `json:"held_micros,omitempty" doc:"pay of answers that waits for approval, or for the end of an appeal"`
+	RefusedPay   crowd.Money    `json:"refused_micros,omitempty" doc:"pay that was refused and has gone back to the tenant's account"`
 	Spare        crowd.Money    `json:"spare_micros,omitempty" doc:"of the budget, what the batch can no longer need, as all that is left cannot cost so much; left out of lists and of what is watched"`
 	Reserved     crowd.Money    `json:"reserved_micros,omitempty" doc:"what the change that this answers reserved from the tenant's account"`
 	Released     crowd.Money    `json:"released_micros,omitempty" doc:"what the change that this answers gave back to it"`

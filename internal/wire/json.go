@@ -23,6 +23,9 @@ func (s Submitted) AppendJSON(out []byte) []byte {
 	}
 	out = append(out, `,"paid_micros":`...)
 	out = strconv.AppendInt(out, int64(s.Outcome.PaidMicros), 10)
+	if held := s.Outcome.HeldMicros; held != 0 {
+		out = strconv.AppendInt(append(out, `,"held_micros":`...), int64(held), 10)
+	}
 	if at := s.Outcome.CountsAt; !at.IsZero() {
 		out = append(at.AppendFormat(append(out, `,"counts_at":"`...), time.RFC3339Nano), '"')
 	}

@@ -88,6 +88,7 @@ type Outcome struct {
 	Duplicate  bool        `json:"duplicate"`
 	BatchEnded bool        `json:"batch_ended,omitempty" doc:"it is late and does not count, and its batch has ended; else its time was up, and it was not wanted any more"`
 	PaidMicros crowd.Money `json:"paid_micros"`
+	HeldMicros crowd.Money `json:"held_micros,omitempty" doc:"the pay that waits for approval; of a duplicate it may have been decided since: GET /v1/work/pay"`
 	CountsAt   time.Time   `json:"counts_at,omitzero" doc:"when the answer comes to count and is paid, of a batch with a grace; until then you may take it back"`
 }
 
@@ -118,7 +119,8 @@ type Lease struct {
 
 // Earnings is what a worker has earned in all.
 type Earnings struct {
-	EarnedMicros crowd.Money `json:"earned_micros"`
+	EarnedMicros crowd.Money `json:"earned_micros" doc:"that is paid"`
+	Awaiting     crowd.Money `json:"awaiting_micros" doc:"on top of that: what awaits approval, or the decision of an appeal"`
 	Latest       []Done      `json:"latest" doc:"your latest answers, newest first"`
 }
 

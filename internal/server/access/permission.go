@@ -57,7 +57,7 @@ var permissions = [permissionCount]struct{ name, text string }{
 	CanEditBatches:     {"batches.edit", "make and change batches and runs, upload what they work on"},
 	CanLaunchBatches:   {"batches.launch", "launch, pause, resume, end and cancel batches and runs"},
 	CanReadResults:     {"results.read", "see tasks, answers, labels and what runs have made"},
-	CanReview:          {"review", "correct labels, retry or give up what a run holds with an error, keep workers from a tenant's tasks"},
+	CanReview:          {"review", "correct labels, approve and refuse pay and decide appeals, retry or give up what a run holds with an error, keep workers from a tenant's tasks"},
 	CanReadPeople:      {"people.read", "see people and invitations"},
 	CanReadNames:       {"people.names", "see who the workers of a tenant are, where others see pseudonyms"},
 	CanChangePeople:    {"people.change", "add and change people, give roles"},

@@ -137,7 +137,7 @@ type FreeText struct {
 // Findings is what is found of a person who is to be erased.
 type Findings struct {
 	User    store.User
-	Balance crowd.Money // earned
+	Balance crowd.Money // earned, what is held for approval among it
 	Texts   []FreeText  // the first of them
 	Count   int         // of all
 }
@@ -171,8 +171,14 @@ func (part *dataCases) BeforeErasure(ctx context.Context, p *access.Principal, i
 	return f, nil
 }
 
+// earned is what somebody has been paid, and what of their pay is held and may yet be.
 func (s *Accounts) earned(ctx context.Context, id crowd.WorkerID) (crowd.Money, error) {
-	return s.store.Balance(ctx, engine.Account{Kind: engine.WorkerAccount, ID: int64(id)})
+	paid, err := s.store.Balance(ctx, engine.Account{Kind: engine.WorkerAccount, ID: int64(id)})
+	if err != nil {
+		return 0, err
+	}
+	held, err := s.store.PaySums(ctx, id)
+	return paid + held.Awaiting + held.Refused, err
 }
 
 // erasable refuses to erase who was erased, and the last who may run the installation.

@@ -84,6 +84,7 @@ func Mount(mux *http.ServeMux, cfg Config) {
 	a.sendBack()
 	a.reports()
 	a.corrections()
+	a.pay()
 	a.rules()
 	a.checkWorkflows()
 	a.runs()

@@ -52,6 +52,9 @@ var bodies = map[string]string{
 	"POST /v1/users/{id}/erasure":          `{"confirm": "x"}`,
 	"POST /v1/providers/{provider}/tokens": `{"name": "x"}`,
 	"POST /v1/work/{assignment}/submit":    `{"answer": "yes"}`,
+
+	"POST /v1/batches/{id}/pay/approve": `{"assignments": ["a1.1"]}`, "POST /v1/batches/{id}/pay/refuse": `{"worker": "u1", "reason": "no"}`,
+	"POST /v1/appeals/{assignment}": `{"pay": true, "text": "so it is"}`, "POST /v1/work/pay/{assignment}/appeal": `{"text": "it is right"}`,
 }
 
 // pair is somebody who asks for what is not theirs, and for what is not there.
@@ -130,6 +133,8 @@ func (x *strangers) pairs(o operation) (pairs []pair) {
 		pairs = []pair{{x.bob, []string{"{provider}", "corp", "{token}", "1"}, []string{"{provider}", "nosuch", "{token}", "999"}}}
 	case "roles":
 		pairs = []pair{{x.bob, []string{"{role}", "checker?tenant=" + x.a.String()}, []string{"{role}", "nosuch?tenant=n999"}}, {x.bob, []string{"{role}", "nosuch?tenant=" + x.a.String()}, []string{"{role}", "nosuch?tenant=n999"}}}
+	case "appeals":
+		pairs = []pair{{x.bob, []string{"{assignment}", x.held}, []string{"{assignment}", "a999.1"}}}
 	case "work":
 		pairs = another("{assignment}", x.held, "a999.1")
 	default:

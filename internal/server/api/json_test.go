@@ -20,7 +20,7 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := wire.Submitted{Outcome: wire.Outcome{
 			Counted: rapid.Bool().Draw(t, "counted"), Late: rapid.Bool().Draw(t, "late"),
-			Duplicate: rapid.Bool().Draw(t, "duplicate"), BatchEnded: rapid.Bool().Draw(t, "ended"), PaidMicros: crowd.Money(rapid.Int64().Draw(t, "paid")),
+			Duplicate: rapid.Bool().Draw(t, "duplicate"), BatchEnded: rapid.Bool().Draw(t, "ended"), PaidMicros: crowd.Money(rapid.Int64().Draw(t, "paid")), HeldMicros: crowd.Money(rapid.Int64Range(0, 2).Draw(t, "held")),
 		}}
 		if rapid.Bool().Draw(t, "provisional") {
 			b.Outcome.CountsAt = time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "counts at")).UTC()

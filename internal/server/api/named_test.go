@@ -37,8 +37,10 @@ var mentions = map[string]string{
 	"POST /v1/workflows/check parent":           "workflow: x",
 	"DELETE /v1/roles/{role} tenant":            "",
 	"PATCH /v1/roles/{role} tenant":             `{"text": "x"}`,
-	"GET /v1/audit actor":                       "",
-	"GET /v1/audit/export actor":                "",
+	"GET /v1/appeals tenant":                    "", "GET /v1/batches/{id}/pay worker": "",
+	"POST /v1/batches/{id}/pay/approve worker": `{"worker": "THIS"}`, "POST /v1/batches/{id}/pay/refuse worker": `{"worker": "THIS", "reason": "no"}`,
+	"GET /v1/audit actor":        "",
+	"GET /v1/audit/export actor": "",
 
 	"POST /v1/batches tenant":              `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "tenant": "THIS"}`,
 	"POST /v1/batches pool":                `{"name": "x", "template": ` + yesOrNo + `, "reward_micros": 1, "pool": "THIS"}`,
@@ -83,7 +85,7 @@ var mentions = map[string]string{
 // texts, choices, moments, and places in lists that only who may read them has.
 var namesNothing = strings.Fields(`
 	accept add_budget address addresses admin after all all_tenants allow_small_crowd also amount_micros answer answers
-	ask_again away before budget_micros but calling checks clear_deadline code concurrency confirm control cursor days
+	ask_again away before budget_micros but calling checks clear_deadline code comment concurrency confirm control cursor days
 	deadline delimiter deposit_micros draw duplicates email email_verified endpoint ends_at enough expirationTime failed
 	feed filter forever format free_text from full_name grace_seconds hosts invite key keys kind lease_seconds life_seconds
 	limit max_priority method name names networks next no_mail note old open operation pass_mark password per_worker

@@ -77,9 +77,10 @@ var keyedRequests = map[string]keyed{
 	"POST /v1/runs/{id}/steps/{step}/end":    {asAnn, "/v1/runs/r1/steps/alive/end", "", false, false},
 	"POST /v1/runs/{id}/inputs/{input}/rows": {asAnn, "/v1/runs/r1/inputs/things/rows", "id,thing\n7,a cat\n", false, false},
 	"POST /v1/runs/{id}/inputs/{input}/seal": {asAnn, "/v1/runs/r1/inputs/things/seal", "", false, false},
-	"POST /v1/duty":                          {asWorker, "/v1/duty", "", false, false},
-	"POST /v1/duty/decline":                  {asWorker, "/v1/duty/decline", "", false, true},
-	"POST /v1/push-subscriptions":            {asWorker, "/v1/push-subscriptions", `{"endpoint": "https://push.example.org/1", "keys": {"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}}`, false, false},
+	"POST /v1/batches/{id}/pay/approve":      keyedPay, "POST /v1/batches/{id}/pay/refuse": keyedPay, "POST /v1/appeals/{assignment}": keyedPay, "POST /v1/work/pay/{assignment}/appeal": keyedPay,
+	"POST /v1/duty":               {asWorker, "/v1/duty", "", false, false},
+	"POST /v1/duty/decline":       {asWorker, "/v1/duty/decline", "", false, true},
+	"POST /v1/push-subscriptions": {asWorker, "/v1/push-subscriptions", `{"endpoint": "https://push.example.org/1", "keys": {"p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}}`, false, false},
 }
 
 // keyedWorld is a world, in a bubble, in which each request of keyedRequests succeeds.
@@ -245,6 +246,8 @@ func (a answer) shown() string {
 // keyedSender sends a request under a key.
 func (w *world) keyedSender(name string, q keyed) func(key string) answer {
 	switch name {
+	case "POST /v1/batches/{id}/pay/approve", "POST /v1/batches/{id}/pay/refuse", "POST /v1/appeals/{assignment}", "POST /v1/work/pay/{assignment}/appeal":
+		q = w.payToDecide(name)
 	case "POST /v1/invitation/accept":
 		token := must(w.admin.Invite(w.ctx, wire.NewInvitations{Pool: 2, Addresses: []string{"c@example.org"}}))(w.t).Invited[0].Token
 		q.body = fmt.Sprintf(`{"token": %q}`, token)

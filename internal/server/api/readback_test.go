@@ -30,11 +30,11 @@ func asWorker(w *world) *client.Client { return w.workers[0] }
 
 const batchBody = `{"name": "cats", "tenant": "n1", "pool": "p2", "template": {"kind": "short_text", "question": "What?"}, "reward_micros": 70000, "budget_micros": 12500000,
 	"priority": 2.5, "deadline": "2031-02-03T04:05:06Z", "ends_at": "2032-02-03T04:05:06Z", "lease_seconds": 90, "task_time_seconds": 8.2, "production": true, "training": true,
-	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}, "per_worker": 7, "checks": {"first": 0.25, "least": 0.05}, "quality": [{"when": "wrong > 2", "do": "pause"}], "grace_seconds": 45, "review": {"undecided": true, "confidence": 0.75, "share": 0.125, "new_workers": 5, "reward_micros": 20000, "budget_micros": 3000000, "priority": 1.5, "deadline": "2031-02-04T04:05:06Z", "qualifications": [{"name": "greek", "min": 50}], "blind": true}, "enough": {"labels": 6, "share": 0.75, "confidence": 0.6, "spent_micros": 9000000}}`
+	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}, "per_worker": 7, "checks": {"first": 0.25, "least": 0.05}, "quality": [{"when": "wrong > 2", "do": "pause"}], "grace_seconds": 45, "approval": {"within_seconds": 7200, "appeal_seconds": 172800}, "review": {"undecided": true, "confidence": 0.75, "share": 0.125, "new_workers": 5, "reward_micros": 20000, "budget_micros": 3000000, "priority": 1.5, "deadline": "2031-02-04T04:05:06Z", "qualifications": [{"name": "greek", "min": 50}], "blind": true}, "enough": {"labels": 6, "share": 0.75, "confidence": 0.6, "spent_micros": 9000000}}`
 
 const otherBody = `{"name": "dogs", "pool": "p1", "template": {"kind": "number", "question": "How many?"}, "reward_micros": 80000, "budget_micros": 13500000,
 	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 4.1, "production": false, "training": false,
-	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}, "per_worker": 8, "checks": {"first": 0.125, "least": 0.025}, "quality": [{"when": "drift > 2", "do": "warn \"so\""}], "grace_seconds": 90, "review": {"undecided": false, "confidence": 0.5, "share": 0.25, "new_workers": 6, "reward_micros": 30000, "budget_micros": 4000000, "priority": 2.5, "deadline": "2031-03-04T04:05:06Z", "qualifications": [{"name": "arabic", "min": 40}], "blind": false}, "enough": {"labels": 5, "share": 0.5, "confidence": 0.7, "spent_micros": 8000000}}`
+	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}, "per_worker": 8, "checks": {"first": 0.125, "least": 0.025}, "quality": [{"when": "drift > 2", "do": "warn \"so\""}], "grace_seconds": 90, "approval": {"within_seconds": 3600, "appeal_seconds": 259200}, "review": {"undecided": false, "confidence": 0.5, "share": 0.25, "new_workers": 6, "reward_micros": 30000, "budget_micros": 4000000, "priority": 2.5, "deadline": "2031-03-04T04:05:06Z", "qualifications": [{"name": "arabic", "min": 40}], "blind": false}, "enough": {"labels": 5, "share": 0.5, "confidence": 0.7, "spent_micros": 8000000}}`
 
 const sureBody = `{"name": "birds", "pool": "p1", "template": {"kind": "choose_one", "question": "Which?", "options": ["a", "b", "c"]}, "reward_micros": 10000, "redundancy": {"until": 0.9, "min": 3, "at_most": 7}}`
 
@@ -114,9 +114,12 @@ var elsewhere = map[string]string{
 	"PUT /v1/tenants/{id}/quotas values":  "TestQuotasAreSeenAndSet sets and reads some",
 	"PUT /v1/tenants/{id}/retention days": "TestRetentionIsSeenAndSet sets and reads some",
 	"POST /v1/runs parent":                "scripts of the command line: workflow run --from-run", "POST /v1/runs from": "scripts of the command line: workflow run --from-run",
-	"POST /v1/runs/{id}/top-up amount_micros":   "TestARunFromItsFileToItsResults",
-	"POST /v1/runs open":                        "TestRowsOfOpenInputs",
-	"POST /v1/runs ask_again":                   "scripts of the command line: workflow run --ask-again",
+	"POST /v1/runs/{id}/top-up amount_micros":       "TestARunFromItsFileToItsResults",
+	"POST /v1/runs open":                            "TestRowsOfOpenInputs",
+	"POST /v1/runs ask_again":                       "scripts of the command line: workflow run --ask-again",
+	"POST /v1/batches/{id}/pay/approve assignments": "TestPayOverHTTP", "POST /v1/batches/{id}/pay/approve worker": "scripts of the command line: pay",
+	"POST /v1/batches/{id}/pay/refuse assignments": "TestPayOverHTTP", "POST /v1/batches/{id}/pay/refuse reason": "TestPayOverHTTP", "POST /v1/batches/{id}/pay/refuse worker": "app.TestPayIsApproved",
+	"POST /v1/appeals/{assignment} pay": "TestPayOverHTTP", "POST /v1/appeals/{assignment} text": "TestPayOverHTTP", "POST /v1/work/pay/{assignment}/appeal text": "TestPayOverHTTP",
 	"POST /v1/runs renew_ages":                  "scripts of the command line: workflow run --renew-ages",
 	"POST /v1/tokens for":                       "newWorld, for everybody",
 	"POST /v1/providers/{provider}/tokens name": "scripts of the command line: scim", "POST /v1/providers/{provider}/tokens networks": "scim.TestTokensOfProviders",

@@ -95,7 +95,7 @@ func (a *api) work() {
 			if err != nil {
 				return out, err
 			}
-			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, BatchEnded: outcome.Ended, PaidMicros: outcome.Paid, CountsAt: outcome.CountsAt}
+			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, BatchEnded: outcome.Ended, PaidMicros: outcome.Paid, HeldMicros: outcome.Held, CountsAt: outcome.CountsAt}
 			out.Work, err = toWork(w)
 			return out, err
 		})
@@ -161,7 +161,11 @@ func (a *api) work() {
 			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 		}) (wire.Earnings, error) {
 			earned, list, err := a.app.Work.Earnings(ctx, p, in.Limit)
-			return wire.Earnings{EarnedMicros: earned, Latest: lists.Map(list, func(x store.Annotation) wire.Done {
+			if err != nil {
+				return wire.Earnings{}, err
+			}
+			held, err := a.app.Pay.Sums(ctx, p)
+			return wire.Earnings{EarnedMicros: earned, Awaiting: held.Awaiting, Latest: lists.Map(list, func(x store.Annotation) wire.Done {
 				return wire.Done{Assignment: x.Assignment, SubmittedAt: x.EndedAt, Counted: x.Counted, Late: x.Late, PaidMicros: x.Paid}
 			})}, err
 		})

@@ -181,6 +181,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
 	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard, "Batches.SendBack": trySendBack, "Batches.WouldSendBack": tryWouldSendBack,
 	"Results.Corrections": tryCorrections, "Results.Correct": tryCorrect, "Results.Withdraw": tryWithdraw,
+	"Pay.List": tryListPay, "Pay.Approve": tryApprovePay, "Pay.Refuse": tryRefusePay, "Pay.Appeals": tryAppeals, "Pay.Decide": tryDecideAppeal, "Pay.Own": tryOwnPay, "Pay.Appeal": tryAppeal,
+	"Pay.Sums":     func(s *scene, p *access.Principal) error { return second(s.Pay.Sums(s.ctx, p)) },
 	"Work.Reports": tryReports, "Work.Reply": tryReply,
 	"Work.OwnReports": func(s *scene, p *access.Principal) error { return second(s.Work.OwnReports(s.ctx, p, 1)) },
 	"Work.Return":     func(s *scene, p *access.Principal) error { return s.Work.Return(s.ctx, p, s.held) },

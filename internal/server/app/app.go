@@ -23,6 +23,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/server/nodes"
 	"github.com/throng-dev/throng/internal/server/oidc"
+	"github.com/throng-dev/throng/internal/server/pay"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/server/recruit"
 	"github.com/throng-dev/throng/internal/server/repeats"
@@ -73,6 +74,7 @@ type App struct {
 	Batches     *batches.Batches
 	Results     *results.Results
 	Work        *work.Work
+	Pay         *pay.Pay
 	Accounts    *accounts.Accounts
 	Tenants     *accounts.Tenants
 	Invitations *accounts.Invitations
@@ -126,6 +128,7 @@ func (a *App) jobs(cfg Config) []job {
 		{"old entries of the audit log", cfg.AuditRetention > 0, a.Audit.Run},
 		{"usage of a day", true, a.quotas.Run},
 		{"what groups make people", true, a.Provisioning.Run},
+		{"pay that is due", true, a.Pay.Run},
 		{"erasures", true, a.Accounts.FinishErasures},
 		{"what has been kept for long enough", true, a.Retention.Run},
 	}
@@ -200,6 +203,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Work = work.New(work.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Names: workers})
 	a.Results = results.New(results.Config{Store: cfg.Store, Clock: cfg.Now, Downloads: downloads, Names: workers})
 	a.Batches = batches.New(batches.Config{Results: a.Results, Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads, Names: workers})
+	a.Pay = pay.New(pay.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Names: workers, Changed: a.Batches.PayChanged})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
 	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention, Names: workers})
@@ -236,6 +240,7 @@ func (a *App) resume(ctx context.Context) error {
 // calls it, so it waits for nothing.
 func (a *App) changed(c *engine.Changes) {
 	a.Results.Changed(c)
+	a.Pay.Changed(c)
 	if len(c.Progress) > 0 {
 		a.Batches.Changed(c)
 		a.Runs.Changed(c)

@@ -31,6 +31,7 @@ type prepared struct {
 	warned              crowd.BatchID
 	answered            crowd.BatchID
 	correctable         crowd.TaskID
+	pay                 map[store.PayState]crowd.AssignmentID // of the first worker's
 }
 
 // request calls something as the edges do: at its end, it gives back what it held, such as

@@ -68,7 +68,7 @@ func newStage(t *testing.T) *stage {
 	st := &stage{at: w.clock.stopped.Load()}
 	answered, warned := w.answeredAndPaused(), w.warn(w.workers[0])
 	must(w.Batches.Pause(w.ctx, w.admin, warned))(t) // nobody is given its other tasks
-	s := scene{world: w, draft: w.draft(2), running: w.launch(3, times(2))}
+	held, s := w.payInAllStates(), scene{world: w, draft: w.draft(2), running: w.launch(3, times(2))}
 	s.held = w.next(w.workers[0]).Assignment
 	st.finally = w.launch(1)
 	must(w.Batches.End(w.ctx, w.admin, st.finally))(t)
@@ -84,7 +84,7 @@ func newStage(t *testing.T) *stage {
 	ok(t, w.Tenants.PutSecret(w.ctx, w.admin, w.a, secretKey))
 	key := must(ecdh.P256().GenerateKey(rand.Reader))(t)
 	st.pushKey = base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
-	ready := &prepared{running: s.under(), open: s.open(), invitation: s.invited(), reported: w.report(w.workers[3]), warned: warned, answered: answered, correctable: w.over()}
+	ready := &prepared{running: s.under(), open: s.open(), invitation: s.invited(), reported: w.report(w.workers[3]), warned: warned, answered: answered, correctable: w.over(), pay: held}
 	w.until(func() bool { return must(w.Runs.Get(w.ctx, w.admin, ready.running))(t).Nodes[1].Node.Sealed }) // it has nothing to do then
 	test := must(w.Tests.Create(w.ctx, w.admin, accounts.NewTest{Tenant: w.a, Name: "test", Template: []byte(yesOrNo), Questions: alive(2), PassMark: 50, Tries: 2, Open: true}))(t)
 	ready.test = test
@@ -290,7 +290,7 @@ var thoroughly = map[string]func(x *trial, p *access.Principal) error{
 	"Duty.Subscribe": func(x *trial, p *access.Principal) error {
 		return second(x.Duty.Subscribe(x.ctx, p, store.Subscription{Endpoint: "https://push.example.org/1", P256dh: x.pushKey, Auth: "AAAAAAAAAAAAAAAAAAAAAA"}))
 	},
-	"Pools.Create":     func(x *trial, p *access.Principal) error { return second(x.Pools.Create(x.ctx, p, "dawn", "fifo")) },
+	"Pay.Appeal": tryAppealRefused, "Pools.Create": func(x *trial, p *access.Principal) error { return second(x.Pools.Create(x.ctx, p, "dawn", "fifo")) },
 	"Duty.DeclineCall": func(x *trial, _ *access.Principal) error { return x.Duty.DeclineCall(x.ctx, x.workers[2]) },
 	"Duty.Start":       func(x *trial, _ *access.Principal) error { return second(x.Duty.Start(x.ctx, x.workers[2])) },
 	"Tests.Take": func(x *trial, _ *access.Principal) error {

@@ -49,6 +49,7 @@ type world struct {
 	services  []string        // private places that may be called, from the next open on
 
 	admin, ann, bob *access.Principal
+	rex, wendy      *access.Principal // who refuses pay of ann's tenant, and whose it is, as soon as that is tried
 	workers         []*access.Principal
 	a, b            crowd.TenantID // ann's and bob's
 	pool            crowd.PoolID

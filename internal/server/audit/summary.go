@@ -10,6 +10,7 @@ import (
 var did = map[string]string{
 	"Batches.Create": "made $", "Batches.EditDraft": "changed the draft $", "Batches.Upload": "uploaded tasks of $", "Batches.Launch": "launched $",
 	"Batches.Change": "changed $", "Batches.AddTasks": "added tasks to $", "Batches.RemoveTask": "took a task out of $", "Results.Correct": "corrected a label of $", "Results.Withdraw": "took a correction of a label of $ back", "Work.Reply": "answered a report of a task of $", "Batches.UndoQualityAction": "undid what a quality rule did in $", "Batches.Disregard": "took what one worker answered out of $", "Batches.SendBack": "sent an answer to a task of $ back", "Batches.Pause": "paused $",
+	"Pay.Approve": "approved pay of answers to $", "Pay.Refuse": "refused pay of answers to $", "Pay.Decide": "decided an appeal about pay of $",
 	"Batches.Resume": "resumed $", "Batches.End": "ended $", "Batches.Cancel": "cancelled $", "Batches.TopUp": "raised the budget of $",
 
 	"Accounts.Bootstrap": "made a one-time link, as nobody could sign in as an administrator, for $", "Accounts.CreateUser": "added $", "Accounts.ChangeUser": "changed $", "Accounts.BlockWorker": "blocked or unblocked $", "Accounts.NewSetupLink": "made a one-time link for $",

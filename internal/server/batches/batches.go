@@ -78,6 +78,9 @@ func (s *Batches) Changed(c *engine.Changes) {
 	}
 }
 
+// PayChanged signals those who watch a batch of whose pay something was decided.
+func (s *Batches) PayChanged(id crowd.BatchID) { s.watched.Changed(id) }
+
 // StopWaiting ends all watching.
 func (s *Batches) StopWaiting() { s.watched.Close() }
 

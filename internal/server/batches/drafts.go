@@ -32,6 +32,7 @@ type NewBatch struct {
 	EndsAt       time.Time
 	Requirements []engine.Requirement // as written: see engine.OwnRequirements
 	Grace        time.Duration        // an answer may be taken back so long, and then counts; 0: it counts at once
+	Approval     *engine.Approval     // of its pay; an appeal time of 0 is the default; nil: answers are paid when they count
 	PerWorker    int                  // the most answers of one person; 0: any number
 	Quality      []engine.QualityRule // act on those who do it, by what their answers show
 	Checks       *engine.Checks       // tasks with known answers check people; nil: they are asked as the others are
@@ -76,7 +77,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
 			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Training: n.Training,
-			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Checks: n.Checks, Quality: n.Quality,
+			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Approval: approval(n.Approval), Checks: n.Checks, Quality: n.Quality,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}
@@ -104,6 +105,14 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 		return b, err
 	}
 	return b, (&engine.Tenant{MaxPriority: owner.MaxPriority}).Allows(b.Spec.Priority)
+}
+
+// approval is how pay is approved, with the default for what is 0.
+func approval(x *engine.Approval) *engine.Approval {
+	if x == nil {
+		return nil
+	}
+	return &engine.Approval{Within: x.Within, Appeal: cmp.Or(x.Appeal, engine.DefaultAppeal)}
 }
 
 // openDraft returns a draft that may be changed. The caller holds its lock of s.drafts.

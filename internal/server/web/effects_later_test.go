@@ -122,6 +122,9 @@ var laterEffects = []struct {
 // elsewhere are the forms whose fields other tests read back.
 var elsewhere = map[string]string{
 	"POST /factor":                                           "TestTOTP",
+	"POST /work/pay":                                         "TestPayOnThePages",
+	"POST /batches/{batch}/pay":                              "TestPayOnThePages",
+	"POST /appeals":                                          "TestPayOnThePages",
 	"POST /account/totp":                                     "TestTOTP",
 	"POST /signin/passkey":                                   "TestPasskeys",
 	"POST /account/passkey":                                  "TestPasskeys",

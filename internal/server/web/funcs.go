@@ -49,6 +49,7 @@ func funcs(a assets) template.FuncMap {
 		"money":     func(m crowd.Money) string { return m.String() },
 		"short":     crowd.Money.Short,
 		"reviewWhy": reviewWhy,
+		"payState":  payState,
 		"state":     func(s any) string { return fmt.Sprint(s) },
 		"join":      strings.Join,
 		"budget":    func(b batches.BatchView) crowd.Money { return b.Budget() },

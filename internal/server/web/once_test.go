@@ -28,7 +28,7 @@ var repeatable = map[string][]string{
 		"POST /account/totp", "POST /account/totp/confirm", "POST /account/passkey", "POST /account/passkey/confirm", "POST /account/recovery",
 		"POST /account/factors/{factor}/remove", "POST /admin/people/{user}/factors/reset",
 	},
-	"a state is left once":                     {"POST /batches/{batch}/launch", "POST /batches/{batch}/do", "POST /runs/{run}/do", "POST /runs/{run}/inputs"},
+	"a state is left once":                     {"POST /work/pay", "POST /batches/{batch}/pay", "POST /appeals", "POST /batches/{batch}/launch", "POST /batches/{batch}/do", "POST /runs/{run}/do", "POST /runs/{run}/inputs"},
 	"it takes the place of what was there":     {"POST /batches/{batch}/upload", "POST /account/recovery"},
 	"the rows of a page are a feed of its own": {"POST /runs/{run}/rows"},
 	"a try runs, or has been submitted":        {"POST /qualify/{test}/start", "POST /qualify/{test}/answers"},

@@ -35,7 +35,7 @@ var edits = map[string]edited{
 	"POST /batches/{batch}/template": {by: byReq, page: "/batches/b2", only: true, values: templates[0]},
 	"POST /batches/{batch}/settings": {by: byReq, page: "/batches/b2", press: [2]string{"then", "save"}, values: url.Values{
 		"name": {"Dogs"}, "pool": {"p2"}, "reward": {"0.07"}, "budget": {"12.5"}, "rule": {"agree"}, "agree": {"3"}, "of": {"5"}, "qualifications": {"french>=70\nlatin>=0\n"},
-		"enough.labels": {"6"}, "enough.share": {"0.75"}, "enough.confidence": {"0.6"}, "enough.spent": {"9"}, "per_worker": {"7"}, "checks": {"1"}, "checks.first": {"0.2"}, "checks.least": {"0.05"}, "review": {"1"}, "review.undecided": {"1"}, "review.confidence": {"0.8"}, "review.share": {"0.1"}, "review.new_workers": {"5"}, "review.reward": {"0.2"}, "review.budget": {"3"}, "review.priority": {"2"}, "review.qualifications": {"greek>=50\n"}, "review.blind": {"1"}, "quality": {"wrong > 2 => warn \"Look twice.\"\nanswers > 9 => pause"},
+		"enough.labels": {"6"}, "enough.share": {"0.75"}, "enough.confidence": {"0.6"}, "enough.spent": {"9"}, "per_worker": {"7"}, "approval.within": {"48"}, "approval.appeal": {"3"}, "checks": {"1"}, "checks.first": {"0.2"}, "checks.least": {"0.05"}, "review": {"1"}, "review.undecided": {"1"}, "review.confidence": {"0.8"}, "review.share": {"0.1"}, "review.new_workers": {"5"}, "review.reward": {"0.2"}, "review.budget": {"3"}, "review.priority": {"2"}, "review.qualifications": {"greek>=50\n"}, "review.blind": {"1"}, "quality": {"wrong > 2 => warn \"Look twice.\"\nanswers > 9 => pause"},
 		"count": nil, "until": nil, "min": nil, "at_most": nil, "small_crowd": nil, // of other rules; and of the launch
 	}},
 	"POST /batches/{batch}/edit": {by: byReq, page: "/batches/b1", values: url.Values{

@@ -443,13 +443,17 @@ func (rq *request) earnings() error {
 	if err != nil {
 		return err
 	}
+	held, err := rq.App.Pay.Sums(rq.ctx(), rq.p)
+	if err != nil {
+		return err
+	}
 	days := byDay(rq.Now().UTC(), list)
 	most := crowd.Money(1)
 	for _, d := range days {
 		most = max(most, d.Paid)
 	}
 	return rq.render("earnings", page{Title: "Earnings", Section: "earnings", Data: map[string]any{
-		"Earned": earned, "Days": days, "Most": most, "Today": days[len(days)-1],
+		"Earned": earned, "Held": held, "Days": days, "Most": most, "Today": days[len(days)-1],
 		"Partial": len(list) == earningsSummed, "Answers": list[:min(len(list), earningsShown)],
 	}})
 }

@@ -257,7 +257,17 @@ func (s *Work) submitForgotten(ctx context.Context, r *live.Pool, worker crowd.W
 	}
 	ended := b.Progress.State.Ended()
 	if a.State.Answered() {
-		return engine.Outcome{Counted: a.Counted || !a.DisregardedAt.IsZero(), Late: a.Late, Duplicate: true, Ended: ended && a.Late && !a.Counted, Paid: a.Paid}, nil
+		out := engine.Outcome{Counted: a.Counted || !a.DisregardedAt.IsZero(), Late: a.Late, Duplicate: true, Ended: ended && a.Late && !a.Counted, Paid: a.Paid}
+		if b.Spec.Approval != nil && out.Counted && a.Paid == 0 {
+			held, err := s.store.PayOf(ctx, b.Spec.Tenant, id)
+			if crowd.CodeOf(err) != crowd.NotFound && err != nil {
+				return out, err
+			}
+			if held.State.IsOpen() {
+				out.Held = held.Amount
+			}
+		}
+		return out, nil
 	}
 	if !b.AnswersDeletedAt.IsZero() { // nothing of what was answered is kept any more
 		body, key = "", ""

@@ -105,7 +105,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 		"reward_micros,omitempty", s.money(&spec.Reward), "budget_micros,omitempty", s.money(&spec.Budget), "priority", &p.Priority, "deadline,omitempty", &p.Deadline,
 		"production,omitempty", &spec.Production, "training,omitempty", &spec.Training,
 		"lease_seconds", inSeconds(&spec.Lease), "grace_seconds,omitempty", inSeconds(&spec.Grace), "task_time_seconds", inSeconds(&spec.TaskTime), "ends_at,omitempty", &spec.EndsAt,
-		"qualifications,omitempty", &spec.Requirements,
+		"qualifications,omitempty", &spec.Requirements, "approval,omitempty", &spec.Approval,
 		"enough,omitempty", &spec.Enough, "per_worker,omitempty", &spec.PerWorker, "checks,omitempty", &spec.Checks, "known_tasks,omitempty", jsonform.As( // what is known of them is not told
 			func() []uint32 { return slices.Sorted(maps.Keys(spec.Known)) },
 			func(list []uint32) { spec.Known = hiddenKnown(list) }),

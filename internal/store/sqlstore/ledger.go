@@ -112,7 +112,9 @@ func (s *Store) entryBefore(ctx context.Context, key, before int64) (int64, erro
 
 // CheckLedger implements store.Ledger. It also checks the chains.
 func (s *Store) CheckLedger(ctx context.Context) error {
-	return s.consistent(ctx, "check ledger", func(tx *sql.Tx) error { return checkLedger(ctx, tx) })
+	return s.consistent(ctx, "check ledger", func(tx *sql.Tx) error {
+		return errors.Join(checkLedger(ctx, tx), checkHeld(ctx, tx))
+	})
 }
 
 func checkLedger(ctx context.Context, q querier) error {

@@ -48,6 +48,7 @@ func nobody(table string) personalTable { return personalTable{name: table} }
 const (
 	ofUser   = `user_id = $1`
 	ofWorker = `worker = $1`
+	payTexts = `(author = $1 or assignment in (select id from held_pay where worker = $1))`
 	// inviteToThem asks for $2 as traces.addresses has them.
 	inviteToThem = "(worker = $1 or (address_key <> '' and replace($2, '\n' || address_key || '\n', '') <> $2))"
 )
@@ -88,6 +89,11 @@ var personal = []personalTable{
 	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body, review`, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from corrections x join batches b on b.id = x.task >> 32 where x.corrected_by = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update corrections set body = '' where corrected_by = $1`}},
+	{name: "pay_texts", about: payTexts, columns: `assignment, kind, said_at, body`, erase: []string{
+		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from pay_texts x join batches b on b.id = x.assignment >> 32
+			where (x.author = $1 or x.assignment in (select id from held_pay where worker = $1)) and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
+		`update pay_texts set body = '' where ` + payTexts}},
+	stays("held_pay", ofWorker, `id, tenant, amount, state, held_at, due_at, closed_at`).named(assignmentID),
 	stays("reviews", `decided_by = $1`, `task, review, asked_at, why, verdict, decided_at`),
 	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, figures, seen_at, undone_at`),
 	stays("task_workers", ofWorker, `task`),

@@ -244,6 +244,7 @@ var countedAlong = map[store.Quota]string{
 		union all select b.tenant, octet_length(a.body) from provisional_answers a join batches b on b.id = a.id >> 32
 		union all select b.tenant, octet_length(x.body) from reports x join batches b on b.id = x.assignment >> 32
 		union all select b.tenant, octet_length(x.body) from replies x join batches b on b.id = x.task >> 32
+		union all select b.tenant, octet_length(x.body) from pay_texts x join batches b on b.id = x.assignment >> 32
 		union all select b.tenant, octet_length(x.value) + octet_length(x.body) from corrections x join batches b on b.id = x.task >> 32
 		union all select b.tenant, octet_length(l.value) from labels l join batches b on b.id = l.task >> 32
 		union all select b.tenant, octet_length(b.template) + octet_length(b.headers) from batches b

@@ -66,9 +66,9 @@ func (s *Store) PutReply(ctx context.Context, tenant crowd.TenantID, r store.Rep
 }
 
 // emptyReports empties the texts of up to limit reports of a batch, or of the replies to them
-// when no report is left, or else the notes of the corrections of as many tasks, and returns how many texts that were.
+// when no report is left, or else the notes of the corrections of as many tasks, or what was said about as much held pay, and returns how many texts that were.
 func emptyReports(ctx context.Context, tx transaction, d *deletion, limit int) (texts int, err error) {
-	for _, of := range [...]struct{ table, key string }{{"reports", "assignment"}, {"replies", "task"}, {"corrections", "task"}} {
+	for _, of := range [...]struct{ table, key string }{{"reports", "assignment"}, {"replies", "task"}, {"corrections", "task"}, {"pay_texts", "assignment"}} {
 		var bytes int64
 		first, last := span(d.Batch)
 		upTo := first

@@ -76,7 +76,8 @@ var deletedAt = map[store.Retained]string{store.RetainedAnswers: "answers_delete
 const neededBy = `coalesce((select min(c.id) from runs c where c.parent = r.id and c.state not in ('done', 'cancelled')), 0)`
 
 const (
-	endedBatches = `b.tenant = $1 and b.run = 0 and p.ended_at > 0 and p.state in ('done', 'ended', 'cancelled')`
+	// endedBatches are those of which nothing goes on: neither answers, nor the approval of their pay.
+	endedBatches = `b.tenant = $1 and b.run = 0 and p.ended_at > 0 and p.state in ('done', 'ended', 'cancelled') and (b.approval = '' or p.spent = b.pay_paid + b.pay_returned)`
 	endedRuns    = `r.tenant = $1 and r.ended_at > 0 and r.state in ('done', 'cancelled')
 		and not exists (select 1 from run_nodes n join progress p on p.batch = n.batch where n.run = r.id and p.state in ('draft', 'running', 'paused'))`
 )

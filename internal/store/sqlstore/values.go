@@ -116,7 +116,7 @@ func (c computed) Value() (driver.Value, error) { return c.v, nil }
 func (computed) Scan(any) error { return nil }
 
 // The kinds of account, as the last digit of the key.
-var kinds = [...]engine.AccountKind{engine.Outside, engine.TenantAccount, engine.BatchAccount, engine.WorkerAccount, engine.PoolAccount}
+var kinds = [...]engine.AccountKind{engine.Outside, engine.TenantAccount, engine.BatchAccount, engine.WorkerAccount, engine.PoolAccount, engine.HeldAccount}
 
 // accountKey is an account as kept.
 func accountKey(a engine.Account) (int64, error) {

@@ -27,7 +27,8 @@ type site struct {
 	changes engine.Changes
 	pool    store.Pool
 	learns  map[crowd.WorkerID]int // tasks of training that each still has to do
-	did     map[string]int         // to prove that the run looked at something
+	pay     payBook
+	did     map[string]int // to prove that the run looked at something
 }
 
 // testRestart drives an engine with random commands and commits what changed
@@ -37,7 +38,8 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int)}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), pay: newPayBook()}
+	s.pay.accounts[tenantAccount(w.mine)], s.pay.accounts[tenantAccount(w.other)] = 500_000*crowd.Unit, 500_000*crowd.Unit
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
 		s.people = append(s.people, must(w.CreateUser(w.ctx, u))(t))
@@ -54,6 +56,7 @@ func testRestart(t *testing.T, w *world) {
 		}
 		s.commit(t)
 		s.restart(t)
+		s.samePay(t)
 	}
 	s.handedOver(t)
 	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
@@ -63,6 +66,7 @@ func testRestart(t *testing.T, w *world) {
 			t.Errorf("the run never came to %q: %v", what, s.did)
 		}
 	}
+	s.cameToPay(t)
 	t.Logf("what was done: %v", s.did)
 	ok(t, w.CheckLedger(w.ctx))
 }
@@ -102,6 +106,7 @@ func (s *site) commit(t *testing.T) {
 	t.Helper()
 	s.engine.Take(&s.changes)
 	ok(t, s.Commit(s.ctx, &s.changes))
+	s.pay.committed(&s.changes)
 	s.did["label"] += len(s.changes.Labels)
 	s.did["taken back"] += len(s.changes.Undone)
 	s.did["review"] += len(s.changes.Reviews)
@@ -235,6 +240,8 @@ func (s *site) command(t *testing.T) {
 		s.grow(t)
 	case n < 35 && len(s.running()) > 0:
 		s.disregard(t, pick(s.Rand, s.running()))
+	case n < 37:
+		s.decide(t)
 	default:
 		s.work(t)
 	}
@@ -273,6 +280,7 @@ func (s *site) launch(t *testing.T) {
 	if s.IntN(3) == 0 {
 		spec.Grace = time.Duration(1+s.IntN(4)) * time.Minute
 	}
+	s.approve(&spec)
 	list := make([]store.Task, 1+s.IntN(15))
 	if !directed && len(s.batches)%3 > 0 {
 		spec.Checks = &engine.Checks{First: 0.5, Least: 0.25}

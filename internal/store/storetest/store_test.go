@@ -94,6 +94,8 @@ var methods = map[string]func(*testing.T, *world){
 	"ListQualityActions WorkerActions UnseenActions SeeAction": testQualityActions,
 	"ListCorrections PutCorrection":                            testCorrections,
 	"Review CountReviews":                                      testReviews,
+	"ListPay PayOf PaySums ChangePay":                          testApprovals,
+	"SettlePay":                                                testSettlePay,
 	"AnsweredBy HasAnswered":                                   testDisregard,
 	"Deposit":                                                  testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
@@ -154,6 +156,8 @@ var together = map[string]func(*testing.T, *world){
 	"what is deleted of a run":                             testRunDeleted,
 	"what is deleted of logs":                              testLogsDeleted,
 	"an erasure takes its person out of the audit log":     testEraseAudit,
+	"answers are kept while their pay is held":             testPayKeepsAnswers,
+	"held pay is decided once":                             testPayAtOnce,
 	"a challenge is answered once":                         testPasskeysUsedAtOnce,
 }
 
@@ -430,6 +434,8 @@ func (w *world) everything(t *testing.T) map[string]any {
 		id := b.Spec.ID
 		c[id.String()] = must(w.Batch(w.ctx, 0, id))(t)
 		account(batchAccount(id))
+		account(heldAccount(id))
+		add("held pay", id, must(w.ListPay(w.ctx, store.PayQuery{Batch: id, Limit: all}))(t))
 		add("annotations", id, must(collect(w.Annotations(w.ctx, b.Spec.Tenant, id, false)))(t))
 		add("labels", id, must(collect(w.Labels(w.ctx, b.Spec.Tenant, id)))(t))
 		add("tasks", id, must(w.Tasks(w.ctx, id.Task(0), 1000))(t))

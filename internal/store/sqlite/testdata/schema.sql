@@ -76,7 +76,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '', review text not null default '', review_of bigint not null default 0);
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '', review text not null default '', review_of bigint not null default 0, approval text not null default '', pay_paid bigint not null default 0, pay_returned bigint not null default 0);
 CREATE UNIQUE INDEX batches_by_review on batches (review_of) where review_of <> 0;
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
@@ -168,6 +168,21 @@ CREATE TABLE factors (
 , credential text not null default '');
 CREATE UNIQUE INDEX factors_by_credential on factors (credential) where credential <> '';
 CREATE INDEX factors_by_user on factors (user_id);
+CREATE TABLE held_pay ( -- of an answer that counts, in a batch whose pay is approved
+    id        bigint not null primary key, -- of the assignment
+    worker    bigint not null,
+    tenant    bigint not null,
+    amount    bigint not null,
+    state     text   not null,
+    held_at   bigint not null,
+    due_at    bigint not null, -- when it is decided by itself; 0: it is paid, or has gone back
+    closed_at bigint not null, -- when it was
+    closed_by bigint not null  -- 0: by itself
+);
+CREATE INDEX held_pay_by_state on held_pay (state, id);
+CREATE INDEX held_pay_by_worker on held_pay (worker, id);
+CREATE INDEX held_pay_due on held_pay (due_at, id) where due_at <> 0;
+CREATE INDEX held_pay_open on held_pay (worker, state) where due_at <> 0;
 CREATE TABLE identities (
     issuer     text not null,
     subject    text not null, -- who they are there
@@ -245,6 +260,15 @@ CREATE TABLE past_rewards (
     reward bigint not null,
     primary key (batch, last)
 );
+CREATE TABLE pay_texts ( -- what was said about held pay
+    assignment bigint not null,
+    kind       text   not null, -- refusal, appeal or decision
+    author     bigint not null,
+    said_at    bigint not null,
+    body       text   not null,
+    primary key (assignment, kind)
+);
+CREATE INDEX pay_texts_by_author on pay_texts (author);
 CREATE TABLE pool_actions (
     id       integer primary key,
     pool     bigint not null references pools (id),
