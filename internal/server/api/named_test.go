@@ -38,6 +38,7 @@ var mentions = map[string]string{
 	"DELETE /v1/roles/{role} tenant":            "",
 	"PATCH /v1/roles/{role} tenant":             `{"text": "x"}`,
 	"GET /v1/appeals tenant":                    "", "GET /v1/batches/{id}/pay worker": "",
+	"POST /v1/batches/{id}/pay/approve assignments": `{"assignments": ["THIS"]}`, "POST /v1/batches/{id}/pay/refuse assignments": `{"assignments": ["THIS"], "reason": "no"}`,
 	"POST /v1/batches/{id}/pay/approve worker": `{"worker": "THIS"}`, "POST /v1/batches/{id}/pay/refuse worker": `{"worker": "THIS", "reason": "no"}`,
 	"GET /v1/audit actor":        "",
 	"GET /v1/audit/export actor": "",
@@ -85,14 +86,14 @@ var mentions = map[string]string{
 // texts, choices, moments, and places in lists that only who may read them has.
 var namesNothing = strings.Fields(`
 	accept add_budget address addresses admin after all all_tenants allow_small_crowd also amount_micros answer answers
-	ask_again away before budget_micros but calling checks clear_deadline code comment concurrency confirm control cursor days
-	deadline delimiter deposit_micros draw duplicates email email_verified endpoint ends_at enough expirationTime failed
-	feed filter forever format free_text from full_name grace_seconds hosts invite key keys kind lease_seconds life_seconds
-	limit max_priority method name names networks next no_mail note old open operation pass_mark password per_worker
-	permissions policy priority production quality questions rate redundancy release_budget renew_ages retainer retired
-	review reward_micros rows rules scopes seen settled since since_seconds skip_bad spreadsheet step stopped suspended
-	task_time_seconds template text time_limit_seconds token training tries try unfinished until url value values
-	wait_seconds weight wrong
+	approval ask_again away before budget_micros but calling checks clear_deadline code comment concurrency confirm
+	control cursor days deadline delimiter deposit_micros draw duplicates email email_verified endpoint ends_at enough
+	expirationTime failed feed filter forever format free_text from full_name grace_seconds hosts invite key keys kind
+	lease_seconds life_seconds limit max_priority method name names networks next no_mail note old open operation
+	pass_mark password pay per_worker permissions policy priority production quality questions rate reason redundancy
+	release_budget renew_ages retainer retired review reward_micros rows rules scopes seen settled since since_seconds
+	skip_bad spreadsheet state step stopped suspended task_time_seconds template text time_limit_seconds token training
+	tries try unfinished until url value values wait_seconds weight wrong
 `)
 
 // TestWhatIsNamedInRequests: what is another's is not told from what is not there either by
@@ -107,7 +108,7 @@ func TestWhatIsNamedInRequests(t *testing.T) {
 		"tenant": {{w.a.String(), "n999"}}, "tenants": {{w.a.String(), "n999"}}, "pool": {{"p3", "p999"}}, "to": {{"p3", "p999"}}, "test": {{"1", "999"}},
 		"parent": {{w.loading, "r999"}, {w.going, "r999"}}, "for": {{w.annID, "u999"}, {"u1", "u999"}}, "actor": {{w.annID, "u999"}}, "worker": {{w.annID, "u999"}},
 		"role": held, "roles": held, "serves": {{w.a.String(), "n999"}}, "grants": granted, "qualifications": granted, "prefers": {{"p3", "p999"}}, "object": {{w.running, "b999"}, {w.annID, "u999"}},
-		"workflow": {{"hushed", "nosuch"}, {"annas", "nosch"}}, // a pool, and a service
+		"assignments": {{w.held, "a999.1"}}, "workflow": {{"hushed", "nosuch"}, {"annas", "nosch"}}, // a pool, and a service
 	}
 	doc, mine := w.document(), must(w.bob.CreateBatch(w.ctx, definition()))(t).ID.String()
 	bob := must(w.bob.Me(w.ctx))(t).ID.String()
