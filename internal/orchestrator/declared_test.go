@@ -401,7 +401,9 @@ func TestWhatIsHeldDoesNotGoOn(t *testing.T) {
 		t.Errorf("some is held: %q", got)
 	}
 	w.declare(1, crowd.Rate{}, w.tenant)
-	w.service = func(orchestrator.Attempt) (httpstep.Reply, error) { return httpstep.Reply{Values: []string{"loud"}}, nil }
+	w.service = func(orchestrator.Attempt) (httpstep.Reply, error) {
+		return httpstep.Reply{Values: []string{"loud"}}, nil
+	}
 	w.play()
 	if n := w.node(id, "call"); n.OK != 1 || n.Faults != 2 {
 		t.Errorf("given back, %d went on and %d are held, want 1 and 2", n.OK, n.Faults)
