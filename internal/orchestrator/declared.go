@@ -262,8 +262,10 @@ type NodeService struct {
 	At          time.Time // as of when all this is
 }
 
-// viewServices fills in the declared services of the steps of a run that is under way.
+// viewServices fills in how the calls of the steps of a run go that is under way, and their declared
+// services.
 func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
+	o.viewTries(v)
 	if v.State.Ended() || !slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.calls() != "" }) {
 		return nil
 	}

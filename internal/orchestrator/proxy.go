@@ -193,6 +193,7 @@ func (x *call) line() *line { return x.runner.proxy.line(x.runner.run.kept.Tenan
 // retry puts the calls into their queues whose next try is due.
 func (v *services) retry(now time.Time) {
 	for x, due := v.retries.due(now); due; x, due = v.retries.due(now) {
+		x.again = time.Time{}
 		v.enqueue(now, x)
 	}
 }
@@ -327,6 +328,7 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 	l.last = p.begun
 	x.attempts++
 	started, begun := v.host.now(), p.begun
+	x.started = started
 	v.cfg.Call(Attempt{Tenant: l.tenant, Step: s.node.Name, Service: spec, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
 		v.host.deliver(func(context.Context) {
 			l.underWay--
@@ -343,19 +345,24 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 func (v *services) endAttempt(p *proxy, end outcome, err error) {
 	p.underWay--
 	x := end.call
+	x.started = time.Time{}
 	if x.dropped {
 		return
 	}
 	if err == nil {
+		x.runner.failing = failing{}
 		p.served++
 		p.busy += end.took
 		if response := p.response(); hasMoved(p.inForce, response) {
 			v.orderBy(p, response)
 		}
 	} else if after, again := httpstep.Retry(err, x.attempts, x.runner.service, v.cfg.Rand); again {
-		v.retries.add(v.host.now().Add(after), x)
+		x.runner.failing.failed(err, true, false)
+		x.again = v.host.now().Add(after)
+		v.retries.add(x.again, x)
 		return
 	} else {
+		x.runner.failing.failed(err, false, x.attempts >= x.runner.service.Tries)
 		end.err = err.Error()
 	}
 	x.runner.ended = append(x.runner.ended, end)
