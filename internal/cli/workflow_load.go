@@ -96,7 +96,7 @@ func (x *WorkflowSimulate) Run(c *Context) (err error) {
 	}
 	r := report.NewWorkflowReport(comparison, flow.Name)
 	r.About, r.Source, r.WallS, r.Runs = model.About, text, seconds, plan.Load.Runs
-	r.Load, r.Notes = loadWords(plan), slices.Concat(x.notes(flow, plan), emptyClasses(r), passedBy(r, flow), r.DeadEnds())
+	r.Load, r.Notes = loadWords(plan), slices.Concat(x.notes(flow, plan), emptyClasses(r), passedBy(r, flow), nothingCame(r), r.GaveUp(), r.DeadEnds())
 	if dir != "" {
 		if err := r.Write(ctx, dir); err != nil {
 			if ctx.Err() != nil {
@@ -403,6 +403,16 @@ func emptyClasses(r *report.WorkflowReport) (list []string) {
 		}
 	}
 	return list
+}
+
+// nothingCame says that the load is none.
+func nothingCame(r *report.WorkflowReport) []string {
+	for _, v := range r.Variants {
+		if slices.ContainsFunc(v.Runs, func(o *workflows.Outcome) bool { return o.Arrived > 0 }) {
+			return nil
+		}
+	}
+	return []string{"nothing came in any repetition: --arrivals and --for say when and for how long items come"}
 }
 
 // passedBy tells of the items that came to a step which had had enough: they have ended at once, and

@@ -29,6 +29,9 @@ type Crowd struct {
 	// Elsewhere is how many of the people must not do it since they answer in the steps of NotBy: as
 	// many as these need at least, or, of tasks that are there, as are excluded from one of them.
 	Elsewhere int
+	// Unanswered is how many tasks are left, or are to come at least, that have no answer: the others
+	// would have labels if one answer were enough. It is counted where the crowd is too small.
+	Unanswered int
 }
 
 // TooSmall reports whether no task that is left can get the answers that it wants, or
@@ -41,6 +44,20 @@ func (c Crowd) leftOver() int { return c.People - c.Elsewhere }
 // short reports whether the people may not give as many answers as are wanted.
 func (c Crowd) short() bool {
 	return c.PerWorker > 0 && c.People*c.PerWorker-c.Given < c.Answers
+}
+
+// SufficesForFewer reports whether the people suffice if a task wants some fewer answers: if they do
+// not for one answer each, they do for no number.
+func (c Crowd) SufficesForFewer() bool {
+	switch {
+	case !c.TooSmall() || c.Wanted <= 1:
+		return false
+	case c.Unanswered == 0:
+		return true
+	case c.leftOver() < 1 || c.Had > 0:
+		return false
+	}
+	return c.PerWorker == 0 || c.Answers == 0 || c.People*c.PerWorker-c.Given >= c.Unanswered
 }
 
 // String says it in words.
@@ -87,7 +104,30 @@ func (e *Engine) crowdOf(b *batch, wanted int) Crowd {
 			}
 		}
 	}
+	if c.Unanswered = 0; c.TooSmall() {
+		c.Unanswered = b.unanswered()
+	}
 	return c
+}
+
+// unanswered is how many tasks of b want a label and have no answer, or will at least.
+func (b *batch) unanswered() int {
+	n := b.untouched()
+	for _, a := range b.log.list {
+		if a == nil || a != a.task.given[0] {
+			continue
+		}
+		if t := a.task; t.counted == 0 && !t.removed && !t.isCheck {
+			n++
+		}
+	}
+	switch {
+	case b.spec.Open:
+		return max(n, 1)
+	case b.state == "": // about to be launched
+		return min(n, b.spec.Enough.leastAnswers(int(b.spec.Tasks), 1))
+	}
+	return n
 }
 
 // leastMore is the number of answers that b wants at least, beyond those that came; 0: not known.
@@ -163,7 +203,7 @@ func (e *Engine) Leaves(c Crowd, tenant crowd.TenantID, requires []Requirement, 
 // Able compares the people that a task of a tenant wants with the workers of the pool,
 // busy or away or lent to others or still in training, who may do what asks for these qualifications.
 func (e *Engine) Able(tenant crowd.TenantID, wanted int, requires []Requirement) Crowd {
-	c, barred := Crowd{Wanted: wanted}, false
+	c, barred := Crowd{Wanted: wanted, Unanswered: 1}, false
 	for w := range e.members() {
 		switch {
 		case !w.meets(tenant, requires):

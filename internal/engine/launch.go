@@ -131,10 +131,14 @@ func (e *Engine) crowdSuffices(b *batch, wanted int) error {
 	}
 	c := e.crowdOf(b, wanted)
 	if c.TooSmall() {
+		ways := "add workers"
 		if len(c.Lacks) > 0 {
-			return crowd.Fieldf("redundancy", "%s (qualify somebody, ask for fewer, or allow a small crowd: allow_small_crowd)", c)
+			ways = "qualify somebody"
 		}
-		return crowd.Fieldf("redundancy", "%s (add workers, ask for fewer, or allow a small crowd: allow_small_crowd)", c)
+		if c.SufficesForFewer() {
+			ways += ", ask for fewer"
+		}
+		return crowd.Fieldf("redundancy", "%s (%s, or allow a small crowd: allow_small_crowd)", c, ways)
 	}
 	if g := &e.gate; g.full(wanted - 1) {
 		return crowd.Fieldf("redundancy", "a task needs answers from %d different people, but the pool's gate lets in %d, who keep their places while they ask for work (ask for fewer, have max of the pool raised, or allow a small crowd: allow_small_crowd)", wanted, g.Max)

@@ -262,8 +262,10 @@ type NodeService struct {
 	At          time.Time // as of when all this is
 }
 
-// viewServices fills in the declared services of the steps of a run that is under way.
+// viewServices fills in how the calls of the steps of a run go that is under way, and their declared
+// services.
 func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
+	o.viewTries(v)
 	if v.State.Ended() || !slices.ContainsFunc(v.Nodes, func(n NodeView) bool { return n.calls() != "" }) {
 		return nil
 	}
@@ -283,7 +285,7 @@ func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
 		own := load.Tenants[v.Tenant]
 		x := &NodeService{Name: name, Own: own, All: own, At: o.now()}
 		if j := slices.IndexFunc(list, func(s store.Service) bool { return s.Name == name }); j < 0 {
-			x.Wrong = goneService(name)
+			x.Wrong = n.goneService(name)
 		} else {
 			x.Concurrency, x.Rate = list[j].Concurrency, list[j].Rate
 			x.All, x.Opens, x.Blocked = InLine{load.UnderWay, load.Waiting}, load.Opens, load.Blocked
@@ -293,10 +295,19 @@ func (o *Orchestrator) viewServices(ctx context.Context, v *View) error {
 	return nil
 }
 
-// goneService says of a run under way that it may not call a service any more: it could when
-// the run was started.
-func goneService(name string) string {
-	return fmt.Sprintf("there is no service %q any more that this tenant may use: calls wait, and go on by themselves when an administrator declares it again, or says again that the tenant may use it (throng service set %[1]s)", name)
+// goneService says of a step of a run under way that it may not call its service any more: it could
+// when the run was started. What waits goes on when it may again, and what is held does not.
+func (n *NodeView) goneService(name string) string {
+	gone := fmt.Sprintf("there is no service %q any more that this tenant may use", name)
+	const again = "an administrator declares it again, or says again that the tenant may use it (throng service set %s)"
+	held := format.Count(int(n.Faults), "item")
+	switch {
+	case n.Faults > 0 && n.Waiting+n.Working() == 0:
+		return gone + ", and " + held + ", all that is left here, held after an error: try again or skip them once " + fmt.Sprintf(again, name)
+	case n.Faults > 0:
+		return gone + ": calls wait, and go on by themselves when " + fmt.Sprintf(again, name) + ", but for " + held + " held after an error"
+	}
+	return gone + ": calls wait, and go on by themselves when " + fmt.Sprintf(again, name)
 }
 
 // calls returns the name of the declared service that a node calls; "": none.

@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
 
 // shared is a workflow of one step, which calls a service that is declared.
@@ -369,4 +370,42 @@ func TestTheLoadOfAService(t *testing.T) {
 	w.served(time.Second, 4)
 	w.wantState(mine, store.RunDone)
 	w.wantState(theirs, store.RunDone)
+}
+
+// TestWhatIsHeldDoesNotGoOn by itself when a service is given back, and nothing promises it.
+func TestWhatIsHeldDoesNotGoOn(t *testing.T) {
+	w := newWorld(t)
+	bees := w.another("bees")
+	w.declare(1, crowd.Rate{}, w.tenant)
+	w.service = func(orchestrator.Attempt) (httpstep.Reply, error) {
+		return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 404, Message: "no"}
+	}
+	id := w.load(orchestrator.NewRun{Text: strings.Replace(sharedFlow(""), "{columns: [id]}", "{columns: [id], open: true}", 1)}, nil)
+	must(t, w.o.Start(w.ctx, id))
+	add := func(rows string) {
+		t.Helper()
+		_, err := w.o.AddRows(w.ctx, id, orchestrator.NewRows{Input: "items", File: csv(t, rows)})
+		must(t, err)
+		w.play()
+	}
+	add(ids(2))
+	w.declare(1, crowd.Rate{}, bees)
+	w.play()
+	const promise = "go on by themselves when"
+	v := w.view(id)
+	if got := v.Blocked(1); v.Nodes[1].Faults != 2 || !v.Stuck || strings.Contains(got, promise) || !strings.Contains(got, "2 items, all that is left here, held after an error") || v.Nodes[1].Error != got {
+		t.Errorf("stuck: %t, all is held: %q, %q", v.Stuck, got, v.Nodes[1].Error)
+	}
+	add("id\n3\n")
+	if got := w.view(id).Blocked(1); !strings.Contains(got, promise) || !strings.HasSuffix(got, ", but for 2 items held after an error") {
+		t.Errorf("some is held: %q", got)
+	}
+	w.declare(1, crowd.Rate{}, w.tenant)
+	w.service = func(orchestrator.Attempt) (httpstep.Reply, error) {
+		return httpstep.Reply{Values: []string{"loud"}}, nil
+	}
+	w.play()
+	if n := w.node(id, "call"); n.OK != 1 || n.Faults != 2 {
+		t.Errorf("given back, %d went on and %d are held, want 1 and 2", n.OK, n.Faults)
+	}
 }

@@ -23,7 +23,8 @@ type httpRunner struct {
 	proxy   *proxy          // nil: not joined
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	ended   []outcome       // not kept yet
-	stale   bool            // calls may not be what is kept: at first, after a pause and after a failure of the store
+	failing failing
+	stale   bool // calls may not be what is kept: at first, after a pause and after a failure of the store
 }
 
 // call is an item on its way through a service.
@@ -36,6 +37,8 @@ type call struct {
 	class    int
 	since    time.Time // when it came to the step
 	attempts int       // made so far
+	started  time.Time // when the attempt began that is under way; zero: none is
+	again    time.Time // when the next try is planned; zero: none is
 	dropped  bool      // the run was paused or has ended: the reply is not wanted
 }
 

@@ -64,6 +64,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			tellBlocked(out, n, why)
 		}
 	}
+	v.tellUnsure(out, o.now())
 	if v.State != store.RunRunning || v.standstill(false) != "" {
 		for i := range out {
 			out[i].Ends = time.Time{}
@@ -126,7 +127,7 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 			} else if checks[row.Item] && r.kept.State == store.RunRunning {
 				s.Why = "people are checked with it: it goes on when the job of the step has ended"
 			} else {
-				s.Ends = r.o.now().Add(n.expect + n.tail)
+				s.Ends = instant.Later(r.o.now(), r.o.nextTry(nodeKey{r.kept.ID, n.Node.Node}, row.Item)).Add(n.expect + n.tail)
 				if terms := r.flow.SLA; terms != nil && terms.PerItem {
 					s.Penalty = terms.Of(row.Class).At(s.Ends.Sub(row.Born))
 				}

@@ -340,6 +340,8 @@ func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Foreca
 			}
 		}
 		return f
+	case n.Step.HTTP() != nil && n.unsure(expect, now) != "":
+		return Forecast{Why: n.unsure(expect, now)}
 	case n.Step.HTTP() != nil:
 		end := n.called(expect, now)
 		return Forecast{Low: end, Median: end, High: end}
@@ -361,7 +363,7 @@ func (n *NodeView) called(expect time.Duration, now time.Time) time.Time {
 	if at == 0 {
 		at = workflow.DefaultConcurrency // of a service that is not declared any more
 	}
-	end := now.Add(times(expect, (calls+at-1)/at))
+	end := instant.Later(now.Add(times(expect, (calls+at-1)/at)), n.tries.latest.Add(expect))
 	if next := calls - underWay; next > 0 { // are to begin
 		end = instant.Later(end, opens.Add(max(times(expect, (next+at-1)/at), times(gap, next-1)+expect)))
 	}

@@ -160,3 +160,55 @@ func TestWhatAServiceHasShown(t *testing.T) {
 		t.Errorf("foreseen were %s, it came to %s", before.Predicted, after.Penalty)
 	}
 }
+
+// TestOwnAnswersStandFirst: as soon as a run has an answer of its own, what a service has shown to
+// others is not asked any more.
+func TestOwnAnswersStandFirst(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	bees := w.another("bees")
+	w.declare(1, crowd.Rate{}, w.tenant, bees)
+	w.startOf(bees, sharedFlow(""), ids(10))
+	w.served(500*time.Millisecond, 1)
+	id := w.start(sharedFlow(""), ids(3))
+	w.settle()
+	w.now = w.now.Add(3 * time.Second)
+	w.endCalls()
+	w.settle()
+	if n := w.node(id, "call"); n.Served != 1 || n.Expect != 3*time.Second {
+		t.Errorf("after %d calls one is expected to take %s, want 3s", n.Served, n.Expect)
+	}
+}
+
+// TestAServiceMayHaveChanged: when nobody has called a service for a time, what it has shown counts
+// as a hundred calls do, and what the next step expects takes the place of what the last one did.
+func TestAServiceMayHaveChanged(t *testing.T) {
+	w := newWorld(t)
+	w.lag = true
+	w.declare(1, crowd.Rate{}, w.tenant)
+	w.start(sharedFlow(""), ids(300))
+	w.served(500*time.Millisecond, 1)
+	w.start(sharedFlow(""), ids(100))
+	w.served(1500*time.Millisecond, 1)
+	if got, want := w.o.ServiceLoads()["scores"].Response, time.Second; got != want {
+		t.Errorf("after 300 calls of 0.5 s, and 100 of 1.5 s later, one takes %s, want %s", got, want)
+	}
+
+	w = newWorld(t)
+	w.lag = true
+	w.declare(1, crowd.Rate{}, w.tenant)
+	first := w.start(sharedFlow(""), ids(1))
+	w.settle()
+	must(t, w.o.Cancel(w.ctx, first))
+	w.settle()
+	w.endCalls() // to nobody
+	slow := func(sla string) string {
+		return strings.Replace(sharedFlow(sla), "timeout: 20s, expect: 1s", "timeout: 2m, expect: 1m", 1)
+	}
+	w.start(slow("sla: {penalty: constant, after: 2h, cost: 1}"), ids(1))
+	expensive := w.start(slow("sla: {penalty: constant, after: 2h1m40s, cost: 1000}"), ids(1))
+	w.settle()
+	if n := len(w.attempts); n != 2 || w.attempts[1].Expect != time.Minute || !strings.HasPrefix(w.attempts[1].Call.Key, expensive.String()) {
+		t.Errorf("of %d calls the last is %+v, want one of %s that is expected to take 1m: six of them are looked ahead", n, w.attempts[n-1], expensive)
+	}
+}

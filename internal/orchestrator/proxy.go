@@ -82,11 +82,12 @@ func (p *proxy) response() time.Duration {
 }
 
 // remembered is for how many calls at most what a service has shown counts when nobody has
-// called it for a time: it may have changed.
+// called it for a time: it may have changed. It is twenty times what is expected counts for, so
+// that what was observed decides, and as many new calls weigh as much.
 const remembered = 100
 
-// rest has what was observed count as so many calls at most.
-func (p *proxy) rest() {
+// forgetSome has what was observed count as so many calls at most.
+func (p *proxy) forgetSome() {
 	if p.served > remembered {
 		p.busy = p.busy / time.Duration(p.served) * remembered
 		p.served = remembered
@@ -159,8 +160,9 @@ func (v *services) join(s *httpRunner) *proxy {
 		p = &proxy{key: k, users: make(map[*httpRunner]int), expect: s.node.step.Expect, inForce: s.node.step.Expect}
 		v.proxies[k] = p
 	} else if len(p.users) == 0 { // nobody has called it for a time
-		p.rest()
+		p.forgetSome()
 		p.expect = s.node.step.Expect
+		v.orderBy(p, p.response())
 	}
 	p.users[s] = s.service.Concurrency
 	return p
@@ -191,6 +193,7 @@ func (x *call) line() *line { return x.runner.proxy.line(x.runner.run.kept.Tenan
 // retry puts the calls into their queues whose next try is due.
 func (v *services) retry(now time.Time) {
 	for x, due := v.retries.due(now); due; x, due = v.retries.due(now) {
+		x.again = time.Time{}
 		v.enqueue(now, x)
 	}
 }
@@ -227,6 +230,14 @@ func (v *services) may(p *proxy, tenant crowd.TenantID) bool {
 	}
 	c := v.declared.services[p.key.declared]
 	return c != nil && c.Allows(tenant)
+}
+
+// orderBy has a proxy order its calls by a response time.
+func (v *services) orderBy(p *proxy, response time.Duration) {
+	p.inForce = response
+	for _, l := range p.lines {
+		l.queue.SetResponse(v.host.now(), response)
+	}
 }
 
 // lookCalls says how far ahead a proxy looks: as long as its service needs for so many calls,
@@ -317,6 +328,7 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 	l.last = p.begun
 	x.attempts++
 	started, begun := v.host.now(), p.begun
+	x.started = started
 	v.cfg.Call(Attempt{Tenant: l.tenant, Step: s.node.Name, Service: spec, Call: out, N: x.attempts, Expect: p.expect}, func(reply httpstep.Reply, err error) {
 		v.host.deliver(func(context.Context) {
 			l.underWay--
@@ -333,22 +345,24 @@ func (v *services) send(ctx context.Context, p *proxy, x *call) error {
 func (v *services) endAttempt(p *proxy, end outcome, err error) {
 	p.underWay--
 	x := end.call
+	x.started = time.Time{}
 	if x.dropped {
 		return
 	}
 	if err == nil {
+		x.runner.failing = failing{}
 		p.served++
 		p.busy += end.took
 		if response := p.response(); hasMoved(p.inForce, response) {
-			p.inForce = response
-			for _, l := range p.lines {
-				l.queue.SetResponse(v.host.now(), response)
-			}
+			v.orderBy(p, response)
 		}
 	} else if after, again := httpstep.Retry(err, x.attempts, x.runner.service, v.cfg.Rand); again {
-		v.retries.add(v.host.now().Add(after), x)
+		x.runner.failing.failed(err, true, false)
+		x.again = v.host.now().Add(after)
+		v.retries.add(x.again, x)
 		return
 	} else {
+		x.runner.failing.failed(err, false, x.attempts >= x.runner.service.Tries)
 		end.err = err.Error()
 	}
 	x.runner.ended = append(x.runner.ended, end)

@@ -64,6 +64,7 @@ type NodeView struct {
 	EndedEarly bool
 	Reused     int64 // labels that a crowd step has from earlier runs
 	Checks     int64 // items inside that people are checked with: they go on when the step's job has ended
+	tries      tries // of a service step
 	passing    bool  // Error goes by itself: the store is tried again, or others have their turn
 	split      split // of a step that splits items; Skipped is without those that were split
 	gone       int64 // items that were split before, and came here as skipped ones: not in Skipped either

@@ -92,11 +92,54 @@ func TestFewerAnswersAreARemedy(t *testing.T) {
 		"too few hold what is asked": {engine.Crowd{Wanted: 2, People: 1, Lacks: []engine.Requirement{{Name: "senior", Min: 1}}}, batches.WaysOf(id), true},
 		"others do the step before":  {engine.Crowd{Wanted: 3, People: 4, Elsewhere: 2, NotBy: []string{"draft"}}, batches.WaysOfStep(2, "review", id), true},
 		"one answer is wanted":       {engine.Crowd{Wanted: 1, People: 1, Had: 1}, batches.WaysOf(id), false},
-		"nobody may do it":           {engine.Crowd{Wanted: 3}, batches.WaysOf(id), false},
-		"the step has not begun yet": {engine.Crowd{Wanted: 3, People: 1}, batches.WaysOfStep(2, "review", 0), false},
+		"nobody may do it":           {engine.Crowd{Wanted: 3, Unanswered: 1}, batches.WaysOf(id), false},
+		"nobody, but all have one":   {engine.Crowd{Wanted: 3}, batches.WaysOf(id), true},
+		"the step has not begun yet": {engine.Crowd{Wanted: 3, People: 1, Unanswered: 1}, batches.WaysOfStep(2, "review", 0), true},
+		"all of them did the other":  {engine.Crowd{Wanted: 2, People: 2, Elsewhere: 2, NotBy: []string{"first"}, Unanswered: 5}, batches.WaysOf(id), false},
+		"one has had none of them":   {engine.Crowd{Wanted: 2, People: 3, Had: 6, Unanswered: 5}, batches.WaysOf(id), false},
+		"all gave what they may":     {engine.Crowd{Wanted: 3, People: 3, PerWorker: 1, Answers: 30, Unanswered: 10}, batches.WaysOf(id), false},
+		"they may give one each":     {engine.Crowd{Wanted: 3, People: 3, PerWorker: 4, Answers: 30, Given: 2, Unanswered: 10}, batches.WaysOf(id), true},
 	} {
 		if got := batches.Remedy(w.ann, x.crowd, x.ways); strings.Contains(got, "fewer answers") != x.want {
 			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
+// TestFewerAnswersAreNoRemedy where they leave tasks that nobody can answer: done all the same, the
+// batch still cannot finish.
+func TestFewerAnswersAreNoRemedy(t *testing.T) {
+	t.Parallel()
+	one := func(x *batches.RunningSettings) error { x.Redundancy = label.Count(1); return nil }
+	for what, c := range map[string]struct {
+		tasks     int
+		perWorker int
+		answers   int  // of each, before the rest is skipped
+		helps     bool // one answer a task
+	}{
+		"everybody has had a task without an answer": {tasks: 2, answers: 1},
+		"everybody has had tasks with answers":       {tasks: 2, answers: 2, helps: true},
+		"they may not give one to each":              {tasks: 5, perWorker: 2},
+		"they may give one to each":                  {tasks: 4, perWorker: 2, helps: true},
+		"they may give one to the rest":              {tasks: 5, perWorker: 3, answers: 1, helps: true},
+	} {
+		w := newWorld(t, 2)
+		id := w.draft(c.tasks, func(b *batches.NewBatch) { b.Redundancy, b.PerWorker = label.Count(3), c.perWorker })
+		must(w.Batches.Launch(w.ctx, w.ann, id, true))(t)
+		w.answer(c.answers)
+		for range c.tasks - c.answers {
+			for _, p := range w.workers {
+				if c.perWorker == 0 {
+					must(w.Work.Skip(w.ctx, p, w.next(p).Assignment, 0))(t)
+				}
+			}
+		}
+		v := must(w.Batches.Get(w.ctx, w.ann, id))(t)
+		if !v.Crowd.TooSmall() || strings.Contains(v.CrowdRemedy, "fewer answers") != c.helps {
+			t.Errorf("%s: %s; %s", what, v.Crowd, v.CrowdRemedy)
+		}
+		if v := must(w.Batches.Change(w.ctx, w.ann, id, one))(t); v.Crowd.TooSmall() == c.helps {
+			t.Errorf("%s: with one answer a task: %s", what, v.Crowd)
 		}
 	}
 }

@@ -14,16 +14,17 @@ import (
 // Ways are the commands by which a requester has a batch finish with the people that there are.
 type Ways struct {
 	End   string // ends it early
-	Fewer string // asks for fewer answers; "": the batch has not begun
+	Fewer string // asks for fewer answers
 }
 
 // WaysOf are those of a batch.
 func WaysOf(id crowd.BatchID) Ways {
-	return Ways{End: "throng batch end " + id.String(), Fewer: fmt.Sprintf("throng batch edit %s --redundancy N", id)}
+	return Ways{End: "throng batch end " + id.String(), Fewer: fmt.Sprintf("ask for fewer answers (throng batch edit %s --redundancy N)", id)}
 }
 
 // WaysOfStep are those of a step of a run; batch is 0 before it has begun.
 func WaysOfStep(run crowd.RunID, step string, batch crowd.BatchID) (w Ways) {
+	w.Fewer = fmt.Sprintf("cancel the run (throng workflow cancel %s) and ask for fewer answers in its file", run)
 	if batch != 0 {
 		w = WaysOf(batch)
 	}
@@ -35,8 +36,8 @@ func WaysOfStep(run crowd.RunID, step string, batch crowd.BatchID) (w Ways) {
 // small. Of what only an admin may do, p is told to ask one if they are none.
 func Remedy(p *access.Principal, c engine.Crowd, ways Ways) string {
 	text := moreHands(p, c, ways.End)
-	if c.People > 0 && c.Wanted > 1 && ways.Fewer != "" {
-		text += ", or ask for fewer answers (" + ways.Fewer + ")"
+	if c.SufficesForFewer() {
+		text += ", or " + ways.Fewer
 	}
 	return text
 }

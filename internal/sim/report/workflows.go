@@ -84,6 +84,36 @@ func (r *WorkflowReport) DeadEnds() (list []string) {
 	return list
 }
 
+// GaveUp says of each variant in which items failed how many, and where: they are in the figures as
+// all that ended.
+func (r *WorkflowReport) GaveUp() (list []string) {
+	for _, v := range r.Variants {
+		all, ended, at := 0, 0, []string{}
+		for _, o := range v.Runs {
+			all, ended = all+o.GaveUp, ended+o.Ended
+		}
+		if all == 0 {
+			continue
+		}
+		for i, s := range r.first().Steps {
+			if n := lists.Sum(v.Runs, func(o *workflows.Outcome) int {
+				if i >= len(o.Steps) { // it has no figures
+					return 0
+				}
+				return int(o.Steps[i].GaveUp)
+			}); n > 0 {
+				at = append(at, fmt.Sprintf("%d at %s", n, s.Name))
+			}
+		}
+		what := format.WithCommas(all, "item")
+		if !r.Runs { // else runs are what ended
+			what = fmt.Sprintf("%d of %s", all, format.WithCommas(ended, "item"))
+		}
+		list = append(list, fmt.Sprintf("%s: %s in %s were given up after an error (%s); the figures count them as ended, however early and cheap, so a service that fails more does not do better by them", v.Name(r.crowds), what, format.Count(r.Reps, "repetition"), strings.Join(at, ", ")))
+	}
+	return list
+}
+
 // A line is a figure that the variants are compared by.
 type line struct {
 	sim.Metric
@@ -102,10 +132,16 @@ func (r *WorkflowReport) lines(all []line) []line {
 // mainWorkflowMetrics are those that people want to see first, whether they are 0 or not.
 var mainWorkflowMetrics = []string{"penalty", "late", "late_share", "latency_p50_s", "latency_p95_s", "spent"}
 
+// gaveUp is the figure that people want to see first if it is not 0: what failed makes others look good.
+const gaveUp = "gave_up"
+
 func (r *WorkflowReport) main() (list []line) {
 	for _, m := range workflows.Metrics {
 		if slices.Contains(mainWorkflowMetrics, m.Name) {
 			list = append(list, line{m.Metric, m.Of})
+		}
+		if m.Name == gaveUp {
+			list = append(list, r.lines([]line{{m.Metric, m.Of}})...)
 		}
 	}
 	return list
@@ -114,7 +150,7 @@ func (r *WorkflowReport) main() (list []line) {
 func (r *WorkflowReport) more() []line {
 	var list []line
 	for _, m := range workflows.Metrics {
-		if !slices.Contains(mainWorkflowMetrics, m.Name) {
+		if m.Name != gaveUp && !slices.Contains(mainWorkflowMetrics, m.Name) {
 			list = append(list, line{m.Metric, m.Of})
 		}
 	}

@@ -205,3 +205,26 @@ func TestDeadEndsInTheReport(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatGaveUpIsReported: of items that failed the report says how many and where, and shows the
+// figure among the first; else it has neither.
+func TestWhatGaveUpIsReported(t *testing.T) {
+	r := twoOrders()
+	has := func() bool {
+		return slices.ContainsFunc(r.Rows(r.Tables()[0]), func(row []string) bool { return row[0] == "gave_up" })
+	}
+	if len(r.GaveUp()) != 0 || has() {
+		t.Errorf("without: %q", r.GaveUp())
+	}
+	failed := r.Variants[1].Runs[1]
+	failed.GaveUp, failed.Steps[0].GaveUp = 2, 2
+	lost := r.Variants[1].Runs[0]
+	lost.Lost, lost.Steps, lost.Ended = true, nil, 0
+	if got := r.GaveUp(); !has() || len(got) != 1 || !strings.HasPrefix(got[0], "penalty: 2 of 3 items in 2 repetitions were given up after an error (2 at ask); ") {
+		t.Errorf("%q", got)
+	}
+	r.Runs = true // of which an item that failed is a part
+	if got := r.GaveUp(); len(got) != 1 || !strings.HasPrefix(got[0], "penalty: 2 items in 2 repetitions were given up") {
+		t.Errorf("of runs: %q", got)
+	}
+}

@@ -183,7 +183,7 @@ var Metrics = []Metric{
 	metric("latency_max_s", "s", "from coming to the end, at most", quantile(1)),
 	metric("arrived", "", "rows of all inputs, or runs, that came", func(o *Outcome) float64 { return float64(o.Arrived) }),
 	metric("ended", "", "items, or runs, that came to an end; of a row that a query splits, its items", func(o *Outcome) float64 { return float64(o.Ended) }),
-	metric("gave_up", "", "items that a step could not deal with", func(o *Outcome) float64 { return float64(o.GaveUp) }),
+	metric("gave_up", "", "items that failed in a step", func(o *Outcome) float64 { return float64(o.GaveUp) }),
 	metric("spent", "currency", "paid for answers", func(o *Outcome) float64 { return float64(o.Spent) / 1e6 }),
 	metric("answers", "", "of people", func(o *Outcome) float64 { return float64(o.Answers) }),
 	metric("calls", "", "of services, failed tries among them", func(o *Outcome) float64 { return float64(o.Calls) }),

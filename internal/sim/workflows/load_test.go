@@ -301,6 +301,9 @@ func TestModelsOfServices(t *testing.T) {
 	same(t, "calls, failed, given up", []int64{o.Calls, o.FailedCalls, int64(o.GaveUp)}, []int64{120, 120, 40})
 	o = run(scenario.StepModel{Time: sim.Constant(11)}) // longer than its time-out
 	same(t, "calls, failed, given up", []int64{o.Calls, o.FailedCalls, int64(o.GaveUp)}, []int64{120, 120, 40})
+	text = strings.Replace(text, "    service: {url", "    on_error: drop\n    service: {url", 1)
+	o = run(scenario.StepModel{Failure: 1})
+	same(t, "dropped: given up, at the first step", []int64{int64(o.GaveUp), o.Steps[0].GaveUp, o.Steps[1].GaveUp}, []int64{40, 40, 0})
 	o = run(scenario.StepModel{Failure: 0.5})
 	if o.FailedCalls < 15 || o.FailedCalls > 70 || o.GaveUp == 0 || o.GaveUp > 15 {
 		t.Errorf("half of the tries fail: %d of %d failed, %d items were given up", o.FailedCalls, o.Calls, o.GaveUp)

@@ -51,7 +51,7 @@ type Outcome struct {
 	Ended       int // items, or runs
 	Promised    int // what Late is of: those that ended, or items of all runs, if the SLA is per item
 	Late        int // of those, what cost something
-	GaveUp      int // items that a step held after an error, and were given up
+	GaveUp      int // items that failed in a step, whether it held them first or not
 	Penalty     crowd.Money
 	Spent       crowd.Money
 	Latency     []float64 // seconds from the arrival to the end of what ended, in order of time
@@ -86,7 +86,7 @@ type PoolOutcome struct {
 // outcome measures a simulation under a load, of the runs that have ended.
 func (w *world) outcome(ctx context.Context) (*Outcome, error) {
 	o := &Outcome{
-		Arrived: w.arrived, GaveUp: w.out.GaveUp, Duration: w.out.Ended.Sub(w.out.Began), Answers: w.out.Answers,
+		Arrived: w.arrived, Duration: w.out.Ended.Sub(w.out.Began), Answers: w.out.Answers,
 		Calls: w.out.Calls, FailedCalls: w.out.FailedCalls, Samples: w.samples.list,
 		DeadEnds: len(w.lost), Lost: len(w.lost) > 0 && len(w.ended) == 0,
 	}
@@ -179,6 +179,9 @@ func (w *world) addSteps(ctx context.Context, o *Outcome, id crowd.RunID) error 
 		return err
 	}
 	o.Spent += r.Spent
+	for _, s := range r.Steps {
+		o.GaveUp += int(s.GaveUp)
+	}
 	if o.Steps == nil {
 		o.Steps = r.Steps
 		return nil
@@ -198,6 +201,7 @@ func (s *Step) add(x *Step) {
 		s.MeanS = &mean
 	}
 	s.In, s.OK, s.Skipped, s.Failed, s.Answers = s.In+x.In, s.OK+x.OK, s.Skipped+x.Skipped, s.Failed+x.Failed, s.Answers+x.Answers
+	s.GaveUp += x.GaveUp
 }
 
 // addPools adds what the pools did.

@@ -32,6 +32,7 @@ type Step struct {
 	Answers  int      `json:"answers"`
 	Accuracy *float64 `json:"accuracy"` // of the labels whose truth is known; nil: of none
 	MeanS    *float64 `json:"mean_s"`   // of an item in the step; nil: it makes items of its own
+	GaveUp   int64    `json:"-"`        // of Failed, those that failed here and not before
 }
 
 // Failure is an item that failed in a step.
@@ -89,8 +90,10 @@ func (w *World) measureRows(ctx context.Context, out *Result, n *orchestrator.No
 			failedBefore = failedBefore || from.State == store.RowFailed
 		}
 		switch {
-		case r.State == store.RowFailed && !failedBefore && len(out.Failures) < MaxFailures:
-			out.Failures = append(out.Failures, Failure{n.Name, r.Item, r.Error})
+		case r.State == store.RowFailed && !failedBefore:
+			if s.GaveUp++; len(out.Failures) < MaxFailures {
+				out.Failures = append(out.Failures, Failure{n.Name, r.Item, r.Error})
+			}
 		case r.State == store.RowOK && !came.IsZero():
 			sum += r.At.Sub(came).Seconds()
 			ok++

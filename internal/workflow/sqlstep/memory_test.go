@@ -2,6 +2,7 @@ package sqlstep_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,30 @@ func TestAggregatesEndWithoutMemory(t *testing.T) {
 		_, err := collect(strings.Replace(endless, "CALL", call, 1), sqlstep.Limits{Memory: 16 << 20, Time: time.Minute})
 		if crowd.CodeOf(err) != crowd.TooLarge || !strings.Contains(err.Error(), "more memory than 16 MB") {
 			t.Errorf("%s: %v", call, err)
+		}
+	}
+}
+
+// TestTheNextItemHasItsMemory: what one item of a stream was refused ends no later one, also not one
+// that takes so long that the watch looks at it.
+func TestTheNextItemHasItsMemory(t *testing.T) {
+	query := "select b.id, (select count(*) from (select distinct m.id, printf('%*c', b.id + 0 * m.id, 'x') from m)) as n from b"
+	s, err := sqlstep.Open(context.Background(), query, []sqlstep.Table{many("m", 120_000)}, streamed()[:1], sqlstep.Limits{Memory: 16 << 20, Time: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	for i, c := range []struct {
+		width int
+		want  string
+	}{{1, ""}, {1000, "more memory than 16 MB"}, {1, ""}, {1, ""}} {
+		began := time.Now()
+		out, err := s.Row(context.Background(), [][]string{{fmt.Sprint(c.width), "", ""}})
+		if (err == nil) != (c.want == "") || err == nil && len(out) != 1 || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("item %d: %d rows, %v", i, len(out), err)
+		}
+		if took := time.Since(began); c.want == "" && took < 12*time.Millisecond {
+			t.Errorf("item %d took %s: the watch did not look at it", i, took)
 		}
 	}
 }
