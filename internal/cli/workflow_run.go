@@ -426,7 +426,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 			said[text] = true
 		}
 		if run.Stuck && !stuck {
-			bar.tell("throng: %s: nothing goes on until somebody says %s (throng workflow retry %s); see throng workflow show %s\n", run.ID, wayOut(&run), run.ID, run.ID)
+			bar.tell("throng: %s: nothing goes on until somebody says %s; see throng workflow show %s\n", run.ID, wayOut(&run), run.ID)
 		}
 		stuck = run.Stuck
 		return run.Ended(), nil

@@ -123,13 +123,13 @@ func wayOut(r *wire.Run) string {
 	step := "STEP"
 	for i := range r.Nodes {
 		if r.Nodes[i].Held > 0 {
-			return "retry or skip"
+			return fmt.Sprintf("retry (throng workflow retry %[1]s) or skip (throng workflow skip %[1]s)", r.ID)
 		}
 		if r.Nodes[i].State == "failed" {
 			step = r.Nodes[i].Name
 		}
 	}
-	return fmt.Sprintf("retry or cancel (then throng workflow run FILE --from-run %s --from %s goes on with what is done)", r.ID, step)
+	return fmt.Sprintf("retry (throng workflow retry %[1]s) or cancel (throng workflow cancel %[1]s; then throng workflow run FILE --from-run %[1]s --from %[2]s goes on with what is done)", r.ID, step)
 }
 
 // waits are the steps that wait for something outside the run, such as money or

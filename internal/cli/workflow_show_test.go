@@ -14,8 +14,8 @@ func TestWayOut(t *testing.T) {
 	t.Parallel()
 	failed, held := wire.RunNode{Name: "score", State: "failed", Waiting: 3}, wire.RunNode{State: "running", Inside: 2, Held: 2}
 	for want, nodes := range map[string][]wire.RunNode{
-		"retry or cancel (then throng workflow run FILE --from-run r3 --from score goes on with what is done)": {{State: "done"}, failed},
-		"retry or skip": {failed, held},
+		"retry (throng workflow retry r3) or cancel (throng workflow cancel r3; then throng workflow run FILE --from-run r3 --from score goes on with what is done)": {{State: "done"}, failed},
+		"retry (throng workflow retry r3) or skip (throng workflow skip r3)":                                                                                         {failed, held},
 	} {
 		if got := wayOut(&wire.Run{RunHead: wire.RunHead{ID: 3}, Nodes: nodes}); got != want {
 			t.Errorf("%+v: %q, want %q", nodes, got, want)

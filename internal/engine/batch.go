@@ -33,6 +33,7 @@ type batch struct {
 	labelled  int     // tasks with a label
 	certainty float64 // sum of the labels' confidence
 	takenOver TakenOver
+	total     int         // see SetTotal
 	escrow    crowd.Money // reserved and not paid
 	promised  crowd.Money // of that, for what is running
 	spent     crowd.Money
@@ -254,7 +255,7 @@ func (b *batch) progress(p *Progress) {
 	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
 	p.Planned, p.Completed, p.Labelled, p.Certainty = b.planned, b.completed, b.labelled, b.certainty
 	p.Escrow, p.Spent, p.Released, p.Worked = b.escrow, b.spent, b.released, b.worked
-	p.HadEnough, p.TakenOver, p.Known = b.ended, b.takenOver, len(b.backlog.known)
+	p.HadEnough, p.TakenOver, p.Total, p.Known = b.ended, b.takenOver, b.total, len(b.backlog.known)
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
 	p.Tasks, p.Open, p.Removed = b.spec.Tasks, b.spec.Open, len(b.backlog.removed)
 }

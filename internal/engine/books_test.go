@@ -58,6 +58,7 @@ type batchBook struct {
 	growth
 	ruling
 	takenOver engine.TakenOver
+	total     int // that was said; 0: nobody knows
 }
 
 type taskBook struct {

@@ -239,6 +239,7 @@ type Progress struct {
 	Labelled     int
 	Certainty    float64       // sum of the labels' confidence
 	TakenOver    TakenOver     // labels that count for Spec.Enough, too
+	Total        int           // tasks without a known answer that an open batch will have, of which some are to come; 0: not known
 	Removed      int           // tasks that were taken out
 	Known        int           // tasks with a known answer, to check people with
 	Escrow       crowd.Money   // reserved and not paid

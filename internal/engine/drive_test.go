@@ -136,6 +136,8 @@ func (w *world) exec(c command) error {
 		return w.seal(c)
 	case "take over":
 		return w.takeOver(c)
+	case "set total":
+		return w.setTotal(c)
 	case "set tail", "set bound":
 		return w.setTerms(c)
 	case "stop", "start":

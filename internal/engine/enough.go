@@ -18,7 +18,8 @@ import (
 //
 // Labels that were taken over count, too; those of tasks with a known answer, which are there to
 // check people, do not. Share and Confidence are of all tasks that were not
-// taken out, and say nothing while more tasks may come (Spec.Open).
+// taken out, and say nothing while nobody knows how many these are: while more may come
+// (Spec.Open), and SetTotal has not said how many.
 type Enough struct {
 	// Labels: so many tasks have labels.
 	Labels int `json:"labels,omitempty"`
@@ -77,6 +78,25 @@ func (e *Engine) TakeOver(now time.Time, id crowd.BatchID, labels TakenOver) err
 		return crowd.Fieldf("labels", "%d labels cannot have a confidence of %s together", labels.Labels, format.Number(labels.Certainty))
 	}
 	b.takenOver = labels
+	e.touch(now, b, nil)
+	e.run(now)
+	return nil
+}
+
+// SetTotal says how many tasks without a known answer an open batch will have in all, where some
+// of them come only once somebody pays for them: Share and Confidence are of so many from then
+// on. 0: that is not known.
+func (e *Engine) SetTotal(now time.Time, id crowd.BatchID, total int) error {
+	b, err := e.launched(id)
+	switch {
+	case err != nil:
+		return err
+	case total < 0 || int64(total) > crowd.MaxInBatch:
+		return crowd.Fieldf("total", "%d is not a number of tasks (0 to %d)", total, int64(crowd.MaxInBatch))
+	case !b.spec.Open:
+		return crowd.Errorf(crowd.Conflict, "%s takes no more tasks: it is sealed at %d", id, b.spec.Tasks)
+	}
+	b.total = total
 	e.touch(now, b, nil)
 	e.run(now)
 	return nil
@@ -183,6 +203,15 @@ func exactPercent(share float64) string {
 // Met reports whether a batch that stands at p and pays a reward has enough.
 func (x *Enough) Met(p *Progress, reward crowd.Money) bool { return x.met(p, reward) != Enough{} }
 
+// Within reports whether a batch that stands at p has enough once all tasks that the engine knows
+// of have labels, by their number: how sure these will be is not foreseen.
+func (x *Enough) Within(p *Progress) bool {
+	all := *p
+	all.Labelled = p.Wanted()
+	has := x.met(&all, 0)
+	return has.Labels > 0 || has.Share > 0
+}
+
 // met returns what a batch has, that stands at p and pays a reward, of that condition which
 // holds; zero: none does.
 func (x *Enough) met(p *Progress, reward crowd.Money) (has Enough) {
@@ -190,10 +219,11 @@ func (x *Enough) met(p *Progress, reward crowd.Money) (has Enough) {
 		return has
 	}
 	labels, certainty := p.Labelled-p.Known+p.TakenOver.Labels, p.Certainty-float64(p.Known)+p.TakenOver.Certainty
-	switch wanted := float64(p.Wanted() - p.Known + p.TakenOver.Labels); {
+	all := max(int(p.Tasks)-p.Known, p.Total)
+	switch wanted := float64(all - p.Removed + p.TakenOver.Labels); {
 	case x.Labels > 0 && labels >= x.Labels:
 		has.Labels = labels
-	case p.Open || wanted == 0:
+	case p.Open && p.Total == 0 || wanted == 0:
 	case x.Share > 0 && labels > 0 && float64(labels) >= x.Share*wanted-tolerance:
 		has.Share = float64(labels) / wanted
 	case x.Confidence > 0 && labels > 0 && certainty >= x.Confidence*wanted-tolerance:

@@ -60,13 +60,18 @@ func (k *books) enough(b *batchBook) string {
 			sum += t.label.Confidence
 		}
 	}
-	wanted := float64(len(b.tasks) - known - b.removed() + b.takenOver.Labels)
+	all := len(b.tasks) - known
+	counted := !b.open || b.total > 0
+	if b.open && b.total > all {
+		all = b.total
+	}
+	wanted := float64(all - b.removed() + b.takenOver.Labels)
 	switch {
 	case x.Labels > 0 && labels >= x.Labels:
 		return "labels"
-	case x.Share > 0 && !b.open && float64(labels)/wanted > x.Share-1e-6:
+	case x.Share > 0 && counted && float64(labels)/wanted > x.Share-1e-6:
 		return "share"
-	case x.Confidence > 0 && !b.open && sum/wanted > x.Confidence-1e-6:
+	case x.Confidence > 0 && counted && sum/wanted > x.Confidence-1e-6:
 		return "confidence"
 	case x.Spent > 0 && k.spent(b)+k.promised(b)+b.spec.Reward > x.Spent:
 		return "spent"
@@ -100,6 +105,9 @@ func (k *books) endedBecause(b *batchBook, x *engine.Progress) error {
 	case why == "" && met != "":
 		return fmt.Errorf("ended, and had enough of nothing, but says %q", met)
 	case met != "":
+		if b.open && (why == "share" || why == "confidence") {
+			k.seen["total: ended before all had come"]++
+		}
 		k.seen["ended by itself: "+why]++
 	case why != "":
 		k.seen["ended early, with enough"]++
@@ -262,4 +270,27 @@ func (w *world) takeOver(c command) error {
 	b.takenOver = labels
 	w.k.seen["labels were taken over"]++
 	return w.e.TakeOver(w.now, id, labels)
+}
+
+// setTotal says how many tasks an open batch will have, or that nobody knows.
+func (w *world) setTotal(c command) error {
+	id := w.pick(c, func(b *batchBook) bool { return b.spec.Enough != nil && b.open })
+	b := w.k.batches[id]
+	total := 0
+	if b != nil && c.b%4 > 0 {
+		total = max(len(b.tasks)+int(c.b%5)-1, 0)
+	}
+	err := w.e.SetTotal(w.now, id, total)
+	switch {
+	case b == nil || !b.kept.State.Open():
+		return wantCode(err, crowd.NotFound)
+	case !b.open:
+		w.k.seen["total: refused, sealed"]++
+		return wantCode(err, crowd.Conflict)
+	case err != nil:
+		return err
+	}
+	b.total = total
+	w.k.seen["total: said"]++
+	return nil
 }

@@ -146,7 +146,7 @@ func (e *Engine) Seal(now time.Time, id crowd.BatchID) error {
 	if !b.spec.Open {
 		return nil
 	}
-	b.spec.Open = false
+	b.spec.Open, b.total = false, 0
 	e.touch(now, b, nil)
 	e.endIfDone(now, b)
 	e.run(now)

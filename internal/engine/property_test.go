@@ -76,7 +76,7 @@ func checkSeen(t *testing.T, seen happenings) {
 	want = append(want,
 		"ended by itself: labels", "ended by itself: share", "ended by itself: confidence", "ended by itself: spent", "enough, and somebody at work: labels",
 		"enough, and somebody at work: share", "enough, and somebody at work: confidence", "enough, and somebody at work: spent", "enough: taken away", "enough: changed", "enough: refused for the budget", "most: what is enough",
-		"late, and one too many", "label that tells who", "refused: answered enough", "refused: answered elsewhere",
+		"total: said", "total: refused, sealed", "total: ended before all had come", "late, and one too many", "label that tells who", "refused: answered enough", "refused: answered elsewhere",
 		"a fresh task before started ones", "label: sure enough", "label: sure by what others showed", "label: unsure to the end", "label: sure by answers to other tasks", "label: unsure at an early end",
 		"passed over: excluded", "restored with exclusions", "restored with bounds on people",
 	)

@@ -169,7 +169,8 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.state, b.stopped = p.State, p.Stopped
 	b.spec.Priority, b.spec.Deadline = p.Priority, p.Deadline
 	b.backlog.fresh = p.Fresh
-	b.planned, b.completed, b.labelled, b.certainty, b.takenOver = p.Planned, p.Completed, p.Labelled, p.Certainty, p.TakenOver
+	b.planned, b.completed, b.labelled, b.certainty = p.Planned, p.Completed, p.Labelled, p.Certainty
+	b.takenOver, b.total = p.TakenOver, p.Total
 	if b.gave != nil {
 		maps.Copy(b.gave, s.Gave)
 	}

@@ -292,6 +292,8 @@ func (s *script) batch(verb string, id crowd.BatchID, word []string) {
 		s.check(grow(s.now, id, uint32(first), items))
 	case "take-over":
 		s.check(s.e.TakeOver(s.now, id, engine.TakenOver{Labels: parse(s, strconv.Atoi, word[0]), Certainty: parse(s, func(x string) (float64, error) { return strconv.ParseFloat(x, 64) }, word[1])}))
+	case "total":
+		s.check(s.e.SetTotal(s.now, id, parse(s, strconv.Atoi, word[0])))
 	case "seal":
 		s.check(s.e.Seal(s.now, id))
 	case "edit":

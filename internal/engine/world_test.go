@@ -36,7 +36,7 @@ var weights = []struct {
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
 	{"worker", 30}, {"suspend", 11}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
 	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
-	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4}, {"disregard", 25},
+	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4}, {"set total", 12}, {"disregard", 25},
 }
 
 // policies are those under which the worlds run.

@@ -40,7 +40,7 @@ func (s *crowdRunner) advance(ctx context.Context) (more bool, err error) {
 	more, err = s.handOn(ctx)
 	if crowd.CodeOf(err) == crowd.BudgetTooSmall { // the step waits, and asks again later
 		s.run.scheduleRetry()
-		return false, s.keepWhy(ctx, messageOf(err))
+		return more, s.keepUnpaid(ctx, err)
 	}
 	return more, err
 }
@@ -57,9 +57,13 @@ func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 		return s.leaveOut(ctx, batch)
 	}
 	full := batch != nil && batch.Spec.SLA != nil && int(batch.Spec.Tasks)-batch.Progress.Labelled > maxWaiting
+	var unpaid error
 	if batch != nil && batch.Progress.Tasks < batch.Spec.Tasks && (full || !s.mayTakeOverMore()) { // before more are made
 		if err := s.announceTasks(ctx, batch, r.exhausted(n)); err != nil {
-			return false, err
+			if full || crowd.CodeOf(err) != crowd.BudgetTooSmall || !judgedByAll(batch) {
+				return false, err
+			}
+			unpaid = err // how many there are in all may be enough to know
 		}
 	}
 	if full {
@@ -73,6 +77,9 @@ func (s *crowdRunner) handOn(ctx context.Context) (more bool, err error) {
 		if batch, err = s.addTasks(ctx, batch, &t, nil); err != nil || n.State == store.NodeFailed {
 			return false, err
 		}
+	}
+	if unpaid != nil && (t.more || !t.moved) {
+		return t.more, unpaid
 	}
 	last := !t.more && r.exhausted(n)
 	if batch != nil && !s.mayTakeOverMore() {
@@ -287,6 +294,14 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch, las
 	*batch = *b
 	if err := s.announceTakenOver(ctx, b); err != nil {
 		return err
+	}
+	if last {
+		if b, err = s.announceTotal(ctx, b); err != nil {
+			return err
+		}
+		if *batch = *b; b.Progress.State.Ended() {
+			return nil // it has enough
+		}
 	}
 	most := chunkRows
 	for known := b.Progress.Tasks; known < b.Spec.Tasks; {

@@ -214,3 +214,102 @@ func TestAStepThatWasEndedEarlySaysSo(t *testing.T) {
 		w.restart()
 	}
 }
+
+// TestEnoughDoesNotWaitForMoney: how many items there are is known, also of those that nobody
+// pays for yet, so a step by share or confidence ends as it would with more money. Where it has
+// enough without those, it does not say that it waits for money.
+func TestEnoughDoesNotWaitForMoney(t *testing.T) {
+	rows := func(n int) (s string) {
+		for i := range n {
+			s += fmt.Sprintln(i)
+		}
+		return s
+	}
+	for name, x := range map[string]struct {
+		terms   string // of the step
+		rows    string
+		cents   int    // that there are
+		answers int    // that are asked for
+		had     string // "": it waits for money after them
+		quiet   bool   // it never says that it waits for money
+	}{
+		"a share":                       {"enough: {share: 0.5}", rows(10), 90, 5, "50 % of the tasks labelled", true},
+		"a confidence":                  {"enough: {confidence: 0.3}", rows(10), 90, 3, "a mean confidence of 30 % over all tasks", false},
+		"a number":                      {"enough: {labels: 5}", rows(10), 90, 5, "5 labels", true},
+		"as much as there is":           {"enough: {share: 0.5}", rows(10), 50, 5, "50 % of the tasks labelled", true},
+		"less than enough":              {"enough: {share: 0.5}", rows(10), 40, 4, "", false},
+		"more than are taken at a time": {"enough: {share: 0.002}", rows(2500), 90, 5, "0.2 % of the tasks labelled", true},
+		"with known answers":            {"truth: gold, checks: {first: 0.001, least: 0.001}, enough: {share: 0.5}", strings.ReplaceAll(rows(10), "\n", ",\n") + "a,yes\nb,no\n", 90, 5, "50 % of the tasks labelled", true},
+	} {
+		for _, of := range []string{"run", "tenant"} {
+			t.Run(name+", of the "+of, func(t *testing.T) {
+				w := newWorld(t)
+				w.people = w.people[:1]
+				money := crowd.Money(x.cents) * crowd.Unit / 100
+				text := askedOf("items", x.terms+", ")
+				head := "id\n"
+				if strings.Contains(x.terms, "truth") {
+					text, head = strings.Replace(text, "[id]", "[id, gold]", 1), "id,gold\n"
+				}
+				if of == "run" {
+					text = "budget: " + money.String() + "\n" + text
+				} else {
+					var err error
+					w.tenant, err = w.store.CreateTenant(w.ctx, store.Tenant{Name: "poor", Weight: 1, CreatedAt: w.now}, 0)
+					must(t, err)
+					must(t, w.store.Deposit(w.ctx, w.now, w.tenant, money, "start"))
+					w.restart()
+				}
+				id := w.start(text, head+x.rows)
+				for w.settle(); ; w.restart() { // in the middle of it, too
+					if n := w.node(id, "ask"); x.quiet && (n.Error != "" || w.view(id).Blocked(1) != "") {
+						t.Errorf("after %d answers it waits: %s", w.answers, n.Error)
+					}
+					if !w.work() {
+						break
+					}
+					w.settle()
+				}
+				n := w.node(id, "ask")
+				if had := n.HadEnough(); had != x.had || w.answers != x.answers {
+					t.Fatalf("%d answers, had %q; want %d, %q; %s", w.answers, had, x.answers, x.had, n.Error)
+				}
+				if x.had == "" {
+					if n.Error == "" || w.view(id).Blocked(1) != n.Error {
+						t.Errorf("it waits for money and says %q", n.Error)
+					}
+					return
+				}
+				w.play()
+				w.wantState(id, store.RunDone)
+				if v := w.view(id); v.Spent() != crowd.Money(x.answers)*crowd.Unit/10 || v.Reserved() != 0 {
+					t.Errorf("spent %s, reserved %s", v.Spent(), v.Reserved())
+				}
+			})
+		}
+	}
+}
+
+// TestLabelsTakenOverAreEnoughWithoutMoney: they cost nothing, so a step that has enough with
+// them needs nobody to pay for the first task.
+func TestLabelsTakenOverAreEnoughWithoutMoney(t *testing.T) {
+	for _, enough := range []string{"labels: 2", "share: 0.4", "confidence: 0.4"} {
+		w := newWorld(t)
+		poor, err := w.store.CreateTenant(w.ctx, store.Tenant{Name: "poor", Weight: 1, CreatedAt: w.now}, 0)
+		must(t, err)
+		must(t, w.store.Deposit(w.ctx, w.now, poor, crowd.Unit/5, "start"))
+		w.tenant = poor
+		w.restart()
+		first := w.start(askedOf("items", ""), "id\na\nb\n")
+		w.play()
+		w.wantState(first, store.RunDone)
+		before := w.answers
+		id := w.load(orchestrator.NewRun{Text: askedOf("rows", "enough: {"+enough+"}, "), Parent: first}, map[string]string{"rows": "id\na\nb\nc\nd\ne\n"})
+		must(t, w.o.Start(w.ctx, id))
+		w.play()
+		w.wantState(id, store.RunDone)
+		if n := w.node(id, "ask"); n.OK != 2 || n.Skipped != 3 || w.answers != before {
+			t.Errorf("%s: %d with labels, %d passed by, %d answers", enough, n.OK, n.Skipped, w.answers-before)
+		}
+	}
+}

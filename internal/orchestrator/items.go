@@ -33,17 +33,6 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	if err != nil {
 		return nil, err
 	}
-	var out []SlowItem
-	for _, n := range r.nodes {
-		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {
-			continue
-		}
-		list, err := r.slowestAt(ctx, n, limit)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, list...)
-	}
 	v := r.bareView()
 	for i, n := range r.nodes {
 		if n.step != nil {
@@ -59,15 +48,28 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	if err := o.viewServices(ctx, v); err != nil {
 		return nil, err
 	}
+	e := earliest{run: r, rests: v.rests(), waits: make(map[int64]bool)}
+	var out []SlowItem
+	for _, n := range r.nodes {
+		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {
+			continue
+		}
+		list, err := r.slowestAt(ctx, n, limit, &e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
 	for i, n := range r.nodes {
 		if why := v.Blocked(i); why != "" {
 			tellBlocked(out, n, why)
 		}
 	}
-	v.tellUnsure(out, o.now())
-	if v.State != store.RunRunning || v.standstill(false) != "" {
-		for i := range out {
-			out[i].Ends = time.Time{}
+	v.tellUnsure(out, e.waits, o.now())
+	stands := v.State != store.RunRunning || v.standstill(false) != ""
+	for i := range out {
+		if stands || e.waits[out[i].Item] {
+			out[i].Ends, out[i].Penalty = time.Time{}, 0
 		}
 	}
 	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
@@ -85,7 +87,7 @@ func tellBlocked(items []SlowItem, n *node, why string) {
 }
 
 // slowestAt returns the items that have been at a step for the longest.
-func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, error) {
+func (r *run) slowestAt(ctx context.Context, n *node, limit int, e *earliest) ([]SlowItem, error) {
 	var faults []store.Fault
 	var err error
 	if n.Faults > 0 {
@@ -95,7 +97,7 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 	}
 	held := make(map[int64]string, len(faults))
 	for _, f := range faults {
-		held[f.Item] = f.Error
+		held[f.Item], e.waits[f.Item] = f.Error, true
 	}
 	untold, err := r.untoldItems(ctx, n)
 	if err != nil {
@@ -104,6 +106,9 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 	checks, err := r.checkItems(ctx, n)
 	if err != nil {
 		return nil, err
+	}
+	for item := range checks {
+		e.waits[item] = true
 	}
 	var out []SlowItem
 	seen := make(map[int64]bool)
@@ -127,8 +132,10 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int) ([]SlowItem, er
 			} else if checks[row.Item] && r.kept.State == store.RunRunning {
 				s.Why = "people are checked with it: it goes on when the job of the step has ended"
 			} else {
-				s.Ends = instant.Later(r.o.now(), r.o.nextTry(nodeKey{r.kept.ID, n.Node.Node}, row.Item)).Add(n.expect + n.tail)
-				if terms := r.flow.SLA; terms != nil && terms.PerItem {
+				if s.Ends, err = e.end(ctx, row.Item); err != nil {
+					return nil, err
+				}
+				if terms := r.flow.SLA; terms != nil && terms.PerItem && !s.Ends.IsZero() {
 					s.Penalty = terms.Of(row.Class).At(s.Ends.Sub(row.Born))
 				}
 				if s.Why, err = r.waitReason(ctx, n, i, &row, untold[row.Item]); err != nil {

@@ -50,6 +50,8 @@ type Crowd interface {
 	Grow(ctx context.Context, id crowd.BatchID, first uint32, items []engine.Item, last bool) error
 	// TakeOver announces the labels that a batch's step has from earlier runs, in all.
 	TakeOver(ctx context.Context, id crowd.BatchID, labels engine.TakenOver) error
+	// SetTotal announces how many tasks without a known answer an open batch will have in all.
+	SetTotal(ctx context.Context, id crowd.BatchID, total int) error
 	// Seal announces that no more tasks come.
 	Seal(ctx context.Context, id crowd.BatchID) error
 	// SetRest sets how long an item is expected to take after its label, and how much

@@ -239,6 +239,7 @@ func (v *View) standstill(held bool) string {
 // outlook returns when what is in the run is done. It is long as one walk through the steps finds all
 // three ends, the horizon and what comes then.
 func (v *View) outlook(now time.Time) (o Outlook) {
+	v.done = make([]time.Time, len(v.Nodes))
 	switch v.State {
 	case store.RunRunning:
 	case store.RunPaused:
@@ -255,7 +256,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		expect[i] = v.Nodes[first+i].Expect
 	}
 	tails := v.Flow.Plan().Tails(expect)
-	to := v.reached()
+	comes := v.comes()
 	ends := [3]time.Time{}
 	beyond := [3]bool{}
 	var unbounded time.Time // the latest end of a step of which only its usual time is known
@@ -264,16 +265,26 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.State == store.NodeDone {
 			continue
 		}
-		if n.isCrowd() && to[first+i] && !n.asksNobody() {
+		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.asksNobody() {
 			o.Then = append(o.Then, n.Name)
 		}
-		if n.Waiting+n.Going() == 0 {
+		begins := now
+		for _, from := range n.Step.From {
+			if at := v.done[from.Node]; !at.IsZero() {
+				v.done[first+i] = instant.Later(v.done[first+i], at.Add(expect[i]))
+				if from.Edge == workflow.Batch {
+					begins = instant.Later(begins, at)
+				}
+			}
+		}
+		if n.Waiting+n.Going() == 0 || comes[first+i] && n.waitsForItems() { // the end of these is that of those before
 			continue
 		}
-		done := v.stepDone(n, expect[i], now)
+		done := v.stepDone(n, expect[i], now, begins)
 		if done.Why != "" {
 			return Outlook{Why: n.Name + ": " + clause(done.Why)}
 		}
+		v.done[first+i] = instant.Later(v.done[first+i], done.last())
 		for k, t := range []time.Time{done.Low, done.Median, done.High} {
 			if t.IsZero() {
 				beyond[k] = true
@@ -305,8 +316,27 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 	return o
 }
 
-// reached reports, by node, whether items may come to it that are at nodes before it.
-func (v *View) reached() []bool {
+// last is when something is done, or after when it is; zero: not known.
+func (f *Forecast) last() time.Time {
+	if f.Median.IsZero() {
+		return f.Horizon
+	}
+	return f.Median
+}
+
+// waitsForItems reports whether a crowd step has nothing to do but with what is still to come
+// from the steps before it: all that is there waits for the rest of its source, or for other
+// branches.
+func (n *NodeView) waitsForItems() bool {
+	if !n.isCrowd() || n.Batch == nil {
+		return n.isCrowd()
+	}
+	p := &n.Batch.Progress
+	return p.Open && p.Tasks == n.Batch.Spec.Tasks && p.Labelled == p.Wanted()
+}
+
+// comes reports, by node, whether items may come to it that are at nodes before it.
+func (v *View) comes() []bool {
 	to := make([]bool, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -317,14 +347,14 @@ func (v *View) reached() []bool {
 			x := &v.Nodes[from.Node]
 			to[i] = to[i] || to[from.Node] || v.OpenInput(from.Node) || x.Waiting+x.Working() > 0
 		}
-		to[i] = to[i] || n.isCrowd() && n.Waiting > 0 // not tasks yet
 	}
 	return to
 }
 
 // stepDone is when what is at a step is done there: not before now, also by a forecast
-// that is some seconds old.
-func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Forecast {
+// that is some seconds old. begins is when all is there of sources of which it takes nothing
+// before: a step without people, of which there is no forecast, does not end before that.
+func (v *View) stepDone(n *NodeView, expect time.Duration, now, begins time.Time) Forecast {
 	switch {
 	case n.isCrowd() && n.Batch == nil:
 		return Forecast{Why: "its tasks are not handed out yet"}
@@ -343,10 +373,10 @@ func (v *View) stepDone(n *NodeView, expect time.Duration, now time.Time) Foreca
 	case n.Step.HTTP() != nil && n.unsure(expect, now) != "":
 		return Forecast{Why: n.unsure(expect, now)}
 	case n.Step.HTTP() != nil:
-		end := n.called(expect, now)
+		end := n.called(expect, begins)
 		return Forecast{Low: end, Median: end, High: end}
 	}
-	end := now.Add(expect)
+	end := begins.Add(expect)
 	return Forecast{Low: end, Median: end, High: end}
 }
 

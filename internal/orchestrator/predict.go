@@ -8,6 +8,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/pages"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 // predict fills in what the items on their way will cost by the forecasts; where there is
@@ -27,6 +28,10 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		at := &v.Nodes[i]
 		for _, i := range n.joined {
 			from, place := n.step.From[i].Node, int64(0)
+			var soonest time.Time // that any row of the source is done here; zero: at once
+			if n.step.From[i].Edge == workflow.Batch && !v.done[from].IsZero() {
+				soonest = v.done[from].Add(at.Expect)
+			}
 			pending := pages.All(chunkRows, func(after int64, _ int) ([]store.Row, error) { // of pendingRows: chunkRows
 				if len(items) >= maxPredicted {
 					return nil, nil
@@ -41,7 +46,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 					continue
 				}
 				place++
-				if end := at.ready(now, place).Add(n.tail); end.After(items[row.Item].end) {
+				if end := instant.Later(at.ready(now, place), soonest).Add(n.tail); end.After(items[row.Item].end) {
 					items[row.Item] = going{end, row.Born, row.Class}
 				}
 			}

@@ -106,8 +106,9 @@ func (n *NodeView) unsure(expect time.Duration, now time.Time) string {
 	return ""
 }
 
-// tellUnsure says of the items at service steps that nobody knows when they end, and why.
-func (v *View) tellUnsure(items []SlowItem, now time.Time) {
+// tellUnsure adds the items at service steps of which nobody knows when they end to those that
+// wait for such a thing.
+func (v *View) tellUnsure(items []SlowItem, waits map[int64]bool, now time.Time) {
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if n.Step == nil || n.Step.HTTP() == nil {
@@ -116,7 +117,7 @@ func (v *View) tellUnsure(items []SlowItem, now time.Time) {
 		if why := n.unsure(n.Expect, now); why != "" {
 			for j := range items {
 				if items[j].Step == n.Name {
-					items[j].Ends = time.Time{}
+					waits[items[j].Item] = true
 				}
 			}
 		}

@@ -27,6 +27,7 @@ type View struct {
 	Notes []string
 
 	batches []store.Batch // of its nodes
+	done    []time.Time   // when a node is done with what is in the run, by its Outlook; zero: not known, or nothing is to come
 }
 
 // Foreseen is what is expected of the items of a run with an SLA.

@@ -250,6 +250,10 @@ func (w *world) TakeOver(_ context.Context, id crowd.BatchID, labels engine.Take
 	return w.command(id, func() error { return w.engine.TakeOver(w.now, id, labels) })
 }
 
+func (w *world) SetTotal(_ context.Context, id crowd.BatchID, total int) error {
+	return w.command(id, func() error { return w.engine.SetTotal(w.now, id, total) })
+}
+
 func (w *world) SetRest(_ context.Context, id crowd.BatchID, rest engine.Rest) error {
 	w.tails, w.works = append(w.tails, rest.Tail), append(w.works, rest.Work)
 	return w.command(id, func() error { return w.engine.SetRest(w.now, id, rest) })

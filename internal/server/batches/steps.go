@@ -139,6 +139,11 @@ func (s Steps) TakeOver(ctx context.Context, id crowd.BatchID, labels engine.Tak
 	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.TakeOver(now, id, labels) })
 }
 
+// SetTotal says how many tasks a step's batch will have in all, where some wait to be paid.
+func (s Steps) SetTotal(ctx context.Context, id crowd.BatchID, total int) error {
+	return s.onLaunched(ctx, id, func(e *engine.Engine, now time.Time) error { return e.SetTotal(now, id, total) })
+}
+
 // Affords checks that a run and its tenant have what a step is to reserve.
 func (s Steps) Affords(ctx context.Context, run crowd.RunID, tenant crowd.TenantID, budget crowd.Money) error {
 	defer s.batches.funds.Hold()()

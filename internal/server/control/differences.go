@@ -1,15 +1,26 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // differences lists the fields in which two settings differ, one line each, such
 // as "retainer rate: 0.05, before 0.02". It goes into the log of a pool.
 func differences[T any](before, now T) []string {
 	return differ(nil, "", reflect.ValueOf(before), reflect.ValueOf(now))
+}
+
+// poolDifferences is differences of a pool, of which no elasticity is the static one.
+func poolDifferences(before, now store.Pool) []string {
+	for _, p := range []*store.Pool{&before, &now} {
+		p.Control.Elasticity = cmp.Or(p.Control.Elasticity, "static")
+	}
+	return differences(before, now)
 }
 
 func differ(lines []string, name string, before, now reflect.Value) []string {

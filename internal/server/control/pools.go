@@ -212,7 +212,7 @@ func (s *Pools) changeNow(ctx context.Context, p *access.Principal, id crowd.Poo
 	}); err != nil {
 		return v, err
 	}
-	if what := differences(before, now); len(what) > 0 {
+	if what := poolDifferences(before, now); len(what) > 0 {
 		return v, s.cfg.Store.AddActions(context.WithoutCancel(ctx), []store.Action{{Pool: id, At: s.cfg.Clock.Time(), By: p.User.ID, Kind: store.ActionSet, Why: what}})
 	}
 	return v, nil

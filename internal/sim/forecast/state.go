@@ -123,6 +123,8 @@ func validBatch(b *engine.BatchSnapshot) error {
 		return bad("its labels cannot be as certain as that")
 	case !p.TakenOver.Valid():
 		return bad("the labels that it took over cannot be as certain as that")
+	case p.Total < 0 || int64(p.Total) > crowd.MaxInBatch:
+		return bad("it cannot have so many tasks in all")
 	case p.Worked < 0 || p.Escrow < 0 || p.Spent < 0 || p.Escrow > crowd.MaxMoney || p.Spent > crowd.MaxMoney:
 		return bad("its sums cannot be")
 	case p.LaunchedAt.IsZero():

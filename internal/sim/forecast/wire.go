@@ -118,6 +118,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),
 		"fresh", &p.Fresh, "issued", &p.Issued, "oldest_open", &p.OldestOpen, "planned", &p.Planned, "completed", &p.Completed, "labelled", &p.Labelled, "certainty,omitempty", &p.Certainty,
 		"labels_taken_over,omitempty", &p.TakenOver.Labels, "certainty_taken_over,omitempty", &p.TakenOver.Certainty,
+		"total,omitempty", &p.Total,
 		"escrow_micros,omitempty", s.money(&p.Escrow), "spent_micros,omitempty", s.money(&p.Spent), "worked_seconds", inSeconds(&p.Worked),
 		"launched_at", &p.LaunchedAt, "first_started,omitempty", &p.FirstStarted, "labelled_tasks,omitempty", &b.Labelled,
 		"removed_tasks,omitempty", &b.Removed,

@@ -150,6 +150,10 @@ func (w *world) TakeOver(ctx context.Context, id crowd.BatchID, labels engine.Ta
 	return w.command(ctx, id, func(e *engine.Engine) error { return e.TakeOver(w.now, id, labels) })
 }
 
+func (w *world) SetTotal(ctx context.Context, id crowd.BatchID, total int) error {
+	return w.command(ctx, id, func(e *engine.Engine) error { return e.SetTotal(w.now, id, total) })
+}
+
 func (w *world) Seal(ctx context.Context, id crowd.BatchID) error {
 	return w.command(ctx, id, func(e *engine.Engine) error { return e.Seal(w.now, id) })
 }
