@@ -134,7 +134,12 @@ type PayChange struct {
 	By         crowd.WorkerID
 	Text       string    // where the move says something
 	Due        time.Time // where the pay stays held
+	// NotRefuser has the move refused to who refused the pay.
+	NotRefuser bool
 }
+
+// ErrRefuser is the error of who decides an appeal against a refusal of their own.
+var ErrRefuser = crowd.Errorf(crowd.Forbidden, "you have refused this pay yourself: somebody else who may decides the appeal")
 
 // PayQuery asks for held pay; zero fields for that of any.
 type PayQuery struct {

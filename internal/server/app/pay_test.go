@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -307,4 +308,88 @@ func TestTheJobSleepsUntilPayIsDue(t *testing.T) {
 	if took := time.Since(began); took < time.Second || took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
+}
+
+// overtakenPay is a store in which something else happens once held pay was read.
+type overtakenPay struct {
+	store.Store
+	by func()
+}
+
+func (o *overtakenPay) PayOf(ctx context.Context, tenant crowd.TenantID, id crowd.AssignmentID) (store.HeldPay, error) {
+	x, err := o.Store.PayOf(ctx, tenant, id)
+	if f := o.by; f != nil {
+		o.by = nil
+		f()
+	}
+	return x, err
+}
+
+// TestWhoRefusedDoesNotOvertake: whoever refuses pay decides no appeal against it, also if it is refused, or appealed, as
+// they decide; but where nobody else may.
+func TestWhoRefusedDoesNotOvertake(t *testing.T) {
+	t.Parallel()
+	w, o := newWorld(t, 1), &overtakenPay{}
+	w.wrap = func(s store.Store) store.Store { o.Store = s; return o }
+	w.reopen()
+	id := w.launch(4, approved(time.Hour))
+	given := w.answerSome(w.workers[0], id, 3)
+	refuse := func(a crowd.AssignmentID) {
+		must(w.Pay.Refuse(w.ctx, w.ann, id, pay.Choice{Assignments: []crowd.AssignmentID{a}}, "no"))(t)
+	}
+	appeal := func(a crowd.AssignmentID) { must(w.Pay.Appeal(w.ctx, w.workers[0], a, "yes"))(t) }
+	refuse(given[0])
+	o.by = func() { appeal(given[0]) }
+	must(w.Pay.Decide(w.ctx, w.ann, given[0], true, "so it is"))(t) // nobody else may
+	other := w.person(accounts.NewUser{Name: "other", Tenants: []crowd.TenantID{w.a}})
+	refuse(given[1])
+	o.by = func() { appeal(given[1]) }
+	refused(t, second(w.Pay.Decide(w.ctx, w.ann, given[1], false, "it stays")), crowd.Forbidden)
+	o.by = func() { refuse(given[2]); appeal(given[2]) }
+	refused(t, second(w.Pay.Decide(w.ctx, w.ann, given[2], false, "it stays")), crowd.Forbidden)
+	for _, a := range given[1:] {
+		if x := must(w.store.PayOf(w.ctx, w.a, a))(t); x.State != store.PayAppealed {
+			t.Errorf("%s is %s", a, x.State)
+		}
+		must(w.Pay.Decide(w.ctx, other, a, true, "it was done"))(t)
+	}
+}
+
+// TestAppealsOfTheErased are in no kept answer any more, which says nothing else of who it is about.
+func TestAppealsOfTheErased(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	id := w.launch(4, approved(time.Hour))
+	kept := func(key string, a crowd.AssignmentID) {
+		k := store.Request{RequestKey: store.RequestKey{Person: w.ann.User.ID, Tenant: w.a, Key: key}, Digest: "d", At: w.clock.now(), Status: 200, Body: `{"assignment":"` + a.String() + `","appeal":{"text":"call me"}}`}
+		ok(t, w.store.PutRequest(w.ctx, k))
+	}
+	of := map[string]crowd.AssignmentID{}
+	for i, key := range []string{"hers", "another's"} {
+		a := w.answerSome(w.workers[i], id, 1)[0]
+		must(w.Pay.Refuse(w.ctx, w.ann, id, pay.Choice{Assignments: []crowd.AssignmentID{a}}, "no"))(t)
+		must(w.Pay.Appeal(w.ctx, w.workers[i], a, "call me"))(t)
+		kept(key, a)
+		of[key] = a
+	}
+	her := w.workers[0].User
+	ok(t, w.Accounts.Erase(w.ctx, w.admin, her.ID, accounts.ErasureOrder{Confirm: her.Name, FreeText: accounts.DeleteText, Settled: true}))
+	for key, stays := range map[string]bool{"hers": false, "another's": true} {
+		x := must(w.store.Request(w.ctx, store.RequestKey{Person: w.ann.User.ID, Tenant: w.a, Key: key}))(t)
+		if (x.Body != "") != stays {
+			t.Errorf("%s, of %s: %q", key, of[key], x.Body)
+		}
+	}
+}
+
+// TestWhatIsSaidOfPayCanBeSeen by whom it is for.
+func TestWhatIsSaidOfPayCanBeSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.launch(2, approved(time.Hour))
+	a := w.answerSome(w.workers[0], id, 1)
+	for _, text := range []string{"", " \n", "\u200b\u200b", "a\u202eb", strings.Repeat("é", pay.MaxText+1)} {
+		refused(t, second(w.Pay.Refuse(w.ctx, w.ann, id, pay.Choice{Assignments: a}, text)), crowd.Invalid)
+	}
+	must(w.Pay.Refuse(w.ctx, w.ann, id, pay.Choice{Assignments: a}, strings.Repeat("é", pay.MaxText)))(t)
 }

@@ -125,6 +125,14 @@ func TestNotSentBack(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	u := must(w.store.User(w.ctx, two.User.ID))(t)
+	u.Roles = append(u.Roles, store.HeldRole{Tenant: w.a, Role: "reviewer"})
+	ok(t, w.store.UpdateUser(w.ctx, u))
+	_, err := w.Batches.SendBack(w.ctx, w.as(u.ID), id, batches.SentBack{Task: other, Worker: w.pseudonym(w.a, two), Comment: "c"})
+	if crowd.CodeOf(err) != crowd.Forbidden || !strings.Contains(err.Error(), "you answered task") {
+		t.Errorf("their own: %v", err)
+	}
+	must(w.Batches.WouldSendBack(w.ctx, w.as(u.ID), id, n, w.pseudonym(w.a, one)))(t) // of another task they may
 	if p := w.batch(id).Progress; p != before {
 		t.Errorf("it stands at %+v, and stood at %+v", p, before)
 	}

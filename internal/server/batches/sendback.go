@@ -32,7 +32,7 @@ func (s *Batches) WouldSendBack(ctx context.Context, p *access.Principal, id cro
 }
 
 // SendBack disregards one answer, and asks the task again, with a comment: see Disregard. An answer that was
-// disregarded before stays so, and nothing is said. Nobody sends an answer back to a task that they answered themselves.
+// disregarded before is refused, as the comment would not be told. Nobody sends an answer back to a task that they answered themselves.
 func (s *Batches) SendBack(ctx context.Context, p *access.Principal, id crowd.BatchID, x SentBack) (Disregarded, error) {
 	if err := p.May(access.BatchesSendBack); err != nil {
 		return Disregarded{}, err
@@ -47,7 +47,11 @@ func (s *Batches) SendBack(ctx context.Context, p *access.Principal, id crowd.Ba
 	if err := format.ValidText("comment", comment, MaxComment); err != nil {
 		return Disregarded{}, err
 	}
-	return s.disregard(ctx, p, access.BatchesSendBack, id, disregardOrder{worker: x.Worker, task: x.Task, note: comment, addBudget: x.AddBudget})
+	d, err := s.disregard(ctx, p, access.BatchesSendBack, id, disregardOrder{worker: x.Worker, task: x.Task, note: comment, addBudget: x.AddBudget})
+	if err == nil && d.Answers == 0 {
+		err = crowd.Errorf(crowd.Conflict, "the answer counts no more already, and whoever gets task %d is told what they were told: your comment is not kept", x.Task)
+	}
+	return d, err
 }
 
 // findAnswer has only the answer looked at that the worker gave to the task of the order.

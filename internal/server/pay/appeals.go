@@ -83,7 +83,13 @@ func (s *Pay) Appeals(ctx context.Context, p *access.Principal, q Query) (list [
 		kept = kept[:q.Limit]
 	}
 	for _, x := range kept {
-		list = append(list, see(p, s.names.For(p, x.Tenant), x))
+		h := see(p, s.names.For(p, x.Tenant), x)
+		if x.Refusal.By == p.User.ID {
+			if h.Refused, err = s.another(ctx, p, &x); err != nil {
+				return nil, false, err
+			}
+		}
+		list = append(list, h)
 	}
 	return list, more, err
 }
@@ -114,15 +120,12 @@ func (s *Pay) Decide(ctx context.Context, p *access.Principal, id crowd.Assignme
 	if pays {
 		c.Move = store.GrantPay
 	}
-	switch {
-	case x.Worker == p.User.ID:
+	if x.Worker == p.User.ID {
 		return Held{}, crowd.Errorf(crowd.Forbidden, "%s is your own answer: somebody else has to decide your appeal", id)
-	case x.State == store.PayAppealed && x.Refusal.By == p.User.ID:
-		if other, err := s.another(ctx, &x); err != nil {
-			return Held{}, err
-		} else if other {
-			return Held{}, crowd.Errorf(crowd.Forbidden, "you have refused this pay yourself: somebody else who may decides the appeal")
-		}
+	}
+	// Whether they refused it is asked where it is decided: they may do that at this very moment.
+	if c.NotRefuser, err = s.another(ctx, p, &x); err != nil {
+		return Held{}, err
 	}
 	ctx, act := p.Acting(ctx, access.PayDecide, store.AuditEntry{At: now, Tenant: b.Spec.Tenant, Kind: "batch", Object: b.Spec.ID.String()})
 	act.After = appealTold{id, pays, x.Amount}
@@ -137,9 +140,9 @@ func (s *Pay) Decide(ctx context.Context, p *access.Principal, id crowd.Assignme
 // peopleAtOnce is how many people are read at a time.
 const peopleAtOnce = 200
 
-// another reports whether anybody else than who refused the pay, and than its worker, holds a role of the
-// tenant with which they may decide an appeal.
-func (s *Pay) another(ctx context.Context, x *store.HeldPay) (bool, error) {
+// another reports whether anybody else than p, and than the worker of the pay, holds a role of the tenant with which
+// they may decide an appeal.
+func (s *Pay) another(ctx context.Context, p *access.Principal, x *store.HeldPay) (bool, error) {
 	custom, err := s.store.ListRoles(ctx)
 	if err != nil {
 		return false, err
@@ -153,7 +156,7 @@ func (s *Pay) another(ctx context.Context, x *store.HeldPay) (bool, error) {
 			u := list[i]
 			after = u.ID
 			of := access.Principal{User: u, Custom: custom}
-			if u.ID != x.Refusal.By && u.ID != x.Worker && of.MayFor(access.PayDecide, x.Tenant) == nil {
+			if u.ID != p.User.ID && u.ID != x.Worker && of.MayFor(access.PayDecide, x.Tenant) == nil {
 				return true, nil
 			}
 		}

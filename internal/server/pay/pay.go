@@ -56,6 +56,7 @@ type Held struct {
 	store.HeldPay // Worker and WorkerName are left out
 	By            pseudonym.Worker
 	Own           bool // it is of who looks, who cannot decide of it
+	Refused       bool // who looks has refused it, and somebody else decides the appeal: only of Appeals
 }
 
 // see is held pay as p sees it.
@@ -172,16 +173,13 @@ func (s *Pay) Refuse(ctx context.Context, p *access.Principal, id crowd.BatchID,
 // checkText checks what somebody says.
 func checkText(field, text string) (string, error) {
 	text = strings.TrimSpace(text)
-	wrong := format.Unkeepable(text)
 	switch n := utf8.RuneCountInString(text); {
 	case text == "":
 		return "", crowd.Fieldf(field, "is missing: say why")
-	case wrong != "":
-		return "", crowd.Fieldf(field, "%s", wrong)
 	case n > MaxText:
 		return "", crowd.Fieldf(field, "has %d characters; at most %d are taken", n, MaxText)
 	}
-	return text, nil
+	return text, format.ValidText(field, text, len(text))
 }
 
 // choose makes a move of what is chosen: of named answers all or none, of a worker's in parts.

@@ -59,9 +59,9 @@ func TestPayOnThePages(t *testing.T) {
 	w.post("/work/pay", url.Values{"assignment": {given[2].String()}, "text": {"Once more."}}).want(409, "you have appealed already")
 	c.workers[1].post("/work/pay", url.Values{"assignment": {given[2].String()}, "text": {"x"}}).want(404)
 
-	c.req.get("/appeals").want(200, "Behind the <i>chair</i>.", "No <b>cat</b>.", "It stays refused")
+	c.req.get("/appeals").want(200, "Behind the <i>chair</i>.", "No <b>cat</b>.", "You have refused it: somebody else decides.").without("Your decision")
 	c.req.post("/appeals", url.Values{"assignment": {given[1].String()}, "text": {"So it is."}, "do": {"grant"}}).want(403, "You have refused this pay yourself")
-	other.get("/appeals").want(200, "Behind the <i>chair</i>.")
+	other.get("/appeals").want(200, "Behind the <i>chair</i>.", "It stays refused").without("You have refused it")
 	other.post("/appeals", url.Values{"assignment": {given[1].String()}, "text": {""}, "do": {"grant"}}).want(422, "is missing: say why")
 	other.post("/appeals", url.Values{"assignment": {given[1].String()}, "text": {"So it is."}, "do": {"grant"}}).want(200, "Paid.", "And there.").without("Behind the")
 	other.post("/appeals", url.Values{"assignment": {given[2].String()}, "text": {"I see none."}, "do": {"uphold"}}).want(200, "It stays refused, and the money has gone back", "No appeal waits to be decided")

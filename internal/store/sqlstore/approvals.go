@@ -147,6 +147,9 @@ func (s *Store) ChangePay(ctx context.Context, tenant crowd.TenantID, changes []
 			if err := c.Move.Allowed(&x, c.At); err != nil {
 				return err
 			}
+			if c.NotRefuser && x.Refusal.By == c.By {
+				return store.ErrRefuser
+			}
 			if err := say(ctx, tx, &x, c); err != nil {
 				return err
 			}

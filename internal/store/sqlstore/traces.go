@@ -22,6 +22,7 @@ type traces struct {
 	called    []string // names and addresses, each once, those of before as far as the audit log tells, and what a provider calls them
 	addresses []string // that were shown to be theirs
 	invited   []store.InvitedTo
+	pay       []crowd.AssignmentID // about whose pay something was said by them or to them
 }
 
 func tracesOf(ctx context.Context, tx querier, id crowd.WorkerID) (traces, error) {
@@ -61,6 +62,9 @@ func tracesOf(ctx context.Context, tx querier, id crowd.WorkerID) (traces, error
 	for _, x := range who.invited {
 		add(&who.called, x.Address)
 	}
+	if who.pay, err = list(ctx, tx, number[crowd.AssignmentID], `select distinct assignment from pay_texts where `+payTexts+` order by assignment`, id); err != nil {
+		return who, err
+	}
 	others, err := list(ctx, tx, func(r row, x *string) error { return r.Scan(x) }, `select address from asked_addresses where user_id = $1
 		union select target from messages where worker = $1 and invitation = 0 and channel = 'mail'`, id)
 	if err != nil {
@@ -88,10 +92,13 @@ func (t *traces) addressesAsText() string {
 const leastTrace = 4
 
 // forms are the ways in which an answer to a tenant's request may name the person, in lower case:
-// by their id in JSON, and by their addresses, as plain text, in JSON with and without escapes for
+// by their id in JSON, by the answers about whose pay something was said, which tell it, and by their addresses, as plain text, in JSON with and without escapes for
 // HTML, and in HTML. What they call themselves may be in any answer.
 func (t *traces) forms(tenant crowd.TenantID) []string {
 	forms, addresses := []string{strconv.Quote(t.id.String())}, t.addresses
+	for _, id := range t.pay {
+		forms = append(forms, strconv.Quote(id.String()))
+	}
 	for _, i := range t.invited {
 		if i.Tenant == tenant {
 			addresses = append(addresses[:len(addresses):len(addresses)], i.Address)

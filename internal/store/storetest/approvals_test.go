@@ -105,6 +105,10 @@ func testApprovals(t *testing.T, w *world) {
 	one.State, one.DueAt, one.Appeal = store.PayAppealed, at.Add(72*time.Hour), store.PaySaid{At: at.Add(time.Hour), By: w.workers[0], ByName: "worker1", Text: "it was blank"}
 	same(t, "appealed", []store.HeldPay{list[0], pay(1)}, []store.HeldPay{one, one})
 	same(t, "appeals", numbers(store.PayQuery{Tenant: w.mine, State: store.PayAppealed}), []uint32{1, 2})
+	w.unchanged(t, func() {
+		_, err := w.ChangePay(w.ctx, w.mine, []store.PayChange{{Assignment: id(1), Move: store.UpholdPay, At: at.Add(2 * time.Hour), By: boss, Text: "x", NotRefuser: true}})
+		refused(t, err, crowd.Forbidden)
+	})
 	list = must(move(store.GrantPay, at.Add(2*time.Hour), time.Time{}, "so it was", 1))(t)
 	one.State, one.DueAt, one.ClosedAt, one.ClosedBy = store.PayPaid, time.Time{}, at.Add(2*time.Hour), boss
 	one.Decision = store.PaySaid{At: at.Add(2 * time.Hour), By: boss, ByName: "worker4", Text: "so it was"}
