@@ -134,6 +134,9 @@ type PayChange struct {
 	By         crowd.WorkerID
 	Text       string    // where the move says something
 	Due        time.Time // where the pay stays held
+	// From is the state in which the pay was seen; "": any that the move is made from. In another one it is
+	// a Conflict.
+	From PayState
 	// NotRefuser has the move refused to who refused the pay.
 	NotRefuser bool
 }

@@ -216,6 +216,7 @@ func (s *Pay) choose(ctx context.Context, p *access.Principal, o access.Operatio
 		return sum, crowd.Errorf(crowd.Forbidden, "these are your own answers: somebody else has to decide of their pay")
 	}
 	told.Worker = seen.Show(who, "").Pseudonym
+	move.From = store.PayAwaiting // one that somebody refuses meanwhile was not meant
 	for after := crowd.AssignmentID(0); ; {
 		list, err := s.store.ListPay(ctx, store.PayQuery{Tenant: b.Spec.Tenant, Batch: id, Worker: who, State: store.PayAwaiting, After: after, Limit: MaxAtOnce})
 		if err != nil || len(list) == 0 {

@@ -147,6 +147,9 @@ func (s *Store) ChangePay(ctx context.Context, tenant crowd.TenantID, changes []
 			if err := c.Move.Allowed(&x, c.At); err != nil {
 				return err
 			}
+			if c.From != "" && x.State != c.From {
+				return crowd.Errorf(crowd.Conflict, "%s: somebody else has decided of its pay at this moment; look again", c.Assignment)
+			}
 			if c.NotRefuser && x.Refusal.By == c.By {
 				return store.ErrRefuser
 			}

@@ -106,7 +106,9 @@ func testApprovals(t *testing.T, w *world) {
 	same(t, "appealed", []store.HeldPay{list[0], pay(1)}, []store.HeldPay{one, one})
 	same(t, "appeals", numbers(store.PayQuery{Tenant: w.mine, State: store.PayAppealed}), []uint32{1, 2})
 	w.unchanged(t, func() {
-		_, err := w.ChangePay(w.ctx, w.mine, []store.PayChange{{Assignment: id(1), Move: store.UpholdPay, At: at.Add(2 * time.Hour), By: boss, Text: "x", NotRefuser: true}})
+		_, err := w.ChangePay(w.ctx, w.mine, []store.PayChange{{Assignment: id(5), Move: store.ApprovePay, At: at, By: boss, From: store.PayAwaiting}}) // it is refused
+		refused(t, err, crowd.Conflict)
+		_, err = w.ChangePay(w.ctx, w.mine, []store.PayChange{{Assignment: id(1), Move: store.UpholdPay, At: at.Add(2 * time.Hour), By: boss, Text: "x", NotRefuser: true}})
 		refused(t, err, crowd.Forbidden)
 	})
 	list = must(move(store.GrantPay, at.Add(2*time.Hour), time.Time{}, "so it was", 1))(t)
