@@ -81,6 +81,7 @@ throng test create --pass-mark=80
 throng test create --tries=1
 throng worker add --pool=main
 throng worker invitations --limit=100
+throng worker pay --limit=100
 throng worker invite --pool=main
 throng worker run --wait=60s
 throng workflow items --limit=100
