@@ -61,7 +61,7 @@ func (a *api) sendBack() {
 		})
 	add(a, op{method: http.MethodPost, path: sendBack, summary: "Send an answer back: it counts no more, and the task is asked again with a comment", tag: "Results", access: access.BatchesSendBack, unkeyed: "an answer is sent back once",
 		text: "What was earned stays paid, and the label is withdrawn or made again as where a worker's answers are disregarded. The comment is told to whoever gets the task from then on. " +
-			"A label that is known, or that somebody has corrected or reviewed, stays: it is refused. Nobody sends an answer back to a task that they answered themselves."},
+			"A label that is known, or that somebody has corrected or reviewed, stays: it is refused, as is an answer that counts no more already. Nobody sends an answer back to a task that they answered themselves."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AnswerPath
 			Body wire.SendBack
