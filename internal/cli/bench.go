@@ -96,6 +96,7 @@ type BenchLabel struct {
 	Answers  int     `help:"Answers of the made set, five to a task." default:"1000000"`
 	Classes  int     `help:"Different answers that its questions have." default:"4"`
 	Until    float64 `help:"How sure a label is to be." default:"0.99"`
+	AtMost   int     `placeholder:"N" help:"Answers that a task gets at most where its label does not become sure." default:"10"`
 	Recorded string  `placeholder:"FILE" help:"Answers of real people to ask for again until labels are sure (columns task, worker, label); default: a made set."`
 	Truth    string  `placeholder:"FILE" help:"Known labels of the recorded answers (columns task, label)."`
 	Output
@@ -103,7 +104,7 @@ type BenchLabel struct {
 
 // Run measures.
 func (b *BenchLabel) Run(c *Context) error {
-	o := labelbench.Options{Answers: b.Answers, Classes: b.Classes, Confidence: b.Until, Log: c.Stderr}
+	o := labelbench.Options{Answers: b.Answers, Classes: b.Classes, Confidence: b.Until, Most: b.AtMost, Log: c.Stderr}
 	switch {
 	case b.Recorded == "" && b.Truth != "":
 		return crowd.Fieldf("truth", "is of recorded answers: give them as --recorded")
@@ -139,7 +140,7 @@ func (b *BenchLabel) Run(c *Context) error {
 		say(w, "\nright: fit %.4f, incremental %.4f, majority %.4f; the fit is at most %.1g from its reference\n\n", r.Accuracy.Fit, r.Accuracy.Incremental, r.Accuracy.Majority, r.Accuracy.Apart)
 		s := r.Stopping
 		writeTable(w, s.Fixed, "answers a task|bought|right", func(f labelbench.Fixed) []any { return []any{f.Answers, fixed(2, f.Bought), fixed(4, f.Accuracy)} })
-		say(w, "\nuntil %g sure, %d to %d answers: %.2f a task, right %.4f; %s\n", s.Confidence, s.Fewest, s.Most, s.Answers, s.Accuracy, savedText(s))
+		say(w, "\nuntil %g sure, %d to %d answers: %.2f a task, right %.4f; %s (means of %d draws)\n", s.Confidence, s.Fewest, s.Most, s.Answers, s.Accuracy, savedText(s), s.Draws)
 	})
 }
 

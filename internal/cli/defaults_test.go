@@ -27,6 +27,7 @@ throng bench kill --rounds=20
 throng bench kill --seed=1
 throng bench kill --workers=24
 throng bench label --answers=1000000
+throng bench label --at-most=10
 throng bench label --classes=4
 throng bench label --until=0.99
 throng bench live --for=10s

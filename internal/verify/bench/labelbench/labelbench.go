@@ -24,6 +24,7 @@ type Options struct {
 	Answers    int // of the made sets, a multiple of perTask
 	Classes    int // of their questions, 2 to label.MaxLiveClasses
 	Confidence float64
+	Most       int // answers to a task, label.DefaultFewest or more
 	// Recorded are answers of real people, of whom is asked again until a label is sure.
 	// Nil: none; then a made set stands for them.
 	Recorded *label.Dataset
@@ -41,6 +42,8 @@ func (o *Options) Validate() error {
 		return crowd.Fieldf("answers", "must be at least %d, not %d", 10*perTask, o.Answers)
 	case o.Classes < 2 || o.Classes > label.MaxLiveClasses:
 		return crowd.Fieldf("classes", "must be between 2 and %d, not %d", label.MaxLiveClasses, o.Classes)
+	case o.Most < label.DefaultFewest:
+		return crowd.Fieldf("at_most", "must be at least %d, not %d", label.DefaultFewest, o.Most)
 	case o.Recorded != nil && o.Truth.Known() == 0:
 		return crowd.Fieldf("truth", "is needed: without known labels nobody can say how often a label is right")
 	}
@@ -48,7 +51,7 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) rule(classes int) label.Rule {
-	return label.Until(o.Confidence, label.DefaultFewest, label.DefaultMost).WithClasses(classes)
+	return label.Until(o.Confidence, label.DefaultFewest, o.Most).WithClasses(classes)
 }
 
 // Result is what Run measured, all of it on one core.
@@ -102,11 +105,11 @@ func Run(o Options) (*Result, error) {
 	load.Say(o.Log, "asking until a label is sure")
 	data, truth := o.Recorded, o.Truth
 	if data == nil {
-		like := madeUp(2000, 200, o.Classes, 2*label.DefaultMost, 2)
+		like := madeUp(2000, 200, o.Classes, 2*o.Most, 2)
 		data, truth = like.data, like.truth
 	}
 	var err error
-	r.Stopping, err = newReplay(data, truth).stopping(o.rule(len(data.Classes())))
+	r.Stopping, err = stopping(data, truth, o.rule(len(data.Classes())))
 	return r, err
 }
 

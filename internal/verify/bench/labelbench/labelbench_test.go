@@ -2,6 +2,7 @@ package labelbench
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/throng-dev/throng/crowd"
@@ -12,7 +13,7 @@ import (
 // comes out is.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	r, err := Run(Options{Answers: 20_000, Classes: 3, Confidence: .99})
+	r, err := Run(Options{Answers: 20_000, Classes: 3, Confidence: .99, Most: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +55,38 @@ func TestStoppingIsAsTheRuleSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newReplay(d, truth).stopping(label.Until(.5, 2, 10).WithClasses(2))
+	s, err := stopping(d, truth, label.Until(.5, 2, 10).WithClasses(2))
 	if err != nil || s.Answers != 1.5 || s.Accuracy != 1 || len(s.Fixed) != 2 || s.Saved == nil || *s.Saved != 0 || s.Fixed[1].Bought != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	s, err = newReplay(d, truth).stopping(label.Until(.9999, 3, 10).WithClasses(2))
+	s, err = stopping(d, truth, label.Until(.9999, 3, 10).WithClasses(2))
 	if err != nil || s.Answers != 2 || len(s.Fixed) != 1 || s.Fixed[0].Answers != 3 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestSavedIsAgainstEquallyGoodLabels: between two numbers of answers in proportion.
+func TestSavedIsAgainstEquallyGoodLabels(t *testing.T) {
+	t.Parallel()
+	at := []Fixed{{2, 2, .7}, {3, 3, .8}, {4, 3.5, .9}}
+	for _, x := range []struct {
+		answers, accuracy, saved float64
+	}{
+		{1, .6, .5},                   // worse than the fewest: against these
+		{2, .75 + equal, 1 - 2/2.5},   // half way from 2 to 3
+		{2, .85 + equal, 1 - 2/3.25},  // tasks that nobody else has answered are not bought
+		{3.5, .9 + equal/2, -.0021},   // as good as all of them, within what counts as equal
+		{3, .9 + 2*equal, math.NaN()}, // better than all
+	} {
+		s := Stopping{Answers: x.answers, Accuracy: x.accuracy, Fixed: at}
+		switch saved := s.saved(); {
+		case math.IsNaN(x.saved):
+			if saved != nil {
+				t.Errorf("%+v: saved %v, though nothing is as good", x, *saved)
+			}
+		case saved == nil || math.Abs(*saved-x.saved) > 1e-4:
+			t.Errorf("%+v: %v", x, saved)
+		}
 	}
 }
 
@@ -68,10 +94,11 @@ func TestNothingToMeasure(t *testing.T) {
 	t.Parallel()
 	data := madeUp(20, 10, 2, 3, 1).data
 	for field, o := range map[string]Options{
-		"answers": {Classes: 2, Confidence: .9},
-		"classes": {Answers: 1000, Classes: 1, Confidence: .9},
-		"until":   {Answers: 1000, Classes: 2, Confidence: 1},
-		"truth":   {Answers: 1000, Classes: 2, Confidence: .9, Recorded: data},
+		"answers": {Classes: 2, Confidence: .9, Most: 10},
+		"classes": {Answers: 1000, Classes: 1, Confidence: .9, Most: 10},
+		"until":   {Answers: 1000, Classes: 2, Confidence: 1, Most: 10},
+		"at_most": {Answers: 1000, Classes: 2, Confidence: .9, Most: 1},
+		"truth":   {Answers: 1000, Classes: 2, Confidence: .9, Most: 10, Recorded: data},
 	} {
 		r, err := Run(o)
 		var of *crowd.Error

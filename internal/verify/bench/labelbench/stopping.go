@@ -8,18 +8,20 @@ import (
 )
 
 // Stopping is what asking until a label is sure takes, against the same number of answers
-// for every task. Labels are those of ds-map from the answers that were bought, for both.
+// for every task, as means over some draws of the order in which the answers come. Labels are
+// those of ds-map from the answers that were bought, for both.
 type Stopping struct {
 	Confidence float64 `json:"confidence"`
 	Fewest     int     `json:"min"`
 	Most       int     `json:"at_most"`
+	Draws      int     `json:"draws"`
 	Tasks      int     `json:"tasks"`
 	Answers    float64 `json:"answers_per_task"`
 	Accuracy   float64 `json:"accuracy"` // of the tasks whose label is known, 0 to 1
 	Fixed      []Fixed `json:"fixed"`
-	// Saved is the share of answers that is saved against the fewest answers a task, the
-	// same for all, with which the labels are as often right; nil: at most_most answers
-	// each they are not.
+	// Saved is the share of answers that is saved against so many answers to each task that
+	// the labels are as often right, between two numbers in proportion; nil: with all there
+	// are they are not.
 	Saved *float64 `json:"saved,omitempty"`
 }
 
@@ -30,6 +32,56 @@ type Fixed struct {
 	Accuracy float64 `json:"accuracy"`
 }
 
+// draws is how many orders of the answers are drawn: with a single one, by which of them happen to
+// come first, the share that is saved differs by more than a tenth.
+const draws = 8
+
+// stopping asks by the rule for the answers of a data set again, in some orders.
+func stopping(d *label.Dataset, truth label.Truth, rule label.Rule) (Stopping, error) {
+	s := Stopping{Confidence: rule.Confidence(), Fewest: rule.Fewest(), Most: rule.Most(), Draws: draws, Tasks: len(d.Tasks())}
+	for seed := range uint64(draws) {
+		r := newReplay(d, truth, seed)
+		answers, accuracy, err := r.until(rule)
+		if err != nil {
+			return s, err
+		}
+		s.Answers, s.Accuracy = s.Answers+answers/draws, s.Accuracy+accuracy/draws
+		for i := 0; ; i++ {
+			n := rule.Fewest() + i
+			bought := r.bought(n)
+			if i > 0 && bought == r.bought(n-1) {
+				break // nobody has answered more often
+			}
+			if i == len(s.Fixed) {
+				s.Fixed = append(s.Fixed, Fixed{Answers: n, Bought: bought})
+			}
+			if accuracy, err = r.accuracy(func(int) int { return n }); err != nil {
+				return s, err
+			}
+			s.Fixed[i].Accuracy += accuracy / draws
+		}
+	}
+	s.Saved = s.saved()
+	return s, nil
+}
+
+// saved is what is saved against equally good labels.
+func (s *Stopping) saved() *float64 {
+	for i, f := range s.Fixed {
+		if f.Accuracy < s.Accuracy-equal {
+			continue
+		}
+		bought := f.Bought
+		if i > 0 {
+			before := s.Fixed[i-1]
+			bought = before.Bought + (s.Accuracy-equal-before.Accuracy)/(f.Accuracy-before.Accuracy)*(f.Bought-before.Bought)
+		}
+		saved := 1 - s.Answers/bought
+		return &saved
+	}
+	return nil
+}
+
 // replay gives the answers of a data set again.
 type replay struct {
 	data  *label.Dataset
@@ -37,9 +89,9 @@ type replay struct {
 	order [][]int // in which the answers to each task come: who has a name that sorts first is not always first
 }
 
-func newReplay(d *label.Dataset, truth label.Truth) *replay {
+func newReplay(d *label.Dataset, truth label.Truth, seed uint64) *replay {
 	r := &replay{data: d, known: make(map[string]string), order: make([][]int, len(d.Tasks()))}
-	rng := rand.New(rand.NewPCG(1, 3))
+	rng := rand.New(rand.NewPCG(seed, 3))
 	for i, task := range d.Tasks() {
 		_, labels := d.Answers(i)
 		r.order[i] = rng.Perm(len(labels))
@@ -50,15 +102,23 @@ func newReplay(d *label.Dataset, truth label.Truth) *replay {
 	return r
 }
 
-// stopping gives fewest answers first, one to every open task in turn, until the rule has
+// bought is how many answers a task there are, if each is asked for n.
+func (r *replay) bought(n int) float64 {
+	sum := 0
+	for _, order := range r.order {
+		sum += min(n, len(order))
+	}
+	return float64(sum) / float64(len(r.order))
+}
+
+// until gives fewest answers first, one to every open task in turn, until the rule has
 // enough. The model follows each answer, and looks at the others in small pieces, as an
-// engine does.
-func (r *replay) stopping(rule label.Rule) (Stopping, error) {
+// engine does. It returns the answers a task, and the share of labels that are right.
+func (r *replay) until(rule label.Rule) (answers, accuracy float64, err error) {
 	d := r.data
-	s := Stopping{Confidence: rule.Confidence(), Fewest: rule.Fewest(), Most: rule.Most(), Tasks: len(d.Tasks())}
 	live, err := rule.Live()
 	if err != nil {
-		return s, err
+		return 0, 0, err
 	}
 	bought := make([]int, len(d.Tasks())) // of each task
 	done := make([]bool, len(bought))
@@ -78,29 +138,8 @@ func (r *replay) stopping(rule label.Rule) (Stopping, error) {
 			next = live.Renew(next, renewed, look)
 		}
 	}
-	s.Answers = float64(total) / float64(len(bought))
-	if s.Accuracy, err = r.accuracy(func(i int) int { return bought[i] }); err != nil {
-		return s, err
-	}
-	for n := rule.Fewest(); ; n++ {
-		f := Fixed{Answers: n}
-		sum := 0
-		for _, order := range r.order {
-			sum += min(n, len(order))
-		}
-		f.Bought = float64(sum) / float64(len(bought))
-		if len(s.Fixed) > 0 && f.Bought == s.Fixed[len(s.Fixed)-1].Bought {
-			return s, nil // nobody has answered more often
-		}
-		if f.Accuracy, err = r.accuracy(func(int) int { return n }); err != nil {
-			return s, err
-		}
-		s.Fixed = append(s.Fixed, f)
-		if s.Saved == nil && f.Accuracy >= s.Accuracy-equal {
-			saved := 1 - s.Answers/f.Bought
-			s.Saved = &saved
-		}
-	}
+	accuracy, err = r.accuracy(func(i int) int { return bought[i] })
+	return float64(total) / float64(len(bought)), accuracy, err
 }
 
 const (
