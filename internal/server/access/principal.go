@@ -51,6 +51,11 @@ func (p *Principal) each(visit func(tenant crowd.TenantID, r Role, s Permissions
 	}
 }
 
+// Limited reports whether p came with a token that can do less than they.
+func (p *Principal) Limited() bool {
+	return p.Token.Tenant != 0 || len(p.Token.Roles)+len(p.Token.Scopes)+len(p.Token.Networks) > 0
+}
+
 // Is reports whether p holds a role at all.
 func (p *Principal) Is(r Role) (is bool) {
 	p.each(func(_ crowd.TenantID, held Role, _ Permissions) bool {
@@ -278,6 +283,10 @@ func (p *Principal) May(o Operation) error {
 		}
 	case Tenant, Anywhere:
 		if _, any := p.Has(o.Needs); !any {
+			return p.lacks(o)
+		}
+	case Self:
+		if _, any := p.Has(o.Needs); o.Needs != CanNothing && p.Limited() && !any {
 			return p.lacks(o)
 		}
 	case Members:

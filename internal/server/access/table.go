@@ -12,7 +12,7 @@ type Who int
 const (
 	Internal     Who = iota // not for the edges, or these have checked who calls
 	Everybody               // no principal is asked for
-	Self                    // whoever has signed in, for themselves
+	Self                    // whoever has signed in, for themselves; by a limited token, if that leaves them the permission
 	Members                 // who has any role
 	Provider                // a provider of accounts, with a token for that
 	Anywhere                // who has the permission for any tenant, or for the installation
@@ -24,7 +24,7 @@ const (
 type Operation struct {
 	Name    string // "Field.Method" of app.App
 	Who     Who
-	Needs   Permission // CanNothing before Anywhere
+	Needs   Permission // CanNothing before Anywhere, but for what a limited token does of Self
 	Changes bool       // something that is kept, at its caller's will
 }
 
@@ -132,9 +132,9 @@ var (
 	PayRefuse  = changes("Pay.Refuse", Tenant, CanReview)
 	PayAppeals = reads("Pay.Appeals", Tenant, CanReadResults)
 	PayDecide  = changes("Pay.Decide", Tenant, CanReview)
-	PayOwn     = reads("Pay.Own", Self, CanNothing)
-	PaySums    = reads("Pay.Sums", Self, CanNothing)
-	PayAppeal  = changes("Pay.Appeal", Self, CanNothing)
+	PayOwn     = reads("Pay.Own", Self, CanWork)
+	PaySums    = reads("Pay.Sums", Self, CanWork)
+	PayAppeal  = changes("Pay.Appeal", Self, CanWork)
 	_          = internal("Pay.Changed")
 	_          = internal("Pay.Settle")
 	_          = internal("Pay.Run")
@@ -280,7 +280,7 @@ var (
 	InvitationsWithdraw = changes("Invitations.Withdraw", Tenant, CanInvite)
 	InvitationsOpen     = reads("Invitations.Open", Everybody, CanNothing)
 	InvitationsJoin     = changes("Invitations.Join", Everybody, CanNothing)
-	InvitationsAccept   = changes("Invitations.Accept", Self, CanNothing)
+	InvitationsAccept   = changes("Invitations.Accept", Self, CanWork)
 	InvitationsDecline  = changes("Invitations.Decline", Everybody, CanNothing)
 
 	TestsCreate    = changes("Tests.Create", Tenant, CanChangeTests)
@@ -288,11 +288,11 @@ var (
 	TestsGet       = reads("Tests.Get", Tenant, CanReadTests)
 	TestsRetire    = changes("Tests.Retire", Tenant, CanChangeTests)
 	TestsTries     = reads("Tests.Tries", Tenant, CanReadTests)
-	TestsMine      = reads("Tests.Mine", Self, CanNothing)
-	TestsTake      = reads("Tests.Take", Self, CanNothing)
+	TestsMine      = reads("Tests.Mine", Self, CanWork)
+	TestsTake      = reads("Tests.Take", Self, CanWork)
 	TestsTakeOpen  = changes("Tests.Take: uninvited, if it is open", Anywhere, CanWork)
-	TestsStartTry  = changes("Tests.StartTry", Self, CanNothing)
-	TestsSubmitTry = changes("Tests.SubmitTry", Self, CanNothing)
+	TestsStartTry  = changes("Tests.StartTry", Self, CanWork)
+	TestsSubmitTry = changes("Tests.SubmitTry", Self, CanWork)
 
 	DutyGet           = reads("Duty.Get", Anywhere, CanWork)
 	DutyWhyOff        = reads("Duty.WhyOff", Anywhere, CanWork)
@@ -304,8 +304,8 @@ var (
 	DutyWishes        = reads("Duty.Wishes", Anywhere, CanWork)
 	DutyChangeWishes  = changes("Duty.ChangeWishes", Anywhere, CanWork)
 	DutySubscribe     = changes("Duty.Subscribe", Anywhere, CanWork)
-	DutyUnsubscribe   = changes("Duty.Unsubscribe", Self, CanNothing)
-	DutySubscriptions = reads("Duty.Subscriptions", Self, CanNothing)
+	DutyUnsubscribe   = changes("Duty.Unsubscribe", Self, CanWork)
+	DutySubscriptions = reads("Duty.Subscriptions", Self, CanWork)
 	DutyPushKey       = reads("Duty.PushKey", Everybody, CanNothing)
 
 	TransfersMove     = changes("Transfers.Move", Installation, CanChangePools)

@@ -89,7 +89,7 @@ type Address struct {
 // Address returns the address that somebody has. One's own, or, for who sees people, anybody's.
 func (part *addressCases) Address(ctx context.Context, p *access.Principal, id crowd.WorkerID) (Address, error) {
 	s := part.accounts
-	if id == p.User.ID && limited(p) {
+	if id == p.User.ID && p.Limited() {
 		return Address{}, nil // it is not for such a token to see
 	}
 	if id != p.User.ID && p.May(access.AccountsAddressOfOthers) != nil {
@@ -143,7 +143,7 @@ func (part *addressCases) ChangeAddress(ctx context.Context, p *access.Principal
 // AskForAddress asks again at the address at which somebody is asked, or at the one that they
 // have. One's own, or, for who changes people, anybody's.
 func (part *addressCases) AskForAddress(ctx context.Context, p *access.Principal, id crowd.WorkerID) error {
-	if id == p.User.ID && limited(p) {
+	if id == p.User.ID && p.Limited() {
 		return crowd.Errorf(crowd.Conflict, "a limited token is not good for this: sign in")
 	}
 	if _, err := part.accounts.personal(ctx, p, access.AccountsAskAddressOfOthers, id); err != nil {

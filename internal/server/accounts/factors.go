@@ -83,7 +83,7 @@ func (s *Accounts) Factors(ctx context.Context, p *access.Principal, id crowd.Wo
 		if _, err := s.store.User(ctx, id); err != nil {
 			return f, err
 		}
-	} else if limited(p) {
+	} else if p.Limited() {
 		return f, nil
 	}
 	if f.List, err = s.held(ctx, id); err != nil {

@@ -216,6 +216,9 @@ func (s *Invitations) Join(ctx context.Context, token string, n NewAccount) (ses
 // Accept accepts an invitation with the account that p has. What they say of the
 // pools that they prefer is added to what they have said.
 func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token string, prefers map[crowd.PoolID]float64) (store.User, error) {
+	if err := p.May(access.InvitationsAccept); err != nil {
+		return store.User{}, err
+	}
 	i, how, err := s.linkedHow(ctx, token)
 	if err != nil {
 		return store.User{}, err

@@ -80,7 +80,7 @@ func (s *Accounts) endAccess(ctx context.Context, p *access.Principal, e store.E
 // Sessions lists where p is signed in, the latest first. Who came with a limited token
 // sees none.
 func (s *Accounts) Sessions(ctx context.Context, p *access.Principal) ([]store.Token, error) {
-	if limited(p) {
+	if p.Limited() {
 		return nil, nil
 	}
 	list, err := s.store.ListTokens(ctx, p.User.ID)
@@ -109,7 +109,7 @@ func (s *Accounts) EndSession(ctx context.Context, p *access.Principal, id int64
 
 // EndSessions signs p out everywhere, here too. Tokens for programs stay.
 func (s *Accounts) EndSessions(ctx context.Context, p *access.Principal) error {
-	if limited(p) { // they are not for such a token to see
+	if p.Limited() { // they are not for such a token to see
 		return crowd.Errorf(crowd.Conflict, "a token with limits ends no sessions: sign in, or send a token without")
 	}
 	ctx, _ = s.acting(ctx, p, access.AccountsEndSessions, p.User.ID)

@@ -443,7 +443,7 @@ func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.Worke
 		return store.User{}, errNoUser
 	}
 	u, err := s.store.User(ctx, id)
-	if err == nil && !anybody && limited(p) {
+	if err == nil && !anybody && p.Limited() {
 		u = p.Seen(&u)
 	}
 	return u, err

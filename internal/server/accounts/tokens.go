@@ -183,11 +183,6 @@ func forTenant(id crowd.TenantID) string {
 	return " for " + id.String()
 }
 
-// limited reports whether p came with a token that can do less than they.
-func limited(p *access.Principal) bool {
-	return p.Token.Tenant != 0 || len(p.Token.Roles)+len(p.Token.Scopes)+len(p.Token.Networks) > 0
-}
-
 // tokensOf returns whose tokens are meant: one's own, or, for admins, those of somebody else.
 func (s *Accounts) tokensOf(ctx context.Context, p *access.Principal, id crowd.WorkerID) (crowd.WorkerID, error) {
 	if id == 0 || id == p.User.ID {
@@ -215,7 +210,7 @@ func (s *Accounts) Tokens(ctx context.Context, p *access.Principal, id crowd.Wor
 		return nil, err
 	}
 	list, err := s.store.ListTokens(ctx, id)
-	own := id == p.User.ID && limited(p)
+	own := id == p.User.ID && p.Limited()
 	list = slices.DeleteFunc(list, func(t store.Token) bool { return t.Kind != store.APIToken || own && t.ID != p.Token.ID })
 	return lists.Map(list, func(t store.Token) TokenOf {
 		return TokenOf{Token: t, Owner: u.Name, Suspended: u.Suspended, Yours: true}
@@ -277,7 +272,7 @@ func (s *Accounts) RevokeToken(ctx context.Context, p *access.Principal, of crow
 	if of, err = s.tokensOf(ctx, p, of); err != nil {
 		return 0, err
 	}
-	if of == p.User.ID && limited(p) && id != p.Token.ID {
+	if of == p.User.ID && p.Limited() && id != p.Token.ID {
 		return 0, noToken(of, id)
 	}
 	tokens, err := s.store.ListTokens(ctx, of)

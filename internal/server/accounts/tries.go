@@ -106,6 +106,9 @@ func (s *Tests) mayTake(ctx context.Context, p *access.Principal, t *store.Test)
 // Mine lists the tests that p may take, without their questions: those that they
 // were invited to, and those open to every worker.
 func (s *Tests) Mine(ctx context.Context, p *access.Principal) ([]TestView, error) {
+	if err := p.May(access.TestsMine); err != nil {
+		return nil, err
+	}
 	all, err := s.store.ListTests(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -127,6 +130,9 @@ func (s *Tests) Mine(ctx context.Context, p *access.Principal) ([]TestView, erro
 // Take returns a test that p may take, with the questions of the try that they
 // have begun.
 func (s *Tests) Take(ctx context.Context, p *access.Principal, id int64) (TestView, error) {
+	if err := p.May(access.TestsTake); err != nil {
+		return TestView{}, err
+	}
 	v, err := s.testView(ctx, p, id)
 	if err == nil && v.Current != nil {
 		_, v.Current.Questions, err = s.drawn(ctx, &v.Test, p.User.ID, v.Current.N)
@@ -222,6 +228,9 @@ func questionName(i int) string { return fmt.Sprintf("q%d", i+1) }
 // StartTry begins a try, or returns the one that runs. Two windows share one
 // try.
 func (s *Tests) StartTry(ctx context.Context, p *access.Principal, id int64) (TestView, error) {
+	if err := p.May(access.TestsStartTry); err != nil {
+		return TestView{}, err
+	}
 	s.accounts.people.Lock()
 	defer s.accounts.people.Unlock()
 	v, err := s.testView(ctx, p, id)
@@ -260,6 +269,9 @@ type keptAnswer struct {
 // error, unless with unfinished, where it counts as wrong. What comes after the
 // time is kept and cannot pass. Submitted again, a try stays as it was.
 func (s *Tests) SubmitTry(ctx context.Context, p *access.Principal, id int64, n int, answers map[string]json.RawMessage, unfinished bool) (TestView, error) {
+	if err := p.May(access.TestsSubmitTry); err != nil {
+		return TestView{}, err
+	}
 	s.accounts.people.Lock()
 	defer s.accounts.people.Unlock()
 	v, err := s.testView(ctx, p, id)

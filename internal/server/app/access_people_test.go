@@ -19,12 +19,13 @@ type somebody struct {
 }
 
 // odd and own are roles that people have made: of the installation, and of each tenant. No
-// built-in role has what they have together.
-const odd, own access.Role = "odd", "own"
+// built-in role has what they have together. What a token leaves of a role is nobody's role: reader.
+const odd, own, reader access.Role = "odd", "own", "reader"
 
 var custom = map[access.Role]access.Permissions{
-	odd: access.SetOf(access.CanLaunchBatches, access.CanReadPeople, access.CanReadNames, access.CanChangeSecrets, access.CanReadPools, access.CanMoveMoney),
-	own: access.SetOf(access.CanEditBatches, access.CanChangeBudgets, access.CanReadAudit, access.CanReview, access.CanInvite),
+	odd:    access.SetOf(access.CanLaunchBatches, access.CanReadPeople, access.CanReadNames, access.CanChangeSecrets, access.CanReadPools, access.CanMoveMoney),
+	reader: access.SetOf(access.CanReadBatches),
+	own:    access.SetOf(access.CanEditBatches, access.CanChangeBudgets, access.CanReadAudit, access.CanReview, access.CanInvite),
 }
 
 // has reports whether one of some roles has a permission.
@@ -48,6 +49,8 @@ func (p *somebody) may(o access.Operation) bool {
 		return len(p.whole)+len(p.own)+len(p.others) > 0
 	case access.Provider:
 		return p.Token.Kind == store.ProviderToken
+	case access.Self: // for a limited token what is left of its owner's roles has to do
+		return o.Needs == access.CanNothing || !p.Limited() || has(p.whole, o.Needs)
 	}
 	return true
 }
@@ -70,6 +73,7 @@ func (w *world) peopleOfAllKinds() map[string]somebody {
 		"a token for another tenant":           {w.limited(both, accounts.NewToken{Tenant: w.b}), nil, nil, roles(requester)},
 		"a requester's token for working only": {w.limited(mixed, accounts.NewToken{Roles: roles(worker)}), roles(worker), nil, nil},
 		"a worker's token for requesting only": {w.limited(both, accounts.NewToken{Roles: roles(requester)}), nil, roles(requester), roles(requester)},
+		"a worker's token for reading":         {w.limited(mixed, accounts.NewToken{Scopes: []string{access.CanReadBatches.String()}}), nil, nil, roles(reader)},
 		"a suspended person":                   {suspended, nil, nil, nil},
 		"a provider":                           {w.provider(), nil, nil, nil},
 		"nobody in particular":                 {&access.Principal{User: store.User{ID: 999}}, nil, nil, nil},

@@ -346,11 +346,17 @@ func (s *Duty) Subscribe(ctx context.Context, p *access.Principal, sub store.Sub
 
 // Unsubscribe forgets a browser of p's.
 func (s *Duty) Unsubscribe(ctx context.Context, p *access.Principal, id int64) error {
+	if err := p.May(access.DutyUnsubscribe); err != nil {
+		return err
+	}
 	return s.cfg.Store.DeleteSubscription(ctx, p.User.ID, id)
 }
 
 // Subscriptions lists the browsers that take push messages for p.
 func (s *Duty) Subscriptions(ctx context.Context, p *access.Principal) ([]store.Subscription, error) {
+	if err := p.May(access.DutySubscriptions); err != nil {
+		return nil, err
+	}
 	return s.cfg.Store.Subscriptions(ctx, p.User.ID)
 }
 
