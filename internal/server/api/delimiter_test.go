@@ -30,7 +30,9 @@ func TestDelimiters(t *testing.T) {
 		"people shown":            {"?format=tsv", "thing,_workers\na cat,bob\n", `has the name of the column _workers within its own`},
 		"in capitals":             {"", "thing,_Gold\na cat,yes\n", `the column \"_Gold\" would be shown to workers: write it _gold`},
 		"objects, the same":       {"", `{"thing _gold":"a cat"}`, `give it another name`},
-		"a name of its own":       {"", "thing,rose_gold,_golden,a-_gold\na cat,1,2,3\n", `"columns":["thing","rose_gold","_golden","a-_gold"]`},
+		"a name of its own":       {"", "thing,rose_gold,gold_,a-_gold\na cat,1,2,3\n", `"columns":["thing","rose_gold","gold_","a-_gold"]`},
+		"more letters":            {"", "thing,_gold2\na cat,yes\n", `the column \"_gold2\" begins as _gold does, which workers are not shown, and would be shown to them: write it _gold, or give it another name`},
+		"more words":              {"", "thing,_Workers_list\na cat,bob\n", `the column \"_Workers_list\" begins as _workers does`},
 		"the sign within a query": {"?" + url.Values{"delimiter": {"\t"}}.Encode(), "thing\ta,b,c\nx\ty\n", `"delimiter":"tab"`},
 	} {
 		a := w.send(w.ann, http.MethodPut, path+tc.query, tc.file)
