@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
-	"strings"
 
 	"github.com/throng-dev/throng/internal/server"
 	"github.com/throng-dev/throng/internal/server/retention"
@@ -146,7 +145,7 @@ func (s *Serve) announce(ctx context.Context, c *Context, srv *server.Server) er
 		return err
 	}
 	if link != "" {
-		link = cmp.Or(strings.TrimRight(s.PublicURL, "/"), srv.URL) + "/setup?token=" + link
+		link = srv.SetupLink(link)
 	}
 	if s.JSON {
 		return line(c.Stdout, struct {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -20,6 +21,9 @@ import (
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
+
+// maxPlain is how many bytes of an answer that is no problem document are told at most.
+const maxPlain = 500
 
 // Client calls one server with one token. It is safe for concurrent use.
 type Client struct {
@@ -215,7 +219,11 @@ func (c *Client) try(ctx context.Context, r request, read func(io.Reader) error)
 			if code := resp.StatusCode; code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout {
 				return lost, crowd.Errorf(crowd.Unavailable, "no answer from %s: %s", c.URL, resp.Status) // a proxy's before it
 			}
-			return why, &crowd.Error{Code: crowd.Internal, Message: fmt.Sprintf("%s %s: %s", r.method, r.path, resp.Status)}
+			said := fmt.Sprintf("%s %s: %s", r.method, r.path, resp.Status)
+			if text := strings.TrimSpace(string(data)); strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") && text != "" && len(text) <= maxPlain {
+				said += ": " + text
+			}
+			return why, &crowd.Error{Code: crowd.Internal, Message: said}
 		}
 		return why, errorOf(&p)
 	}

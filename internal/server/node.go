@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -277,7 +276,7 @@ func (n *node) reign(ctx context.Context, st *postgres.Store) error {
 	r := &reign{running: open, sure: st.Sure, idle: make(chan struct{})}
 	if n.isSettled() { // else the server announces the link when it has started
 		if link, err := open.app.Accounts.Bootstrap(ctx); err == nil && link != "" {
-			n.log.Warn("nobody is an administrator yet: set the password of the user admin", "link", cmp.Or(open.app.PublicURL, n.server.URL)+"/setup?token="+link)
+			n.log.Warn("nobody is an administrator yet: set the password of the user admin", "link", n.server.SetupLink(link))
 		}
 	}
 	n.current.Store(r)

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -80,7 +83,8 @@ type Server struct {
 	MetricsURL string   // where metrics are served without a token, or ""
 	App        *app.App // nil in a node, whose app comes and goes: see Bootstrap
 
-	node    *node // nil: the server is alone with its database
+	home    string // where people reach it, as far as its settings tell
+	node    *node  // nil: the server is alone with its database
 	store   store.Store
 	streams *httpkit.Streams
 	http    *http.Server
@@ -191,9 +195,29 @@ func (s *Server) listen(cfg Config, handler http.Handler) error {
 		s.URL = "https://" + listener.Addr().String()
 		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
 	}
+	s.home = homeOf(cfg, s.URL)
 	go func() { s.served <- serve(listener) }()
 	return nil
 }
+
+// homeOf is where people reach a server that listens at an address, as far as its settings tell: by its public
+// URL, or else by a name that it has a certificate for, or answers to.
+func homeOf(cfg Config, listens string) string {
+	names := slices.Concat(cfg.TLS.Domains, cfg.Hosts)
+	u, err := url.Parse(listens)
+	if cfg.PublicURL != "" || len(names) == 0 || err != nil {
+		return cmp.Or(strings.TrimRight(cfg.PublicURL, "/"), listens)
+	}
+	usual := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	name, err := url.Parse("//" + names[0])
+	if port := u.Port(); err == nil && name.Port() == "" && port != usual {
+		return u.Scheme + "://" + net.JoinHostPort(name.Hostname(), port)
+	}
+	return u.Scheme + "://" + names[0]
+}
+
+// SetupLink is the one-time link with a secret, which sets a password.
+func (s *Server) SetupLink(secret string) string { return s.home + "/setup?token=" + secret }
 
 // maxHeader is how many bytes the headers of a request have at most: anybody can send them. Cookies of a
 // browser and the longest address that is asked for have some 10 KiB.

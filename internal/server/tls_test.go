@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,7 +130,7 @@ func TestHosts(t *testing.T) {
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
 	for host, want := range map[string]int{
-		"throng.example": 200, "THRONG.example:8080": 200, "other.example:81": 200, "public.example": 200, "[::1]:8080": 421,
+		"throng.example": 200, "THRONG.example:8080": 200, "other.example:81": 200, "public.example": 200, "[::1]:8080": 200, "[::1]": 200, "[::2]": 421,
 		"other.example": 421, "other.example:82": 421, "evil.example": 421, "throng.example.evil.example": 421, "": 421, "x.throng.example": 421,
 	} {
 		if res, body := visit(t, "GET", s.URL+"/signin", host, nil); res.StatusCode != want {
@@ -153,6 +154,39 @@ func TestHosts(t *testing.T) {
 		if _, err := start(server.Config{TLS: d}); err == nil {
 			t.Errorf("%+v is taken", d)
 		}
+	}
+}
+
+// TestSetupLinkIsAnswered: the link that lets the first administrator in is for a name by which the server is
+// reached, as far as its settings tell: where its address is none, too.
+func TestSetupLinkIsAnswered(t *testing.T) {
+	for _, x := range []struct {
+		cfg  server.Config
+		want string // PORT is where it listens
+	}{
+		{server.Config{}, "http://127.0.0.1:PORT/setup?token=x"},
+		{server.Config{Hosts: []string{"throng.example", "other.example"}}, "http://throng.example:PORT/setup?token=x"},
+		{server.Config{Hosts: []string{"throng.example:8443"}}, "http://throng.example:8443/setup?token=x"},
+		{server.Config{Hosts: []string{"[::1]"}}, "http://[::1]:PORT/setup?token=x"},
+		{server.Config{Hosts: []string{"throng.example"}, PublicURL: "https://public.example/"}, "https://public.example/setup?token=x"},
+		{server.Config{TLS: server.TLS{Domains: []string{"acme.example"}}}, "https://acme.example:PORT/setup?token=x"},
+	} {
+		x.cfg.Data, x.cfg.Listen, x.cfg.Log = t.TempDir(), "127.0.0.1:0", slog.New(slog.DiscardHandler)
+		s, err := server.Start(t.Context(), x.cfg)
+		check(t, err)
+		at, err := url.Parse(s.URL)
+		check(t, err)
+		link, err := url.Parse(s.SetupLink("x"))
+		check(t, err)
+		if want := strings.Replace(x.want, "PORT", at.Port(), 1); link.String() != want {
+			t.Errorf("%+v: %s, want %s", x.cfg.Hosts, link, want)
+		}
+		if at.Scheme == "http" && link.Scheme == "http" {
+			if res, _ := visit(t, "GET", s.URL+link.RequestURI(), link.Host, nil); res.StatusCode == http.StatusMisdirectedRequest {
+				t.Errorf("%s: %s", link, res.Status)
+			}
+		}
+		check(t, s.Close())
 	}
 }
 

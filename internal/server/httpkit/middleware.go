@@ -131,7 +131,11 @@ func OnlyHosts(hosts, open []string, next http.Handler) http.Handler {
 	}
 	known := make(map[string]bool, len(hosts))
 	for _, h := range hosts {
-		known[strings.ToLower(h)] = true
+		h = strings.ToLower(h)
+		if strings.HasSuffix(h, "]") { // of IPv6, for every port
+			h = strings.Trim(h, "[]")
+		}
+		known[h] = true
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := strings.ToLower(r.Host)
@@ -140,7 +144,7 @@ func OnlyHosts(hosts, open []string, next http.Handler) http.Handler {
 			name = host
 		}
 		if !known[asked] && !known[strings.Trim(name, "[]")] && !slices.Contains(open, r.URL.Path) {
-			http.Error(w, "this server is not known by that name", http.StatusMisdirectedRequest)
+			http.Error(w, "this server is not known by that name: ask for it by one of those that --allow-host and --public-url give it", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
