@@ -41,6 +41,7 @@ func (part *dataCases) PersonalData(ctx context.Context, p *access.Principal, id
 				s.renameBlocked(p, u.ID, r)
 				hideMailError(p, r)
 				if u.ID == p.User.ID {
+					hideDecisions(r)
 					err = cmp.Or(s.renameTask(ctx, batches, r), unmark(r))
 				}
 			}
@@ -80,10 +81,35 @@ func unmark(r store.PersonalRow) error {
 	return err
 }
 
+// hideDecisions takes out of somebody's work what its requesters decided without telling them: that
+// an answer, which they were paid for, does not count any more, and why a label was given to them to review.
+func hideDecisions(r store.PersonalRow) {
+	switch r.Table {
+	case "annotations":
+		if r.Row["disregarded_at"] != nil {
+			switch r.Row["counted"].(type) { // as the database has a yes
+			case bool:
+				r.Row["counted"] = true
+			default:
+				r.Row["counted"] = int64(1)
+			}
+		}
+		delete(r.Row, "disregarded_at")
+	case "reviews":
+		delete(r.Row, "why")
+	}
+}
+
 // renameTask puts the id by which workers know a task into what they are told of their work: of a
 // batch with checks, the numbers would tell which tasks these were.
 func (s *Accounts) renameTask(ctx context.Context, batches *templates, r store.PersonalRow) error {
-	if r.Table != "annotations" && r.Table != "task_workers" {
+	switch r.Table {
+	case "annotations", "task_workers", "reviews":
+	case "corrections": // of a reviewer; staff know the task by its own number
+		if r.Row["review"] == nil {
+			return nil
+		}
+	default:
 		return nil
 	}
 	id, err := crowd.ParseTaskID(fmt.Sprint(r.Row["task"]))
@@ -114,7 +140,7 @@ func (s *Accounts) renameBlocked(p *access.Principal, of crowd.WorkerID, r store
 // rights, or another.
 func (s *Accounts) personal(ctx context.Context, p *access.Principal, o access.Operation, id crowd.WorkerID) (store.User, error) {
 	switch {
-	case id == p.User.ID && limited(p):
+	case id == p.User.ID && p.Limited():
 		return store.User{}, crowd.Errorf(crowd.Forbidden, "a limited token is not good for this: come with a session, or with a token that is not limited")
 	case id != p.User.ID && p.May(o) != nil:
 		return store.User{}, errNoUser

@@ -139,6 +139,11 @@ func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access
 		if change(u, h); id == p.User.ID && p.User.Admin && !u.Admin {
 			return errOneself
 		}
+		if id == p.User.ID && h.Tenant != 0 {
+			if err := s.leavesNobody(ctx, p, list, u, h.Tenant); err != nil {
+				return err
+			}
+		}
 		act.After = roles{slices.DeleteFunc(slices.Collect(access.Held(u)), func(x store.HeldRole) bool { return x != h })}
 		return nil
 	})
@@ -150,6 +155,20 @@ func (s *Accounts) changeRole(ctx context.Context, p *access.Principal, o access
 		s.hideOthers(p, access.AccountsGiveRole, &u)
 	}
 	return u, err
+}
+
+// leavesNobody refuses what p makes of themselves, if they were the last one of a tenant who gives its roles:
+// only an administrator could mend that.
+func (s *Accounts) leavesNobody(ctx context.Context, p *access.Principal, custom access.CustomRoles, u *store.User, tenant crowd.TenantID) error {
+	then := access.Principal{User: *u, Custom: custom}
+	if p.MayFor(access.AccountsGiveRole, tenant) != nil || then.MayFor(access.AccountsGiveRole, tenant) == nil {
+		return nil
+	}
+	another, err := access.AnotherMay(ctx, s.store, custom, access.AccountsGiveRole, tenant, u.ID)
+	if err == nil && !another {
+		err = crowd.Errorf(crowd.Conflict, "nobody else can give roles of %s: give somebody a role that can first, or have an administrator take yours", tenant)
+	}
+	return err
 }
 
 var errNoUser = &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}

@@ -21,8 +21,10 @@ func (s *Accounts) BlockWorker(ctx context.Context, p *access.Principal, tenant 
 		return err
 	}
 	ctx, act := p.Acting(ctx, access.AccountsBlockWorker, store.AuditEntry{At: s.clock.Time(), Tenant: tenant, Kind: "worker", Object: id.String()})
+	_, byID := crowd.ParseWorkerID(who)
 	_, err = s.Change(ctx, id, func(u *store.User) error {
-		if u.Pool == 0 {
+		known := byID != nil || u.IsFor(tenant) || slices.Contains(u.BlockedBy, tenant) // or ids would tell who is a worker of others
+		if u.Pool == 0 || !known {
 			return pseudonym.ErrNoWorker
 		}
 		list := slices.DeleteFunc(slices.Clone(u.BlockedBy), func(t crowd.TenantID) bool { return t == tenant })

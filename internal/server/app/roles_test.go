@@ -203,6 +203,31 @@ func (w *world) role(tenant crowd.TenantID, name string) string {
 	return name
 }
 
+// TestTheLastWhoGivesRoles of a tenant does not take that from themselves, as only an administrator could
+// give it back; others do, and of the last one an administrator does.
+func TestTheLastWhoGivesRoles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	requester, viewer := store.HeldRole{Role: string(access.Requester), Tenant: w.a}, store.HeldRole{Role: string(access.Viewer), Tenant: w.a}
+	out := w.person(accounts.NewUser{Name: "out", Tenants: []crowd.TenantID{w.a}})
+	must(w.Accounts.ChangeUser(w.ctx, w.admin, out.User.ID, func(u *store.User) error { u.Suspended = true; return nil }))(t)
+	take := func(p *access.Principal, id crowd.WorkerID, h store.HeldRole) error {
+		return second(w.Accounts.TakeRole(w.ctx, w.as(p.User.ID), id, h))
+	}
+	ann := w.ann.User.ID
+	must(w.Accounts.GiveRole(w.ctx, w.ann, ann, viewer))(t)
+	refusedText(t, take(w.ann, ann, requester), crowd.Conflict, "nobody else can give roles of n1")
+	if !w.as(ann).Holds(access.Requester, w.a) {
+		t.Error("she has lost it all the same")
+	}
+	ok(t, take(w.ann, ann, viewer))
+	second := w.person(accounts.NewUser{Name: "second", Roles: []store.HeldRole{viewer}})
+	must(w.Accounts.GiveRole(w.ctx, w.ann, second.User.ID, requester))(t)
+	ok(t, take(w.ann, ann, requester))
+	refused(t, take(second, second.User.ID, requester), crowd.Conflict)
+	ok(t, take(w.admin, second.User.ID, requester))
+}
+
 func allTokens(s *scene, p *access.Principal) error {
 	return second(s.Accounts.AllTokens(s.ctx, p, 0, 0, 1))
 }

@@ -29,13 +29,19 @@ func (s *Batches) QualityActions(ctx context.Context, p *access.Principal, id cr
 	if more = len(kept) > limit; more {
 		kept = kept[:limit]
 	}
-	seen := s.names.For(p, b.Spec.Tenant)
+	if err != nil {
+		return nil, false, err
+	}
+	seen, staff := s.names.For(p, b.Spec.Tenant), pseudonym.StaffFor(s.store, p, b.Spec.Tenant)
 	for _, a := range kept {
 		by := seen.Show(a.Worker, a.WorkerName)
+		if a.UndoneByName, err = staff.Show(ctx, a.UndoneBy, a.UndoneByName); err != nil {
+			return nil, false, err
+		}
 		a.Worker, a.WorkerName, a.UndoneBy = 0, "", 0
 		list = append(list, QualityAction{a, by})
 	}
-	return list, more, err
+	return list, more, nil
 }
 
 // UndoQualityAction undoes what a quality rule of a running batch did to somebody: see engine.Engine.UndoAction.

@@ -82,8 +82,14 @@ func (s *Pay) Appeals(ctx context.Context, p *access.Principal, q Query) (list [
 	if more = len(kept) > q.Limit; more {
 		kept = kept[:q.Limit]
 	}
+	if err != nil {
+		return nil, false, err
+	}
 	for _, x := range kept {
-		h := see(p, s.names.For(p, x.Tenant), x)
+		h, err := s.viewer(p, x.Tenant).see(ctx, x)
+		if err != nil {
+			return nil, false, err
+		}
 		if x.Refusal.By == p.User.ID {
 			if h.Refused, err = s.another(ctx, p, &x); err != nil {
 				return nil, false, err
@@ -91,7 +97,7 @@ func (s *Pay) Appeals(ctx context.Context, p *access.Principal, q Query) (list [
 		}
 		list = append(list, h)
 	}
-	return list, more, err
+	return list, more, nil
 }
 
 // appealTold is what the audit log says of the decision of an appeal.
@@ -134,11 +140,8 @@ func (s *Pay) Decide(ctx context.Context, p *access.Principal, id crowd.Assignme
 		return Held{}, err
 	}
 	s.changed(id.Batch(), c.Due)
-	return see(p, s.names.For(p, b.Spec.Tenant), list[0]), nil
+	return s.viewer(p, b.Spec.Tenant).see(ctx, list[0])
 }
-
-// peopleAtOnce is how many people are read at a time.
-const peopleAtOnce = 200
 
 // another reports whether anybody else than p, and than the worker of the pay, holds a role of the tenant with which
 // they may decide an appeal.
@@ -147,18 +150,5 @@ func (s *Pay) another(ctx context.Context, p *access.Principal, x *store.HeldPay
 	if err != nil {
 		return false, err
 	}
-	for after := crowd.WorkerID(0); ; {
-		list, err := s.store.ListUsers(ctx, x.Tenant, after, peopleAtOnce)
-		if err != nil || len(list) == 0 {
-			return false, err
-		}
-		for i := range list {
-			u := list[i]
-			after = u.ID
-			of := access.Principal{User: u, Custom: custom}
-			if u.ID != p.User.ID && u.ID != x.Worker && of.MayFor(access.PayDecide, x.Tenant) == nil {
-				return true, nil
-			}
-		}
-	}
+	return access.AnotherMay(ctx, s.store, custom, access.PayDecide, x.Tenant, p.User.ID, x.Worker)
 }

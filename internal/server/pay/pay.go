@@ -59,11 +59,26 @@ type Held struct {
 	Refused       bool // who looks has refused it, and somebody else decides the appeal: only of Appeals
 }
 
-// see is held pay as p sees it.
-func see(p *access.Principal, names pseudonym.Reader, x store.HeldPay) Held {
-	h := Held{HeldPay: x, By: names.Show(x.Worker, x.WorkerName), Own: x.Worker == p.User.ID}
+// viewer is how somebody sees held pay of a tenant's.
+type viewer struct {
+	self    crowd.WorkerID
+	workers pseudonym.Reader
+	staff   *pseudonym.Staff
+}
+
+func (s *Pay) viewer(p *access.Principal, tenant crowd.TenantID) viewer {
+	return viewer{p.User.ID, s.names.For(p, tenant), pseudonym.StaffFor(s.store, p, tenant)}
+}
+
+func (v viewer) see(ctx context.Context, x store.HeldPay) (h Held, err error) {
+	h = Held{HeldPay: x, By: v.workers.Show(x.Worker, x.WorkerName), Own: x.Worker == v.self}
 	h.Worker, h.WorkerName, h.Appeal.By, h.Appeal.ByName = 0, "", 0, ""
-	return h
+	for _, said := range []*store.PaySaid{&h.Refusal, &h.Decision} {
+		if said.ByName, err = v.staff.Show(ctx, said.By, said.ByName); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
 }
 
 // Query asks for a page of held pay.
@@ -95,9 +110,9 @@ func (s *Pay) List(ctx context.Context, p *access.Principal, q Query) (b store.B
 		return b, nil, false, err
 	}
 	of := store.PayQuery{Tenant: b.Spec.Tenant, Batch: q.Batch, State: q.State, After: q.After, Limit: q.Limit + 1}
-	seen := s.names.For(p, b.Spec.Tenant)
+	v := s.viewer(p, b.Spec.Tenant)
 	if q.Worker != "" {
-		if of.Worker, err = seen.Find(q.Worker); err != nil {
+		if of.Worker, err = v.workers.Find(q.Worker); err != nil {
 			return b, nil, false, err
 		}
 	}
@@ -105,10 +120,17 @@ func (s *Pay) List(ctx context.Context, p *access.Principal, q Query) (b store.B
 	if more = len(kept) > q.Limit; more {
 		kept = kept[:q.Limit]
 	}
-	for _, x := range kept {
-		list = append(list, see(p, seen, x))
+	if err != nil {
+		return b, nil, false, err
 	}
-	return b, list, more, err
+	for _, x := range kept {
+		h, err := v.see(ctx, x)
+		if err != nil {
+			return b, nil, false, err
+		}
+		list = append(list, h)
+	}
+	return b, list, more, nil
 }
 
 // Choice says of which answers to a batch something is decided: of some, or of all of one worker whose

@@ -148,5 +148,5 @@ func (s *Results) Corrections(ctx context.Context, p *access.Principal, id crowd
 	if err != nil {
 		return nil, err
 	}
-	return s.corrections(ctx, &b, id, s.names.For(p, b.Spec.Tenant))
+	return s.corrections(ctx, &b, id, s.viewer(p, b.Spec.Tenant))
 }

@@ -62,15 +62,15 @@ func (s *Results) List(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return nil, err
 	}
-	seen := s.names.For(p, b.Spec.Tenant)
+	v := s.viewer(p, b.Spec.Tenant)
 	if quick(&b, &q.Filter, q.Method) {
 		page, err := s.quickPage(ctx, &b, at, q.Limit)
 		if err == nil {
-			show(page.Rows, seen)
+			err = v.show(ctx, page.Rows)
 		}
 		return page, err
 	}
-	q.Filter.byIDs(seen)
+	q.Filter.byIDs(v.workers)
 	f, err := s.fitAt(ctx, &b, &q, at)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,9 @@ func (s *Results) List(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if page.Rows, err = s.rows(ctx, f, lines); err != nil {
 		return nil, err
 	}
-	show(page.Rows, seen)
+	if err := v.show(ctx, page.Rows); err != nil {
+		return nil, err
+	}
 	if more {
 		next := cursor{after: f.data.lines[lines[len(lines)-1]].n}
 		if q.Filter.Sort != "" && q.Filter.Sort != "task" || q.Filter.Descend {
@@ -393,10 +395,13 @@ func (s *Results) slotted(ctx context.Context, p *access.Principal, b *store.Bat
 			return
 		}
 		defer end()
-		seen := s.names.For(p, b.Spec.Tenant)
+		v := s.viewer(p, b.Spec.Tenant)
 		rows(func(row Row, err error) bool {
-			show([]Row{row}, seen)
-			return yield(row, err)
+			list := []Row{row}
+			if err == nil {
+				err = v.show(ctx, list)
+			}
+			return yield(list[0], err)
 		})
 	}
 }

@@ -142,14 +142,17 @@ func (s *Results) find(ctx context.Context, p *access.Principal, o access.Operat
 	return b, err
 }
 
-// show says who gave the answers of some rows, as a reader sees them.
-func show(rows []Row, seen pseudonym.Reader) {
+// show says who is behind some rows, as the viewer sees them.
+func (v viewer) show(ctx context.Context, rows []Row) error {
 	for i := range rows {
 		for j := range rows[i].Answers {
-			rows[i].Answers[j] = Answered(seen, rows[i].Answers[j].Annotation)
+			rows[i].Answers[j] = Answered(v.workers, rows[i].Answers[j].Annotation)
 		}
-		rows[i].showReview(seen)
+		if err := v.showReview(ctx, &rows[i]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // workers returns the workers of some answers by their ids.

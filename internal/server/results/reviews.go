@@ -4,43 +4,62 @@ import (
 	"context"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// reviewer says who made a correction that is from a review, as a reader sees workers.
-func reviewer(seen pseudonym.Reader, c store.Correction) store.Correction {
+// viewer is how somebody sees the people who are behind a tenant's results.
+type viewer struct {
+	workers pseudonym.Reader
+	staff   *pseudonym.Staff
+}
+
+func (s *Results) viewer(p *access.Principal, tenant crowd.TenantID) viewer {
+	return viewer{s.names.For(p, tenant), pseudonym.StaffFor(s.store, p, tenant)}
+}
+
+// correction is a correction as the viewer sees who made it: a reviewer, if it is from a review, or else
+// staff.
+func (v viewer) correction(ctx context.Context, c store.Correction) (_ store.Correction, err error) {
 	if c.Review == 0 {
-		return c
+		c.ByName, err = v.staff.Show(ctx, c.By, c.ByName)
+		return c, err
 	}
-	by := seen.Show(c.By, c.ByName)
+	by := v.workers.Show(c.By, c.ByName)
 	c.By, c.ByName = 0, by.Pseudonym
 	if by.Name != "" {
 		c.ByName = by.Name
 	}
-	return c
+	return c, nil
 }
 
-// showReview says who reviewed a row's label, as a reader sees workers.
-func (r *Row) showReview(seen pseudonym.Reader) {
+// showReview says who corrected and who reviewed a row's label.
+func (v viewer) showReview(ctx context.Context, r *Row) error {
 	if r.Corrected != nil {
-		c := reviewer(seen, *r.Corrected)
+		c, err := v.correction(ctx, *r.Corrected)
+		if err != nil {
+			return err
+		}
 		r.Corrected = &c
 	}
 	if r.Review == nil || r.Review.By == 0 {
-		return
+		return nil
 	}
 	x := *r.Review
-	r.ReviewedBy = seen.Show(x.By, "")
+	r.ReviewedBy = v.workers.Show(x.By, "")
 	x.By = 0
 	r.Review = &x
+	return nil
 }
 
-// corrections lists the corrections of a task, the latest first, as a reader sees them.
-func (s *Results) corrections(ctx context.Context, b *store.Batch, id crowd.TaskID, seen pseudonym.Reader) ([]store.Correction, error) {
+// corrections lists the corrections of a task, the latest first.
+func (s *Results) corrections(ctx context.Context, b *store.Batch, id crowd.TaskID, v viewer) ([]store.Correction, error) {
 	list, err := s.store.ListCorrections(ctx, b.Spec.Tenant, id)
 	for i := range list {
-		list[i] = reviewer(seen, list[i])
+		if list[i], err = v.correction(ctx, list[i]); err != nil {
+			return nil, err
+		}
 	}
 	return list, err
 }

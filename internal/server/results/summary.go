@@ -55,14 +55,16 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 			v.Options, v.Whole = questions[i].Options, false
 		}
 	}
-	seen := s.names.For(p, b.Spec.Tenant)
+	seen := s.viewer(p, b.Spec.Tenant)
 	if v.Corrections, err = s.corrections(ctx, &b, id, seen); err != nil {
 		return nil, err
 	}
-	v.Row.showReview(seen)
+	if err := seen.showReview(ctx, &v.Row); err != nil {
+		return nil, err
+	}
 	v.Row.Answers = nil
 	for _, a := range list[0].Annotations {
-		v.Row.Answers = append(v.Row.Answers, Answered(seen, a))
+		v.Row.Answers = append(v.Row.Answers, Answered(seen.workers, a))
 	}
 	return v, nil
 }

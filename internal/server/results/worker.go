@@ -127,7 +127,11 @@ func (s *Results) Worker(ctx context.Context, p *access.Principal, id crowd.Batc
 	if err != nil {
 		return nil, err
 	}
+	staff := pseudonym.StaffFor(s.store, p, b.Spec.Tenant)
 	for _, a := range actions {
+		if a.UndoneByName, err = staff.Show(ctx, a.UndoneBy, a.UndoneByName); err != nil {
+			return nil, err
+		}
 		a.Worker, a.WorkerName, a.UndoneBy = 0, "", 0
 		v.Actions = append(v.Actions, a)
 		if a.Kind == engine.PausePerson && a.UndoneAt.IsZero() {

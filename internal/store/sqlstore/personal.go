@@ -194,7 +194,7 @@ var idColumns = map[string]func(int64) string{
 	"tenant": func(n int64) string { return crowd.TenantID(n).String() },
 	"pool":   func(n int64) string { return crowd.PoolID(n).String() }, "home": func(n int64) string { return crowd.PoolID(n).String() },
 	"moves_to": func(n int64) string { return crowd.PoolID(n).String() },
-	"task":     func(n int64) string { return crowd.TaskID(n).String() }, "assignment": assignmentID,
+	"task":     func(n int64) string { return crowd.TaskID(n).String() }, "review": func(n int64) string { return crowd.TaskID(n).String() }, "assignment": assignmentID,
 	"source": accountName, "target": accountName,
 }
 
