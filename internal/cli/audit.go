@@ -75,6 +75,9 @@ func (x *AuditList) Run(c *Context, r *remote) error {
 			writeTable(w, list, "NUMBER|WHEN|WHO|WHAT|FROM", func(e wire.AuditEntry) []any {
 				return []any{e.Number, e.At, auditor(&e), e.Summary, e.Address}
 			})
+			if last := list[len(list)-1].Number; len(list) == x.Limit && last > 1 {
+				say(w, "these are the newest %d; older ones: --before %d\n", len(list), last)
+			}
 		})
 	}
 	return x.follow(c, r, f, list)

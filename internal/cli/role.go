@@ -41,14 +41,14 @@ func (*RoleList) Run(c *Context, r *remote) error {
 	list, err := r.Roles(c.Ctx)
 	named := r.tenantNames()
 	return printTable(r, list, err, "NAME|OF|HELD BY|PERMISSIONS|FOR", func(x wire.Role) []any {
-		of := "the installation"
+		of, holders := "the installation", joined(x.Holders, crowd.WorkerID.String)
 		switch {
 		case x.BuiltIn:
-			of = "built in"
+			of, holders = "built in", "-"
 		case x.Tenant != 0:
 			of = named(x.Tenant)
 		}
-		return []any{x.Name, of, joined(x.Holders, crowd.WorkerID.String), strings.Join(x.Permissions, " "), x.Text}
+		return []any{x.Name, of, holders, strings.Join(x.Permissions, " "), x.Text}
 	})
 }
 

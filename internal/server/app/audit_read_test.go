@@ -226,3 +226,22 @@ func TestHashesTellNoIDs(t *testing.T) {
 		t.Errorf("there are pseudonyms in entries of %v", renamed)
 	}
 }
+
+// TestFiltersByWhatThereIsNot are refused, with what there is: no entry would look like a log in which
+// nothing happened.
+func TestFiltersByWhatThereIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 0)
+	list := func(f store.AuditFilter) error {
+		f.Limit = 9
+		return second(w.Audit.List(w.ctx, w.admin, audit.Filter{AuditFilter: f}))
+	}
+	refusedText(t, list(store.AuditFilter{Kind: "users"}), crowd.Invalid, "there are audit, batch, ")
+	refusedText(t, list(store.AuditFilter{Operation: "batches.launch"}), crowd.Invalid, "Batches.Launch")
+	refused(t, list(store.AuditFilter{Operation: "Batches.List"}), crowd.Invalid) // which is not logged
+	_, err := w.Audit.Export(w.ctx, w.admin, audit.Filter{AuditFilter: store.AuditFilter{Kind: "x"}})
+	refused(t, err, crowd.Invalid)
+	for _, f := range []store.AuditFilter{{}, {Kind: audit.Pool}, {Operation: "Batches"}, {Operation: "Batches.Launch"}, {Operation: store.RetentionDeleted}, {Operation: store.AuditDropped}} {
+		ok(t, list(f))
+	}
+}

@@ -72,8 +72,15 @@ const (
 	Test        = "test"
 	Invitation  = "invitation"
 	Invitations = "invitations"
+	Role        = "role"
+	Provisioned = "provisioned"
 	Log         = "audit"
 )
+
+// Kinds lists them.
+func Kinds() []string {
+	return []string{Log, Batch, Invitation, Invitations, Pool, Pools, Provisioned, Role, Run, Secret, Service, Session, Tenant, Test, Token, User, Worker}
+}
 
 // List lists entries. Who may not see all of them sees those of a tenant of theirs.
 func (s *Audit) List(ctx context.Context, p *access.Principal, asked Filter) ([]Entry, error) {

@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -71,11 +72,26 @@ func withWorker(part json.RawMessage, text func(crowd.WorkerID) string) (json.Ra
 	return json.Marshal(fields)
 }
 
+// check refuses a filter by what there is not: no entry would look like a log in which nothing happened.
+func check(f *store.AuditFilter) error {
+	if f.Kind != "" && !slices.Contains(Kinds(), f.Kind) {
+		return crowd.Fieldf("kind", "there are no entries of the kind %q: there are %s", f.Kind, strings.Join(Kinds(), ", "))
+	}
+	begins := func(name string) bool { return strings.HasPrefix(name, f.Operation) }
+	if !begins(store.RetentionDeleted) && !begins(store.AuditDropped) && !slices.ContainsFunc(access.Operations(), func(o access.Operation) bool { return o.Logged() && begins(o.Name) }) {
+		return crowd.Fieldf("operation", "no operation that is logged is called %q, or begins so: operations are called like %s", f.Operation, access.BatchesLaunch.Name)
+	}
+	return nil
+}
+
 // filter returns the filter as p may ask it, and whether any entry can be meant. Who may
 // not see who workers are, finds entries about and by workers with pseudonyms only, and
 // those about and by others with ids only: so no id leads to a pseudonym.
 func (s *Audit) filter(p *access.Principal, o access.Operation, asked Filter) (f store.AuditFilter, some bool, err error) {
 	f = asked.AuditFilter
+	if err := check(&f); err != nil {
+		return f, false, err
+	}
 	if f.Tenant, err = p.TenantFor(o, f.Tenant); err == nil && f.Address != "" {
 		err = p.May(access.AuditWhole)
 	}
