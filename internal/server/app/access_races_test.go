@@ -141,6 +141,17 @@ func TestTokensInheritScopes(t *testing.T) {
 	if err == nil {
 		t.Error("a scoped token makes a wider one")
 	}
+
+	// So do those for others.
+	operator := w.person(accounts.NewUser{Name: "olga", Roles: []store.HeldRole{{Role: "operator"}}})
+	changes, _ := w.made(operator, accounts.NewToken{Name: "changes people", Scopes: []string{access.CanChangePeople.String()}}, "192.0.2.1")
+	worker := w.person(accounts.NewUser{Name: "wanda", Pool: w.pool})
+	_, secret, err := w.Accounts.CreateToken(w.ctx, changes, accounts.NewToken{Name: "for wanda", For: worker.User.ID})
+	ok(t, err)
+	theirs := must(w.Accounts.Authenticate(w.ctx, secret, netip.MustParseAddr("192.0.2.1")))(t)
+	if got := theirs.Token.Scopes; len(got) != 1 || got[0] != access.CanChangePeople.String() || theirs.May(access.WorkNext) == nil {
+		t.Errorf("the token for somebody else may %q", got)
+	}
 }
 
 // TestWhatOthersMadeEndsWithANewRole: an operator makes a token and a link for somebody who

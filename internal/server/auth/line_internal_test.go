@@ -85,6 +85,9 @@ func TestAFullLineRefusesTheOldest(t *testing.T) {
 			t.Fatalf("refused: %v", q.gone)
 		}
 		q.comes(ctx, "stranger", false)
+		if q.gone["stranger"] == nil || q.gone["known A"] != nil {
+			t.Fatalf("a stranger takes the place of somebody known: %v", q.gone)
+		}
 		q.comes(ctx, "known last", true)
 		if q.gone["stranger"] == nil || q.gone["known A"] == nil || len(q.gone) != 3+maxWaiting {
 			t.Fatalf("refused: %v", q.gone)
