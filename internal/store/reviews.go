@@ -50,6 +50,9 @@ type Review struct {
 	Answers   []crowd.AssignmentID // that the label was made of; only Reviews.Review tells them
 }
 
+// MaxComment is how many bytes the comment has at most with which an answer or a label is sent back.
+const MaxComment = 1000
+
 // SentBack is the comment with which a reviewer sent a label back.
 type SentBack struct {
 	Review  crowd.TaskID // of the batch of reviews
@@ -67,9 +70,6 @@ type Reviews interface {
 	// ReviewedTask returns, as it is at one moment, what engine.Engine.SendBack has to know of the task whose label is
 	// reviewed by a task. Without a label, or if it is reviewed by that task no more, it has no more than Review.
 	ReviewedTask(ctx context.Context, review crowd.TaskID) (engine.AnsweredTask, error)
-	// ListSentBack returns the comments with which labels of a task were sent back, in order. Of a task that is not
-	// the tenant's there are none.
-	ListSentBack(ctx context.Context, tenant crowd.TenantID, task crowd.TaskID) ([]SentBack, error)
 	// CountReviews returns how many reviews of labels of a batch there are of each state. Of a batch
 	// that is not the tenant's there are none.
 	CountReviews(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (map[ReviewState]int, error)

@@ -412,6 +412,7 @@ type LabelledTask struct {
 type TaskResult struct {
 	LabelledTask
 	Annotations []Annotation // in order of id, without Values
+	SentBack    []SentBack   // labels of it, in order
 }
 
 // Results reads what came in. Iteration is over one consistent state of the

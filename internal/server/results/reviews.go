@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
@@ -21,8 +22,24 @@ func reviewer(seen pseudonym.Reader, c store.Correction) store.Correction {
 	return c
 }
 
-// showReview says who reviewed a row's label, as a reader sees workers.
+// SentBack is the comment with which a reviewer sent a label back.
+type SentBack struct {
+	store.SentBack // By is left out
+
+	Reviewer pseudonym.Worker
+}
+
+// IsListed reports whether the review of the label is among the tasks of its batch: one that sends the label back is taken out.
+func (r *Row) IsListed() bool {
+	return r.Review != nil && !slices.ContainsFunc(r.SentBack, func(x SentBack) bool { return x.Review == r.Review.Review })
+}
+
+// showReview says who reviewed a row's label, or sent one back, as a reader sees workers.
 func (r *Row) showReview(seen pseudonym.Reader) {
+	for i := range r.SentBack {
+		x := &r.SentBack[i]
+		x.Reviewer, x.By = seen.Show(x.By, ""), 0
+	}
 	if r.Corrected != nil {
 		c := reviewer(seen, *r.Corrected)
 		r.Corrected = &c

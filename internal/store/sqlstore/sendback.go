@@ -10,6 +10,13 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+// readSentBackOf has the comments with which labels of tasks were sent back, in order.
+var readSentBackOf = `select review, task, worker, sent_at, acts, body from sent_back where task in ` + atResults + ` order by task, sent_at, review`
+
+func scanSentBack(r row, x *store.SentBack) error {
+	return r.Scan(&x.Review, &x.Task, &x.By, instant{&x.At}, &x.Acts, &x.Comment)
+}
+
 // insertSentBack keeps who sends a label back, and why.
 const insertSentBack = `insert into sent_back (review, task, worker, sent_at, acts, body) values ($1, $2, $3, $4, $5, $6)`
 
@@ -35,15 +42,6 @@ func (w *writer) sentBack(c *engine.Changes) error {
 		w.grown(of.tenant, int64(len(x.Comment)))
 		return err
 	})
-}
-
-// ListSentBack implements store.Reviews.
-func (s *Store) ListSentBack(ctx context.Context, tenant crowd.TenantID, task crowd.TaskID) ([]store.SentBack, error) {
-	all, err := list(ctx, s.read, func(r row, x *store.SentBack) error {
-		return r.Scan(&x.Review, &x.Task, &x.By, instant{&x.At}, &x.Acts, &x.Comment)
-	}, `select review, task, worker, sent_at, acts, body from sent_back where task = $1 and exists (select 1 from batches where id = $2 and tenant = $3)
-		order by sent_at, review`, task, task.Batch(), tenant)
-	return all, s.failed("list who sent a label back", err)
 }
 
 // ReviewedTask implements store.Reviews.
