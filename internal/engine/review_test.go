@@ -56,6 +56,7 @@ type reviewWorld struct {
 	gone    map[crowd.BatchID]crowd.Money       // what is in the batch's account
 	dropped int                                 // reviews, as their label was withdrawn
 	held    int                                 // of them, in somebody's hands
+	back    sentBacks
 }
 
 func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewWorld {
@@ -65,6 +66,12 @@ func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewW
 
 // newReviewWorldOf is newReviewWorld with a change of the batch.
 func newReviewWorldOf(t *testing.T, which engine.Review, rule label.Rule, change func(*engine.Spec)) *reviewWorld {
+	t.Helper()
+	return newReviewWorldAt(t, which, rule, change, func(*engine.Spec) {})
+}
+
+// newReviewWorldAt is newReviewWorldOf with a change of the batch of reviews.
+func newReviewWorldAt(t *testing.T, which engine.Review, rule label.Rule, change, reviews func(*engine.Spec)) *reviewWorld {
 	t.Helper()
 	w := &reviewWorld{
 		kept: newStore(), now: start, asked: make(map[crowd.TaskID]engine.ReviewAsked), of: make(map[crowd.TaskID]crowd.TaskID), gone: make(map[crowd.BatchID]crowd.Money),
@@ -80,7 +87,9 @@ func newReviewWorldOf(t *testing.T, which engine.Review, rule label.Rule, change
 	w.mine.Tasks, w.mine.Rule, w.mine.Review, w.mine.Lease, w.mine.Budget = 12, rule, &which, time.Hour, 10*crowd.Unit
 	change(&w.mine)
 	w.reviews.Reward, w.reviews.Budget, w.reviews.Priority, w.reviews.Lease = 2*w.mine.Reward, 10*crowd.Unit, 100, time.Hour
+	w.reviews.Grace = w.mine.Grace
 	w.reviews.ReviewsOf(&w.mine)
+	reviews(&w.reviews)
 	must(t, w.e.LaunchReviewed(start, w.mine, w.reviews))
 	w.kept.specs[1], w.kept.specs[2] = w.mine, w.reviews
 	must(t, w.take())
@@ -95,6 +104,9 @@ func (w *reviewWorld) take() error {
 	var c engine.Changes
 	w.e.Take(&c)
 	w.kept.apply(&c)
+	if err := w.back.enter(w, &c); err != nil {
+		return err
+	}
 	for _, x := range c.Removals { // with the label that they are of
 		w.dropped++
 		for _, r := range w.kept.rows {
@@ -152,7 +164,13 @@ func (w *reviewWorld) step(r *rand.Rand) error {
 	}
 	slices.SortFunc(rows, func(x, y *engine.AssignmentSnapshot) int { return int(x.ID - y.ID) })
 	switch n := r.IntN(100); {
-	case n < 40:
+	case n < 16:
+		if err := w.sendBack(who); err != nil {
+			return err
+		}
+	case n < 18 && len(w.e.Undoable(who)) > 0:
+		_, _, _ = w.e.Undo(w.now, who, w.e.Undoable(who)[0].Assignment) // they may be paused, or hold another one
+	case n < 45:
 		if _, _, err := w.e.Ready(w.now, who); err != nil {
 			return err
 		}
@@ -216,11 +234,13 @@ func (w *reviewWorld) restart(t *testing.T) {
 func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 	t.Parallel()
 	why := make(map[string]int)
-	reviewed, dropped, held := 0, 0, 0
+	reviewed, dropped, held, back := 0, 0, 0, make(map[string]int)
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rule := []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3)}[seed%3]
-		w := newReviewWorld(t, engine.Review{Undecided: true, Confidence: 0.9, Share: 0.3, NewWorkers: 2}, rule)
+		w := newReviewWorldOf(t, engine.Review{Undecided: true, Confidence: 0.9, Share: 0.5, NewWorkers: 2}, rule, func(s *engine.Spec) {
+			s.Grace = time.Duration(seed%2) * time.Hour
+		})
 		for n := range 400 {
 			if err := w.step(r); err != nil {
 				t.Fatalf("seed %d, step %d: %v", seed, n, err)
@@ -234,6 +254,9 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 			if p := w.kept.progress[id]; left != 0 || !p.State.Ended() {
 				t.Fatalf("seed %d: %s is %s and has %s left", seed, id, p.State, left)
 			}
+			if err := w.paid(id); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
 		}
 		for task, l := range w.kept.labels {
 			if task.Batch() == 1 && (l.Undecided || l.Confidence < 0.9) && w.asked[task].Task == 0 && w.kept.progress[2].EndedAt.After(l.At) {
@@ -241,6 +264,9 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 			}
 		}
 		dropped, held = dropped+w.dropped, held+w.held
+		for what, n := range w.back.seen {
+			back[what] += n
+		}
 		for _, x := range w.asked {
 			for _, name := range x.Why.Names() {
 				why[name]++
@@ -251,6 +277,11 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 					t.Fatalf("seed %d: %s was reviewed by %v", seed, x.Task, by)
 				}
 			}
+		}
+	}
+	for _, what := range []string{"acts", "acts after a grace", "kept", "refused", "twice", "asked again", "labelled again", "reviewed again", "late meanwhile"} {
+		if back[what] == 0 {
+			t.Errorf("no label was sent back with %q: %v", what, back)
 		}
 	}
 	if len(why) != 4 || reviewed < 500 || dropped < 100 || held < 20 {

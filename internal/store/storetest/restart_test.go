@@ -46,7 +46,7 @@ func testRestart(t *testing.T, w *world) {
 	}
 	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
-	const rounds, commands = 60, 90
+	const rounds, commands = 110, 90
 	for range rounds {
 		for range commands {
 			s.command(t)
@@ -59,7 +59,7 @@ func testRestart(t *testing.T, w *world) {
 		s.samePay(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -113,6 +113,14 @@ func (s *site) commit(t *testing.T) {
 	for _, l := range s.changes.Labels {
 		if x, err := s.Review(s.ctx, l.Task); err == nil && x.State.Done() && x.By == l.By[0] {
 			s.did["reviewed"]++
+		}
+	}
+	for _, x := range s.changes.SentBack {
+		switch {
+		case !x.Acts:
+			s.did["kept after all"]++
+		case slices.ContainsFunc(s.changes.Answers, func(a engine.Answer) bool { return a.Assignment == x.Assignment && a.Kept }):
+			s.did["sent back by a verdict that was kept"]++
 		}
 	}
 	for _, a := range s.changes.Answers {
@@ -242,6 +250,8 @@ func (s *site) command(t *testing.T) {
 		s.disregard(t, pick(s.Rand, s.running()))
 	case n < 37:
 		s.decide(t)
+	case n < 41:
+		s.sendBack(t)
 	default:
 		s.work(t)
 	}
