@@ -70,9 +70,10 @@ func (e *Engine) SendBack(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 	answer := Answer{Assignment: aid, Worker: id, At: now, Body: body, Counted: true, SendBack: x.Comment}
 	answer.Paid, answer.Held, answer.Due = r.holds(a.reward(), now)
 	e.changes.Answers = append(e.changes.Answers, answer)
+	out := a.outcome()
 	e.touch(now, r, a.task)
 	e.run(now)
-	return a.outcome(), nil
+	return out, nil
 }
 
 // NoSendBack is the error of sending a label back with a review that is in another state than in the reviewer's

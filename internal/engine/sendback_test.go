@@ -117,7 +117,10 @@ func (w *reviewWorld) sendBack(who crowd.WorkerID) error {
 		return nil
 	}
 	x := engine.SendBack{Comment: "look again", Of: w.kept.reviewedTask(h.Task), Settled: w.e.Settled(1)}
-	_, err := w.e.SendBack(w.now, who, h.Assignment, "{}", x)
+	out, err := w.e.SendBack(w.now, who, h.Assignment, "{}", x)
+	if err == nil && out.CountsAt.IsZero() && (!out.Counted || out.Paid != w.reviews.Reward) {
+		return fmt.Errorf("the review of %s came to %+v", h.Task, out)
+	}
 	if code := crowd.CodeOf(err); code == crowd.Conflict || code == crowd.BudgetTooSmall {
 		w.back.seen["refused"]++
 		if again, still := w.e.Holds(who); !still || again.Assignment != h.Assignment {
