@@ -222,7 +222,7 @@ func TestAVerdictIsTakenBack(t *testing.T) {
 				defer w.close()
 				id := w.launch(3, allReviewed(func(b *batches.NewBatch) { b.Grace = 10 * time.Minute })...)
 				task := id.Task(w.answersNext(w.workers[0], yes))
-				time.Sleep(11 * time.Minute)
+				<-time.After(11 * time.Minute)
 				held := w.next(w.workers[1])
 				ok(t, w.sends(w.workers[1], held, "Look \"again\"."))
 				back, said, err := w.Work.Undo(w.ctx, w.workers[1], held.Assignment)
@@ -240,7 +240,7 @@ func TestAVerdictIsTakenBack(t *testing.T) {
 				if v.Label == nil || v.Review.State != store.ReviewWaiting || len(v.SentBack) > 0 {
 					t.Errorf("within its grace: %+v", v)
 				}
-				time.Sleep(11 * time.Minute)
+				<-time.After(11 * time.Minute)
 				synctest.Wait()
 				v = must(w.Results.Task(w.ctx, w.ann, task, ""))(t).Row
 				state := store.ReviewSentBack

@@ -80,28 +80,6 @@ func (s *site) restore(t *testing.T) *engine.Engine {
 	return must(engine.Restore(s.clock, engine.Config{Pool: s.pool.ID, Policy: sched.MustParse(pick(s.Rand, sched.Names()))}, snap))(t)
 }
 
-// isEvidence checks that a batch whose rule follows answers comes back with all counted ones to its
-// tasks with labels, and no other batch with any.
-func (s *site) isEvidence(t *testing.T, b *engine.BatchSnapshot) {
-	t.Helper()
-	var want []engine.CountedAnswer
-	if b.Spec.Rule.FollowsAnswers() {
-		labelled := make(map[crowd.TaskID]bool)
-		for x, err := range s.Labels(s.ctx, b.Spec.Tenant, b.Spec.ID) {
-			ok(t, err)
-			labelled[x.Task] = x.Label != nil
-		}
-		for a, err := range s.Annotations(s.ctx, b.Spec.Tenant, b.Spec.ID, false) {
-			ok(t, err)
-			if a.Counted && labelled[a.Task] {
-				want = append(want, engine.CountedAnswer{N: a.Task.N(), Worker: a.Worker, Key: a.Key})
-			}
-		}
-		s.did["evidence compared"] += len(want)
-	}
-	same(t, "evidence", b.Answers, want)
-}
-
 func (s *site) commit(t *testing.T) {
 	t.Helper()
 	s.engine.Take(&s.changes)
@@ -115,14 +93,7 @@ func (s *site) commit(t *testing.T) {
 			s.did["reviewed"]++
 		}
 	}
-	for _, x := range s.changes.SentBack {
-		switch {
-		case !x.Acts:
-			s.did["kept after all"]++
-		case slices.ContainsFunc(s.changes.Answers, func(a engine.Answer) bool { return a.Assignment == x.Assignment && a.Kept }):
-			s.did["sent back by a verdict that was kept"]++
-		}
-	}
+	s.countSentBack()
 	for _, a := range s.changes.Answers {
 		if a.Kept {
 			s.did["came to count"]++

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -166,5 +167,17 @@ func (s *site) sendBack(t *testing.T) {
 		}
 		s.commit(t)
 		return
+	}
+}
+
+// countSentBack counts the verdicts that came to count, and what they did.
+func (s *site) countSentBack() {
+	for _, x := range s.changes.SentBack {
+		switch {
+		case !x.Acts:
+			s.did["kept after all"]++
+		case slices.ContainsFunc(s.changes.Answers, func(a engine.Answer) bool { return a.Assignment == x.Assignment && a.Kept }):
+			s.did["sent back by a verdict that was kept"]++
+		}
 	}
 }
