@@ -111,7 +111,7 @@ func reviewOf(b wire.Batch) string {
 		if b.ReviewedIn != 0 {
 			text += ", in " + b.ReviewedIn.String()
 		}
-		for _, state := range []string{"waiting", "accepted", "corrected", "kept", "dropped"} {
+		for _, state := range []string{"waiting", "accepted", "corrected", "kept", "sent-back", "dropped"} {
 			text += when(b.Reviews[state] > 0, fmt.Sprintf(", %d %s", b.Reviews[state], state))
 		}
 		return text

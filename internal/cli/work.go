@@ -232,7 +232,7 @@ func (w *working) show() {
 	}
 	showReview(&b, h)
 	if h.Reply != "" {
-		say(&b, "From the requester: %s\n", h.Reply)
+		say(&b, "From %s: %s\n", from(h), h.Reply)
 	}
 	if h.View.Question != "" {
 		say(&b, "%s\n", h.View.Question)
@@ -251,8 +251,8 @@ func (w *working) answer() error {
 		if errors.Is(err, errSkipped) {
 			return nil
 		}
-		accepts := errors.Is(err, errAccepted)
-		if err != nil && !accepts {
+		verdict := err
+		if err != nil && !isVerdict(err) {
 			return err
 		}
 		id := w.held.Assignment
@@ -260,7 +260,7 @@ func (w *working) answer() error {
 		var outcome wire.Outcome
 		var next *wire.Work
 		err = w.outage.ask(w.ctx, func() (err error) { // a repeated answer is counted once
-			outcome, next, err = w.send(id, raw, accepts, more)
+			outcome, next, err = w.send(id, raw, verdict, more)
 			return err
 		})
 		switch code := crowd.CodeOf(err); {
@@ -275,7 +275,7 @@ func (w *working) answer() error {
 				w.show()
 			}
 			return nil
-		case code == crowd.Invalid || code == crowd.TooLarge:
+		case code == crowd.Invalid || code == crowd.TooLarge || staysHeld(err):
 			w.event("refused", refused(err), "%s\n", err)
 		case code == crowd.Conflict || code == crowd.NotFound:
 			w.event("lost", refused(err), "%s\n", err)
@@ -399,8 +399,8 @@ func (w *working) prompt(control *task.Control) (string, error) {
 	return text, err
 }
 
-// command carries s, u, p TEXT, r and q out, and a in a review, and returns nil for anything else. In free
-// text they are written /s, /u, /p TEXT, /r, /q and /a, and so where an option is called so.
+// command carries s, u, p TEXT, r and q out, and a and b TEXT in a review, and returns nil for anything else. In free
+// text they are written /s, /u, /p TEXT, /r, /q, /a and /b TEXT, and so where an option is called so.
 func (w *working) command(text string, control *task.Control) error {
 	bare, slashed := strings.CutPrefix(text, "/")
 	if !slashed && control != nil {
@@ -412,6 +412,11 @@ func (w *working) command(text string, control *task.Control) error {
 	}
 	if what, reports := strings.CutPrefix(bare, "p "); reports {
 		return w.report(what)
+	}
+	if comment, back := strings.CutPrefix(bare, "b "); back {
+		if err := w.sendBack(comment); err != nil {
+			return err
+		}
 	}
 	switch bare {
 	case "a":

@@ -32,6 +32,13 @@ func (c *Client) Accept(ctx context.Context, id crowd.AssignmentID, next bool, w
 	return out.Outcome, out.Work, err
 }
 
+// SendLabelBack sends that the label is wrong which the task reviews, with a comment for whoever gets its task then, as Submit
+// sends an answer.
+func (c *Client) SendLabelBack(ctx context.Context, id crowd.AssignmentID, comment string, next bool, wait time.Duration) (wire.Outcome, *wire.Work, error) {
+	out, err := post[wire.Submitted](ctx, c, path("work", id, "submit")+waitQuery(wait), wire.Submit{SendBack: comment, Next: next})
+	return out.Outcome, out.Work, err
+}
+
 // Skip gives a task back and returns another one, or nil.
 func (c *Client) Skip(ctx context.Context, id crowd.AssignmentID, wait time.Duration) (*wire.Work, error) {
 	out, err := post[wire.Next](ctx, c, path("work", id, "skip")+waitQuery(wait), nil)

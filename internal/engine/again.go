@@ -45,7 +45,7 @@ func (w *worker) remember(a *assignment) {
 // wants somebody or may yet do so; or nil.
 func (w *worker) letGo(id crowd.AssignmentID) *task {
 	a := w.engine.assignment(id)
-	if a == nil || !mayComeBack(a.state) || a.task.keptBy(w.id, a) || a.task.tries(w.id) >= triesMost {
+	if a == nil || !mayComeBack(a.state) || a.task.keptBy(w.id, a) || a.task.tries(w.id) >= triesMost || a.task.batch.backlog.sentBackBy(a.task.n, w.id) {
 		return nil
 	}
 	return a.task

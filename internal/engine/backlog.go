@@ -36,6 +36,8 @@ type backlog struct {
 	spread  bool         // fresh tasks go first, while fewer than spreadOver are listed
 	except  *exclusions  // nil: nobody is excluded from a task
 	order   *order       // nil: that of above
+
+	sentBack map[uint32][]crowd.WorkerID // by task, who has sent its label back, until it has one again; nil: nobody has
 }
 
 // invitations says who may do which task, where it names people for a task. A worker's list shrinks from the
@@ -168,6 +170,7 @@ func (b *backlog) remove(t *task) {
 	}
 	if t.closed {
 		b.except.forget(t.n)
+		delete(b.sentBack, t.n)
 	}
 	if t.place == 0 {
 		return
@@ -239,7 +242,7 @@ func (b *backlog) next(w crowd.WorkerID) (*task, uint32, crowd.Reason) {
 	if b.except != nil {
 		return nil, 0, b.except.whyNone(w)
 	}
-	return nil, 0, crowd.AlreadyDid
+	return nil, 0, b.whySentBack(w)
 }
 
 // freshFor returns the first task for w that nobody was given yet, or 0, in a batch
@@ -276,7 +279,7 @@ func (b *backlog) started(w crowd.WorkerID) *task {
 		c = max(c, b.cursors[w])
 	}
 	for ; c < b.first+uint64(len(b.listed)); c++ {
-		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) && !b.except.bars(t.n, w) {
+		if t := b.listed[c-b.first]; t != nil && !t.heldBy(w) && !b.except.bars(t.n, w) && !b.sentBackBy(t.n, w) {
 			b.remember(w, c)
 			return t
 		}

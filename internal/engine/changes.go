@@ -18,6 +18,7 @@ type Changes struct {
 	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
 	Answers     []Answer
 	Disregarded []DisregardedAnswer
+	SentBack    []SentBack
 	Notes       []TaskNote
 	Unlabelled  []Unlabelled // tasks whose labels are withdrawn; Labels may have new ones
 	Removals    []Removal
@@ -44,7 +45,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Notes)+len(c.Unlabelled) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Notes)+len(c.Unlabelled)+len(c.SentBack) == 0
 }
 
 // Handout is a task put into a worker's hands.
@@ -93,6 +94,7 @@ type Answer struct {
 	Held       crowd.Money // waits for approval in place of being paid
 	Due        time.Time   // when what is held is paid if nobody decides of it
 	Kept       bool        // it was provisional until now
+	SendBack   string      // the comment of a reviewer who sends the label back with it; "": they do not
 }
 
 // Undone is a provisional answer that its worker has taken back: they hold the task again.
@@ -116,6 +118,19 @@ type TaskNote struct {
 	Task crowd.TaskID
 	At   time.Time
 	Text string
+	By   crowd.WorkerID // the reviewer who says it; 0: it is from staff
+}
+
+// SentBack is the review of a label that its reviewer has sent back, since their verdict counts. If it acts, the
+// answers to the task are disregarded and its label is withdrawn with the same Changes.
+type SentBack struct {
+	Review     crowd.TaskID // of the batch of reviews
+	Assignment crowd.AssignmentID
+	Task       crowd.TaskID // with the label
+	By         crowd.WorkerID
+	At         time.Time
+	Comment    string
+	Acts       bool // false: the label stays, since it could not be sent back any more when the verdict came to count
 }
 
 // Unlabelled is a task whose label is withdrawn.

@@ -190,7 +190,7 @@ func (b *batch) check() error {
 			return fmt.Errorf("planned %d, but tasks want %d and %d are done", b.planned, wanted, counted)
 		}
 	}
-	if err := cmp.Or(b.checkOrder(open), b.checkChecks(open)); err != nil {
+	if err := cmp.Or(b.checkOrder(open), b.checkChecks(open), b.checkSendBacks(open)); err != nil {
 		return err
 	}
 	switch {

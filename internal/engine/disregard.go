@@ -38,6 +38,8 @@ type AnsweredTask struct {
 	Decided bool
 	Review  crowd.TaskID // of the label; 0: none was asked for
 	Invited []crowd.WorkerID
+	// SentBackBy lists who has sent a label of the task back, once for each time.
+	SentBackBy []crowd.WorkerID
 	// Assignments holds all assignments of the task in order of their ids; needed only of one
 	// with a label.
 	Assignments []AssignmentSnapshot
@@ -82,10 +84,12 @@ func (e *Engine) Settled(id crowd.BatchID) uint64 {
 	return 0
 }
 
-// settle counts a change of an assignment that the engine has forgotten.
-func (e *Engine) settle(id crowd.AssignmentID) {
+// settle counts a change of an assignment that the engine has forgotten:
+// of what is kept of it change says what is different.
+func (e *Engine) settle(id crowd.AssignmentID, change func(*AssignmentSnapshot)) {
 	if b := e.batches[id.Batch()]; b != nil {
 		b.settled++
+		e.resettle(b, id, change)
 	}
 }
 
@@ -171,7 +175,7 @@ func (e *Engine) lookInto(b *batch, x *Disregard) (d disregarding, err error) {
 		case t.Label == nil:
 			d.Missed++
 		default:
-			r := reopened{b.remake(t), t}
+			r := reopened{b.remake(t, func(a *AssignmentSnapshot) bool { return a.ID == t.Assignment }), t}
 			d.closed = append(d.closed, r)
 			if b.posterior == nil && r.counted > 0 && b.decide(r.task).Enough {
 				d.Relabelled++
@@ -241,14 +245,14 @@ func (t *task) counts(id crowd.AssignmentID, w crowd.WorkerID) *assignment {
 	return nil
 }
 
-// remake makes a task again that the engine has forgotten, without the answer that is disregarded: it wants no
+// remake makes a task again that the engine has forgotten, without the answers that are disregarded: it wants no
 // more answers than are left.
-func (b *batch) remake(x *AnsweredTask) *task {
+func (b *batch) remake(x *AnsweredTask, out func(*AssignmentSnapshot) bool) *task {
 	t := &task{batch: b, n: x.N, given: make([]*assignment, 0, len(x.Assignments))}
 	var counted, rest []*AssignmentSnapshot
 	for i := range x.Assignments {
 		s := &x.Assignments[i]
-		if s.Counts() && s.ID != x.Assignment {
+		if s.Counts() && !out(s) {
 			counted = append(counted, s)
 		} else {
 			rest = append(rest, s)
@@ -259,7 +263,7 @@ func (b *batch) remake(x *AnsweredTask) *task {
 	for _, s := range append(counted, rest...) {
 		t.given = append(t.given, &assignment{
 			task: t, n: s.ID.N(), worker: &worker{id: s.Worker}, state: s.State, at: s.At, key: s.Key,
-			counted: s.Counted, late: s.Late, disregarded: s.Disregarded || s.ID == x.Assignment,
+			counted: s.Counted, late: s.Late, disregarded: s.Disregarded || s.Counted && out(s),
 		})
 	}
 	t.planned = t.counted
@@ -361,6 +365,7 @@ func (e *Engine) reopen(now time.Time, r *reopened) {
 		b.backlog.invited.reopen(t.n, r.of.Invited)
 	}
 	b.backlog.start(t)
+	b.backlog.bar(t.n, r.of.SentBackBy)
 	if b.posterior != nil {
 		b.posterior.open[t.n] = t
 	}

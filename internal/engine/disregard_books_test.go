@@ -239,7 +239,7 @@ func (s *store) answeredBy(id crowd.BatchID, who crowd.WorkerID) (list []engine.
 			if r := &rows[i]; r.Worker != who || !r.Counted || r.Disregarded {
 				continue
 			}
-			t := engine.AnsweredTask{N: task.N(), Assignment: rows[i].ID, Assignments: rows}
+			t := engine.AnsweredTask{N: task.N(), Assignment: rows[i].ID, Assignments: rows, SentBackBy: s.sentBack[task]}
 			if l, labelled := s.labels[task]; labelled {
 				t.Label = &l
 			}

@@ -26,6 +26,7 @@ type grace struct {
 type provisional struct {
 	of *assignment
 	Answer
+	sendsBack *SendBack // nil: it is an answer to the task
 }
 
 // len counts the provisional answers.
@@ -52,13 +53,13 @@ func (g *grace) find(a *assignment) int {
 }
 
 // keepProvisional keeps the answer to an assignment that its worker holds.
-func (e *Engine) keepProvisional(now time.Time, a *assignment, body, key string) Outcome {
+func (e *Engine) keepProvisional(now time.Time, a *assignment, body, key string, verdict *SendBack) Outcome {
 	b := a.task.batch
-	x := Answer{Assignment: a.id(), Worker: a.worker.id, At: now, Body: body, Key: key}
+	x := Answer{Assignment: a.id(), Worker: a.worker.id, At: now, Body: body, Key: key, SendBack: verdict.comment()}
 	e.elapse(now)
 	e.atWork(b, -1)
 	a.state, a.key = crowd.Provisional, x.Key
-	e.addProvisional(b, &provisional{a, x})
+	e.addProvisional(b, &provisional{a, x, verdict})
 	e.changes.Provisional = append(e.changes.Provisional, x)
 	e.idle(now, a.worker)
 	e.touch(now, b, nil)
@@ -126,9 +127,13 @@ func (e *Engine) countAll(now time.Time, b *batch) {
 // countProvisional lets answer i of those to b that are provisional count.
 func (e *Engine) countProvisional(now time.Time, b *batch, i int) {
 	p := e.dropProvisional(b, i)
+	v := e.verdictDue(now, p)
 	p.of.claim(-1)
 	p.of.state, p.of.counted = crowd.Submitted, true
 	e.count(now, p.of, p.At)
+	if v != nil {
+		e.verdict(now, p.of, v)
+	}
 	p.Counted, p.Kept = true, true
 	p.Paid, p.Held, p.Due = b.holds(p.of.reward(), now)
 	e.changes.Answers = append(e.changes.Answers, p.Answer)
@@ -265,7 +270,7 @@ func (e *Engine) restoreProvisional(b *batch, list []AssignmentSnapshot) error {
 		}
 		a := b.log.get(s.ID.N())
 		a.claim(1)
-		kept = append(kept, &provisional{a, Answer{Assignment: s.ID, Worker: s.Worker, At: s.AnsweredAt, Body: s.Body, Key: s.Key}})
+		kept = append(kept, &provisional{a, Answer{Assignment: s.ID, Worker: s.Worker, At: s.AnsweredAt, Body: s.Body, Key: s.Key, SendBack: s.SendBack.comment()}, s.SendBack})
 	}
 	slices.SortFunc(kept, func(x, y *provisional) int {
 		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Assignment, y.Assignment))

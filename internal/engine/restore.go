@@ -44,7 +44,7 @@ type BatchSnapshot struct {
 	// Past lists the rewards before Spec.Reward, in order.
 	Past []PastReward
 	// NotBy says who must not do which tasks, of those without a label; needed only with
-	// Spec.NotBy.
+	// Spec.NotBy, and with Spec.Review, where it is who has sent the label of the task back.
 	NotBy map[uint32][]crowd.WorkerID
 	// Gave counts the counted answers to the batch by who gave them; needed only with
 	// Spec.PerWorker or Review.NewWorkers.
@@ -94,6 +94,9 @@ type AssignmentSnapshot struct {
 	Paid       crowd.Money
 	// Disregarded is whether a counted answer was taken out since.
 	Disregarded bool
+	// SendBack is what a provisional answer is that sends a label back, with what is kept of the task now, and any
+	// Settled; else nil.
+	SendBack *SendBack
 }
 
 // Counts reports whether its answer is one that labels are made of.
@@ -211,6 +214,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	e.restoreReviewed(b, s.Paused)
 	b.restoreRemoved(s.Removed, open)
 	b.restoreExclusions(s, open)
+	b.restoreSendBacks(s, open)
 	if b.posterior != nil {
 		b.posterior.restore(s.Answers, b.openTasks())
 	}

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -56,6 +55,7 @@ type reviewWorld struct {
 	gone    map[crowd.BatchID]crowd.Money       // what is in the batch's account
 	dropped int                                 // reviews, as their label was withdrawn
 	held    int                                 // of them, in somebody's hands
+	back    sentBacks
 }
 
 func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewWorld {
@@ -65,6 +65,12 @@ func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewW
 
 // newReviewWorldOf is newReviewWorld with a change of the batch.
 func newReviewWorldOf(t *testing.T, which engine.Review, rule label.Rule, change func(*engine.Spec)) *reviewWorld {
+	t.Helper()
+	return newReviewWorldAt(t, which, rule, change, func(*engine.Spec) {})
+}
+
+// newReviewWorldAt is newReviewWorldOf with a change of the batch of reviews.
+func newReviewWorldAt(t *testing.T, which engine.Review, rule label.Rule, change, reviews func(*engine.Spec)) *reviewWorld {
 	t.Helper()
 	w := &reviewWorld{
 		kept: newStore(), now: start, asked: make(map[crowd.TaskID]engine.ReviewAsked), of: make(map[crowd.TaskID]crowd.TaskID), gone: make(map[crowd.BatchID]crowd.Money),
@@ -80,7 +86,9 @@ func newReviewWorldOf(t *testing.T, which engine.Review, rule label.Rule, change
 	w.mine.Tasks, w.mine.Rule, w.mine.Review, w.mine.Lease, w.mine.Budget = 12, rule, &which, time.Hour, 10*crowd.Unit
 	change(&w.mine)
 	w.reviews.Reward, w.reviews.Budget, w.reviews.Priority, w.reviews.Lease = 2*w.mine.Reward, 10*crowd.Unit, 100, time.Hour
+	w.reviews.Grace = w.mine.Grace
 	w.reviews.ReviewsOf(&w.mine)
+	reviews(&w.reviews)
 	must(t, w.e.LaunchReviewed(start, w.mine, w.reviews))
 	w.kept.specs[1], w.kept.specs[2] = w.mine, w.reviews
 	must(t, w.take())
@@ -95,6 +103,9 @@ func (w *reviewWorld) take() error {
 	var c engine.Changes
 	w.e.Take(&c)
 	w.kept.apply(&c)
+	if err := w.back.enter(w, &c); err != nil {
+		return err
+	}
 	for _, x := range c.Removals { // with the label that they are of
 		w.dropped++
 		for _, r := range w.kept.rows {
@@ -141,47 +152,6 @@ func (w *reviewWorld) take() error {
 	return nil
 }
 
-// step does something at random.
-func (w *reviewWorld) step(r *rand.Rand) error {
-	who := crowd.WorkerID(1 + r.IntN(6))
-	var rows []*engine.AssignmentSnapshot
-	for _, x := range w.kept.rows {
-		if x.Worker == who && (x.State == crowd.Assigned || x.State == crowd.Expired) {
-			rows = append(rows, x)
-		}
-	}
-	slices.SortFunc(rows, func(x, y *engine.AssignmentSnapshot) int { return int(x.ID - y.ID) })
-	switch n := r.IntN(100); {
-	case n < 40:
-		if _, _, err := w.e.Ready(w.now, who); err != nil {
-			return err
-		}
-	case n < 75 && len(rows) > 0:
-		x, key := rows[r.IntN(len(rows))], []string{"yes", "no"}[r.IntN(2)]
-		if _, err := w.e.Submit(w.now, who, x.ID, key, key); err != nil && err != engine.ErrForgotten {
-			return err
-		} else if err != nil {
-			w.e.KeepLate(w.now, who, x.ID, key, key)
-		}
-	case n < 80 && len(rows) > 0:
-		_ = w.e.Return(w.now, who, rows[len(rows)-1].ID) // it may have run out
-	case n < 84 && len(rows) > 0:
-		_ = w.e.Skip(w.now, who, rows[len(rows)-1].ID)
-	case n < 88:
-		w.now = w.now.Add(2 * time.Hour)
-		w.e.Tick(w.now)
-	case n < 96:
-		if err := w.disregard(who); err != nil {
-			return err
-		}
-	default:
-		if err := w.reopen(r.Uint64()); err != nil {
-			return err
-		}
-	}
-	return w.take()
-}
-
 // disregard takes what somebody has answered out, unless the labels are reviewed.
 func (w *reviewWorld) disregard(who crowd.WorkerID) error {
 	x := engine.Disregard{Worker: who, Settled: w.e.Settled(1), Reserve: 10 * crowd.Unit}
@@ -208,54 +178,6 @@ func (w *reviewWorld) restart(t *testing.T) {
 	t.Helper()
 	must(t, w.reopen(7))
 	must(t, w.take())
-}
-
-// TestNobodyReviewsWhatTheyAnswered in random walks of hand-outs, answers, also late ones, leases
-// that run out, and restarts: every label that is picked has one review, and the money of both
-// batches adds up.
-func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
-	t.Parallel()
-	why := make(map[string]int)
-	reviewed, dropped, held := 0, 0, 0
-	for seed := range uint64(150) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		rule := []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3)}[seed%3]
-		w := newReviewWorld(t, engine.Review{Undecided: true, Confidence: 0.9, Share: 0.3, NewWorkers: 2}, rule)
-		for n := range 400 {
-			if err := w.step(r); err != nil {
-				t.Fatalf("seed %d, step %d: %v", seed, n, err)
-			}
-		}
-		_ = w.e.End(w.now, 1) // unless it has ended
-		must(t, w.take())
-		_ = w.e.End(w.now, 2)
-		must(t, w.take())
-		for id, left := range w.gone {
-			if p := w.kept.progress[id]; left != 0 || !p.State.Ended() {
-				t.Fatalf("seed %d: %s is %s and has %s left", seed, id, p.State, left)
-			}
-		}
-		for task, l := range w.kept.labels {
-			if task.Batch() == 1 && (l.Undecided || l.Confidence < 0.9) && w.asked[task].Task == 0 && w.kept.progress[2].EndedAt.After(l.At) {
-				t.Fatalf("seed %d: %+v is not reviewed", seed, l)
-			}
-		}
-		dropped, held = dropped+w.dropped, held+w.held
-		for _, x := range w.asked {
-			for _, name := range x.Why.Names() {
-				why[name]++
-			}
-			if w.kept.labels[x.Review].Task != 0 {
-				reviewed++
-				if by := w.kept.labels[x.Review].By; len(by) == 0 || slices.Contains(x.NotBy, by[0]) {
-					t.Fatalf("seed %d: %s was reviewed by %v", seed, x.Task, by)
-				}
-			}
-		}
-	}
-	if len(why) != 4 || reviewed < 500 || dropped < 100 || held < 20 {
-		t.Errorf("labels were picked for %v, %d reviewed, %d dropped, %d of them held", why, reviewed, dropped, held)
-	}
 }
 
 // TestABatchOfReviewsEndsAfterItsOwn: it takes reviews as long as the other runs, and ends with the

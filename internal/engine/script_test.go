@@ -162,6 +162,8 @@ func (s *script) worker(id crowd.WorkerID, word []string) {
 		if s.check(err); err == nil {
 			s.say("%s again until %s, in place of %q", h.Assignment, s.clock(h.Expires), answer.Key)
 		}
+	case "sends-back":
+		s.sendsBack(id, aid, strings.Join(word[2:], " "))
 	case "returns":
 		s.check(s.e.Return(s.now, id, aid))
 	case "skips":
@@ -218,6 +220,8 @@ func (s *script) requester(verb string, word []string) {
 		s.check(s.setTenant(engine.Tenant{ID: parse(s, crowd.ParseTenantID, word[0]), Weight: 1}))
 	case "launch":
 		s.check(s.e.Launch(s.now, s.spec(word)))
+	case "launch-reviewed":
+		s.launchReviewed(word)
 	case "retainer":
 		s.check(s.e.SetRetainer(s.now, s.newRetainer(word)))
 	case "gate":
@@ -412,6 +416,7 @@ func (s *script) changes() {
 	for _, x := range ch.Answers {
 		s.say("%s: %s%s", x.Assignment, x.Key, flags(" late", x.Late, " counted", x.Counted, " paid "+x.Paid.String(), x.Paid > 0))
 	}
+	s.sentBack(&ch)
 	s.disregarded(&ch)
 	for _, x := range ch.Labels {
 		s.say("%s has its label: %s, %.2f of %d%s", x.Task, x.Value, x.Confidence, x.Answers, flags(", tie", x.Tie, ", undecided", x.Undecided))

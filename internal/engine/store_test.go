@@ -24,6 +24,8 @@ type store struct {
 	past     map[crowd.BatchID][]engine.PastReward
 	actions  map[crowd.BatchID][]engine.Action
 	duties   map[crowd.WorkerID]engine.Duty
+	reviews  map[crowd.TaskID]crowd.TaskID     // the tasks whose labels are reviewed, by their reviews
+	sentBack map[crowd.TaskID][]crowd.WorkerID // who has sent labels of a task back
 	funds    crowd.Money
 	retainer engine.Retainer
 	gate     engine.Gate
@@ -43,6 +45,8 @@ func newStore() *store {
 		past:     make(map[crowd.BatchID][]engine.PastReward),
 		actions:  make(map[crowd.BatchID][]engine.Action),
 		duties:   make(map[crowd.WorkerID]engine.Duty),
+		reviews:  make(map[crowd.TaskID]crowd.TaskID),
+		sentBack: make(map[crowd.TaskID][]crowd.WorkerID),
 	}
 }
 
@@ -54,7 +58,7 @@ func (s *store) apply(ch *engine.Changes) {
 	}
 	for _, x := range ch.Undone {
 		r := s.rows[x.Assignment]
-		r.State, r.AnsweredAt, r.Key, r.Body, r.Expires = crowd.Assigned, time.Time{}, "", "", x.Expires
+		r.State, r.AnsweredAt, r.Key, r.Body, r.Expires, r.SendBack = crowd.Assigned, time.Time{}, "", "", x.Expires, nil
 	}
 	for _, x := range ch.Ends {
 		s.rows[x.Assignment].State = x.State
@@ -62,13 +66,22 @@ func (s *store) apply(ch *engine.Changes) {
 	for _, x := range ch.Provisional {
 		r := s.rows[x.Assignment]
 		r.State, r.AnsweredAt, r.Key, r.Body = crowd.Provisional, x.At, x.Key, x.Body
+		if x.SendBack != "" {
+			r.SendBack = &engine.SendBack{Comment: x.SendBack}
+		}
 	}
 	for _, x := range ch.Answers {
 		r := s.rows[x.Assignment]
 		r.State, r.AnsweredAt, r.Key, r.Late, r.Counted, r.Paid = crowd.Submitted, x.At, x.Key, x.Late, x.Counted, x.Paid
+		r.SendBack = nil
 	}
 	for _, x := range ch.Disregarded {
 		s.rows[x.Assignment].Disregarded = true
+	}
+	for _, x := range ch.SentBack {
+		if x.Acts {
+			s.sentBack[x.Task] = append(s.sentBack[x.Task], x.By)
+		}
 	}
 	for _, x := range ch.Unlabelled {
 		delete(s.labels, x.Task)
@@ -79,6 +92,12 @@ func (s *store) apply(ch *engine.Changes) {
 	for _, x := range ch.Reviews {
 		id := x.Review.Batch()
 		s.items[id] = append(s.items[id], engine.Item{NotBy: x.NotBy})
+		for review, task := range s.reviews {
+			if task == x.Task {
+				delete(s.reviews, review)
+			}
+		}
+		s.reviews[x.Review] = x.Task
 	}
 	for _, x := range ch.Transfers {
 		if x.To == poolAccount {
@@ -144,7 +163,11 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 	b := engine.BatchSnapshot{Spec: s.specs[id], Progress: p, Removed: s.removed[id], Past: slices.Clone(s.past[id])}
 	for _, r := range s.rows {
 		if _, labelled := s.labels[r.Task]; r.ID.Batch() == id && r.ID.N() >= p.OldestOpen && (!labelled || r.State == crowd.Assigned || r.State == crowd.Provisional) {
-			b.Assignments = append(b.Assignments, *r)
+			a := *r
+			if r.SendBack != nil {
+				a.SendBack = &engine.SendBack{Comment: r.SendBack.Comment, Of: s.reviewedTask(r.Task)}
+			}
+			b.Assignments = append(b.Assignments, a)
 		}
 	}
 	slices.SortFunc(b.Assignments, func(x, y engine.AssignmentSnapshot) int { return cmp.Compare(x.ID, y.ID) })
@@ -159,6 +182,14 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 		for i, item := range s.items[id] {
 			if n := uint32(i + 1); s.labels[id.Task(n)].Task == 0 && len(item.NotBy) > 0 {
 				b.NotBy[n] = item.NotBy
+			}
+		}
+	}
+	if b.Spec.Review != nil {
+		b.NotBy = make(map[uint32][]crowd.WorkerID)
+		for task, people := range s.sentBack {
+			if task.Batch() == id && s.labels[task].Task == 0 {
+				b.NotBy[task.N()] = people
 			}
 		}
 	}

@@ -217,7 +217,7 @@ func (e *Engine) ReplaceKey(id crowd.AssignmentID, key string) {
 	if a := e.assignment(id); a != nil {
 		a.key = key
 	} else {
-		e.settle(id)
+		e.settle(id, func(a *AssignmentSnapshot) { a.Key = key })
 	}
 }
 
@@ -384,9 +384,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	case a.worker.id != id:
 		return Outcome{}, errNotYours(aid)
 	case a.state.Answered() || a.state == crowd.Provisional:
-		again := a.outcomeInGrace()
-		again.Duplicate, again.Ended = true, a.late && !a.counted && a.task.batch.state.Ended()
-		return again, nil
+		return a.again(), nil
 	case a.state != crowd.Assigned && !a.state.May(crowd.Submitted):
 		return Outcome{}, crowd.Errorf(crowd.Conflict, "%s was %s, an answer can no longer be taken", aid, a.state)
 	}
@@ -395,7 +393,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 		a.worker.seen = now
 		e.learn(now, a.worker, b)
 		if b.grace != nil {
-			return e.keepProvisional(now, a, body, key), nil
+			return e.keepProvisional(now, a, body, key, nil), nil
 		}
 		e.letGo(now, a)
 		a.counted = true
@@ -476,7 +474,7 @@ func (e *Engine) KeepLate(now time.Time, id crowd.WorkerID, aid crowd.Assignment
 		}
 	}
 	e.hear(now, id)
-	e.settle(aid)
+	e.settle(aid, func(a *AssignmentSnapshot) { a.State, a.AnsweredAt, a.Key, a.Late = crowd.Submitted, now, key, true })
 	e.changes.Answers = append(e.changes.Answers, Answer{Assignment: aid, Worker: id, At: now, Body: body, Key: key, Late: true})
 	return Outcome{Late: true}
 }

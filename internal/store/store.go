@@ -329,7 +329,9 @@ type Task struct {
 	// Bound is when the item's other branches were expected to end; zero: there are none.
 	Bound time.Time
 	NotBy []crowd.WorkerID // must not do it: they answered its item elsewhere
-	Reply string           // to reports that something is wrong with it
+	Reply string           // to reports that something is wrong with it, or a comment with which an answer or a label was sent back
+	// ByReviewer is whether Reply is the comment of a reviewer, not of staff.
+	ByReviewer bool
 }
 
 // Batches keeps batches and their tasks.
@@ -410,6 +412,7 @@ type LabelledTask struct {
 type TaskResult struct {
 	LabelledTask
 	Annotations []Annotation // in order of id, without Values
+	SentBack    []SentBack   // labels of it, in order
 }
 
 // Results reads what came in. Iteration is over one consistent state of the

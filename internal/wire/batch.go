@@ -147,7 +147,7 @@ type Batch struct {
 	NotBy        []string       `json:"not_by,omitempty" doc:"of a step's batch: the steps of its run whose people do not get the same items here"`
 	ReviewOf     crowd.BatchID  `json:"review_of,omitempty" doc:"the batch whose labels its tasks review"`
 	ReviewedIn   crowd.BatchID  `json:"reviewed_in,omitempty" doc:"the batch in which its labels are reviewed"`
-	Reviews      map[string]int `json:"reviews,omitempty" doc:"how many reviews of its labels are waiting, accepted, corrected, kept and dropped; left out of lists"`
+	Reviews      map[string]int `json:"reviews,omitempty" doc:"how many reviews of its labels are waiting, accepted, corrected, kept, sent-back and dropped; left out of lists"`
 	TakenOver    int            `json:"taken_over,omitempty" doc:"labels that the step of a run has from earlier runs: they are of none of the tasks, and count for enough"`
 	HadEnough    string         `json:"had_enough,omitempty" doc:"what there was enough of, if it ended by itself"`
 	Remedy       string         `json:"cannot_finish_remedy,omitempty" doc:"the commands that let it finish"`

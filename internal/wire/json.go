@@ -46,8 +46,18 @@ func (w *Work) appendJSON(out []byte) []byte {
 	out = strconv.AppendInt(append(out, `,"reward_micros":`...), int64(w.RewardMicros), 10)
 	out = w.Values.appendJSON(append(out, `,"values":`...))
 	out = w.View.AppendJSON(append(out, `,"view":`...))
+	if w.IsReview {
+		out = append(out, `,"is_review":true`...)
+	}
+	if w.Review != nil {
+		text, _ := json.Marshal(w.Review) // of texts and numbers there is no error
+		out = append(append(out, `,"review":`...), text...)
+	}
 	if w.Reply != "" {
 		out = task.AppendString(append(out, `,"reply":`...), w.Reply)
+	}
+	if w.ByReviewer {
+		out = append(out, `,"reply_by_reviewer":true`...)
 	}
 	if w.HTML != "" {
 		out = task.AppendString(append(out, `,"html":`...), w.HTML)

@@ -51,6 +51,7 @@ type ResultTask struct {
 	Wrong     bool                   `json:"wrong,omitempty" doc:"the label is not the known answer, before learning from it"`
 	Corrected *Correction            `json:"corrected,omitempty" doc:"what somebody has said that the label is; left out: nobody has"`
 	Review    *ResultReview          `json:"review,omitempty" doc:"of the label; left out: there is none"`
+	SentBack  []SentBack             `json:"sent_back,omitempty" doc:"labels of it that reviewers have sent back, the first one first"`
 	Answers   []ResultAnswer         `json:"answers" doc:"those that count"`
 }
 

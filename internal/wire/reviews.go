@@ -40,10 +40,20 @@ type WorkSaid struct {
 // ResultReview is the review of a label.
 type ResultReview struct {
 	Task       crowd.TaskID   `json:"task" doc:"of the batch of reviews"`
-	State      string         `json:"state" enum:"waiting,accepted,corrected,kept,dropped" doc:"accepted: the reviewer gave the label; corrected: another one, which is the label since; kept: another one, but somebody had corrected the label before, and that holds; dropped: nobody will do it"`
+	State      string         `json:"state" enum:"waiting,accepted,corrected,kept,sent-back,dropped" doc:"accepted: the reviewer gave the label; corrected: another one, which is the label since; kept: they did not agree, but the label stays, as somebody had corrected it before or it could not be sent back any more; sent-back: they sent it back, and the task was asked again; dropped: nobody will do it"`
 	Why        []string       `json:"why" doc:"for what it was picked: undecided, confidence, share, new_worker"`
 	AskedAt    time.Time      `json:"asked_at"`
 	DecidedAt  time.Time      `json:"decided_at,omitzero"`
 	Reviewer   string         `json:"reviewer,omitempty" doc:"the tenant's pseudonym of who did it"`
+	ReviewerID crowd.WorkerID `json:"reviewer_id,omitempty" doc:"if you may see who workers are"`
+}
+
+// SentBack is the comment with which a reviewer sent a label of a task back.
+type SentBack struct {
+	Review     crowd.TaskID   `json:"review" doc:"the task of the batch of reviews"`
+	Comment    string         `json:"comment,omitempty" doc:"left out: it was deleted"`
+	At         time.Time      `json:"at"`
+	AskedAgain bool           `json:"asked_again" doc:"false: when the review came to count the label could not be sent back any more, and it stays"`
+	Reviewer   string         `json:"reviewer" doc:"the tenant's pseudonym of who did it"`
 	ReviewerID crowd.WorkerID `json:"reviewer_id,omitempty" doc:"if you may see who workers are"`
 }

@@ -21,7 +21,8 @@ type Work struct {
 	View         task.View          `json:"view" doc:"what to show and ask"`
 	IsReview     bool               `json:"is_review,omitempty" doc:"it has been answered by others, and you say what is right"`
 	Review       *WorkReview        `json:"review,omitempty" doc:"of a review, what it is of; left out where it is blind"`
-	Reply        string             `json:"reply,omitempty" doc:"what the requester answered to reports that something is wrong with this task"`
+	Reply        string             `json:"reply,omitempty" doc:"what the requester answered to reports that something is wrong with this task, or the comment with which an answer or a label was sent back"`
+	ByReviewer   bool               `json:"reply_by_reviewer,omitempty" doc:"the reply is the comment of a reviewer, not of the requester"`
 	HTML         string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
 }
 
@@ -35,7 +36,9 @@ type Next struct {
 type Submit struct {
 	Answer json.RawMessage `json:"answer,omitempty" doc:"an object with the fields of view.controls; for a single control its value will do"`
 	Accept bool            `json:"accept,omitempty" doc:"in place of an answer, of a review: the label is right as it stands"`
-	Next   bool            `json:"next,omitempty" doc:"also get the next task"`
+	// SendBack is a comment.
+	SendBack string `json:"send_back,omitempty" doc:"in place of an answer, of a review: the label is wrong, and its task is asked again of others, who are told this comment of 1 to 1000 bytes" example:"Look at the ears."`
+	Next     bool   `json:"next,omitempty" doc:"also get the next task"`
 }
 
 // NewReport is what is wrong with a task.
@@ -95,7 +98,7 @@ type Outcome struct {
 // Undone is a task whose answer was taken back.
 type Undone struct {
 	Work   *Work           `json:"work" doc:"you hold it again"`
-	Answer json.RawMessage `json:"answer,omitempty" doc:"what you had answered; left out: it was taken back before"`
+	Answer json.RawMessage `json:"answer,omitempty" doc:"what you had answered; of a label that you had sent back an object with send_back; left out: it was taken back before"`
 }
 
 // UndoableList lists the answers that a worker may take back.

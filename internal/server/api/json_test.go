@@ -70,6 +70,28 @@ func TestReplyJSONHasEveryField(t *testing.T) {
 	}
 }
 
+// TestTheNextTaskHasEveryField: so the task that comes with the reply to an answer.
+func TestTheNextTaskHasEveryField(t *testing.T) {
+	w := wire.Work{
+		Assignment: crowd.BatchID(1).Assignment(2), Task: crowd.BatchID(1).Task(3), Batch: 1, Name: "n", ExpiresAt: time.UnixMicro(7).UTC(), LeaseSeconds: 4, RewardMicros: 5,
+		IsReview: true, Review: &wire.WorkReview{Label: "<a>", Confidence: 0.5, Acceptable: true, Answers: []wire.WorkSaid{{Label: "a", People: 2}}}, Reply: "r", ByReviewer: true, HTML: "h",
+	}
+	for i := range reflect.TypeFor[wire.Work]().NumField() {
+		if f := reflect.TypeFor[wire.Work]().Field(i); f.Name != "Values" && f.Name != "View" && reflect.ValueOf(w).Field(i).IsZero() {
+			t.Fatalf("%s is not tried", f.Name)
+		}
+	}
+	kept, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got map[string]any
+	var reply struct{ Work json.RawMessage }
+	if err := errors.Join(json.Unmarshal(wire.Submitted{Work: &w}.AppendJSON(nil), &reply), json.Unmarshal(kept, &want), json.Unmarshal(reply.Work, &got)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v (%v)", got, want, err)
+	}
+}
+
 // TestTwice finds the names that an object has twice, at any depth, and no others.
 func TestTwice(t *testing.T) {
 	for text, want := range map[string]string{

@@ -167,6 +167,7 @@ var elsewhere = map[string]string{
 	"POST /v1/work/{assignment}/submit answer":                              "TestTheWholeWay",
 	"POST /v1/work/{assignment}/submit next":                                "TestTheWholeWay",
 	"POST /v1/work/{assignment}/submit accept":                              "internal/cli/testdata/script/reviews.txt",
+	"POST /v1/work/{assignment}/submit send_back":                           "internal/cli/testdata/script/sendlabelback.txt",
 }
 
 // leaves are the fields of a JSON object, those of objects within too, each with

@@ -72,3 +72,10 @@ func toResultReview(r *results.Row) *wire.ResultReview {
 	}
 	return &wire.ResultReview{Task: x.Review, State: string(x.State), Why: x.Why.Names(), AskedAt: x.At, DecidedAt: x.DecidedAt, Reviewer: r.ReviewedBy.Pseudonym, ReviewerID: r.ReviewedBy.ID}
 }
+
+// toSentBack has the comments with which labels of a task were sent back.
+func toSentBack(r *results.Row) []wire.SentBack {
+	return lists.Map(r.SentBack, func(x results.SentBack) wire.SentBack {
+		return wire.SentBack{Review: x.Review, Comment: x.Comment, At: x.At, AskedAgain: x.Acts, Reviewer: x.Reviewer.Pseudonym, ReviewerID: x.Reviewer.ID}
+	})
+}

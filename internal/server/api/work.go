@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/instant"
 	"github.com/throng-dev/throng/internal/kit/lists"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -24,7 +26,7 @@ func toWork(w *work.HeldTask) (*wire.Work, error) {
 	}
 	out := &wire.Work{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, IsReview: w.IsReview, Review: toWorkReview(w.Review), Reply: w.Reply, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, IsReview: w.IsReview, Review: toWorkReview(w.Review), Reply: w.Reply, ByReviewer: w.ByReviewer, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Framed() {
@@ -62,6 +64,14 @@ func (w *Waiting) Resolve(ctx huma.Context) []error {
 
 func (w Waiting) wait() time.Duration { return instant.Seconds(w.WaitSeconds) }
 
+// submit takes an answer, or the comment with which a label is sent back.
+func (a *api) submit(ctx context.Context, p *access.Principal, id crowd.AssignmentID, answer json.RawMessage, sendBack string, next bool, wait time.Duration) (engine.Outcome, *work.HeldTask, error) {
+	if sendBack != "" {
+		return a.app.Work.SendBack(ctx, p, id, sendBack, next, wait)
+	}
+	return a.app.Work.Submit(ctx, p, id, answer, next, wait)
+}
+
 // Why a worker's cycle takes no keys.
 const (
 	nextAgain     = "asked again, it gives the task that the worker holds"
@@ -76,7 +86,7 @@ func (a *api) work() {
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: oneAssignment, lean: true,
-		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted. To a batch with a grace, it counts when that is over, which counts_at tells: until then you may take it back."},
+		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted. To a batch with a grace, it counts when that is over, which counts_at tells: until then you may take it back. A review may send the label back with a comment, send_back: its task is asked again of others, who are told it. Where that cannot be, as somebody has decided the label, its batch has ended, two labels of the task were sent back before or there is no money to ask again, it is refused, and you still hold the review."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
@@ -84,6 +94,9 @@ func (a *api) work() {
 		}) (out wire.Submitted, err error) {
 			answer := in.Body.Answer
 			switch {
+			case in.Body.SendBack != "" && (in.Body.Accept || len(answer) > 0):
+				return out, crowd.Fieldf("send_back", "goes without an answer, and without accept")
+			case in.Body.SendBack != "":
 			case in.Body.Accept && len(answer) > 0:
 				return out, crowd.Fieldf("accept", "goes without an answer")
 			case in.Body.Accept:
@@ -91,7 +104,7 @@ func (a *api) work() {
 			case len(answer) == 0:
 				return out, crowd.Fieldf("answer", "is missing")
 			}
-			outcome, w, err := a.app.Work.Submit(ctx, p, in.id, answer, in.Body.Next, in.wait())
+			outcome, w, err := a.submit(ctx, p, in.id, answer, in.Body.SendBack, in.Body.Next, in.wait())
 			if err != nil {
 				return out, err
 			}

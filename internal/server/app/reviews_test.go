@@ -21,6 +21,10 @@ func (f *failingStore) Review(ctx context.Context, review crowd.TaskID) (store.R
 	return fail1(f, ctx, "Review", func() (store.Review, error) { return f.Store.Review(ctx, review) })
 }
 
+func (f *failingStore) ReviewedTask(ctx context.Context, review crowd.TaskID) (engine.AnsweredTask, error) {
+	return fail1(f, ctx, "ReviewedTask", func() (engine.AnsweredTask, error) { return f.Store.ReviewedTask(ctx, review) })
+}
+
 func (f *failingStore) CountReviews(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (map[store.ReviewState]int, error) {
 	return fail1(f, ctx, "CountReviews", func() (map[store.ReviewState]int, error) { return f.Store.CountReviews(ctx, tenant, id) })
 }

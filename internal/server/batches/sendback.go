@@ -8,10 +8,11 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
+	"github.com/throng-dev/throng/internal/store"
 )
 
 // MaxComment is how many bytes the comment has at most with which an answer is sent back.
-const MaxComment = 1000
+const MaxComment = store.MaxComment
 
 var errNoTask = crowd.Fieldf("task", "tasks are numbered from 1")
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/input"
@@ -63,6 +65,11 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 		return c, crowd.Fieldf("note", "has %d characters; at most %d are taken", n, MaxNote)
 	}
 	defer s.HoldLabels()()
+	done, err := s.keepFromReviewers(ctx, &b, &c)
+	if err != nil {
+		return c, err
+	}
+	defer done()
 	list, err := s.readTasks(ctx, &b, []crowd.TaskID{c.Task}, true)
 	if err != nil {
 		return c, err
@@ -108,6 +115,32 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 	defer s.mu.Unlock()
 	s.changed(b.Spec.ID)
 	return c, err
+}
+
+// keepFromReviewers has no reviewer send the label of a task back that is being corrected: one whose verdict is within its grace
+// has not sent it back yet. done tells the pool what holds then.
+func (s *Results) keepFromReviewers(ctx context.Context, b *store.Batch, c *store.Correction) (done func(), err error) {
+	if b.ReviewedIn == 0 || b.Spec.Grace == 0 || !b.Progress.State.Open() {
+		return func() {}, nil
+	}
+	pool, err := s.live.Get(b.Pool)
+	if err != nil {
+		return nil, err
+	}
+	id := c.Task
+	tell := func(decided bool) error {
+		return pool.Do(context.WithoutCancel(ctx), func(e *engine.Engine, _ time.Time) { e.DecideLabel(id, decided) })
+	}
+	if !c.Withdrawn {
+		if err := tell(true); err != nil {
+			return nil, err
+		}
+	}
+	return func() {
+		if _, holds, err := s.holds(context.WithoutCancel(ctx), b, id); err == nil {
+			_ = tell(holds) // a pool that stops reads it again
+		}
+	}, nil
 }
 
 // holds returns the last correction of a task, if there is one, and whether it holds.

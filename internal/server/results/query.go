@@ -56,7 +56,7 @@ var (
 	stateKeys    = []string{keyReview}
 	numberKeys   = []string{keyAnswers, keySure}
 	textKeys     = []string{keyLabel, keyWorker, keyInput, keyAnswer}
-	reviewStates = []store.ReviewState{store.ReviewWaiting, store.ReviewAccepted, store.ReviewCorrected, store.ReviewKept, store.ReviewDropped}
+	reviewStates = []store.ReviewState{store.ReviewWaiting, store.ReviewAccepted, store.ReviewCorrected, store.ReviewKept, store.ReviewSentBack, store.ReviewDropped}
 	sorts        = []string{"task", keySure, keyAnswers}
 )
 

@@ -29,6 +29,7 @@ type Results struct {
 	clock live.Clock
 	scans *limits.Slots
 	names *pseudonym.Names
+	live  *live.Pools
 
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
@@ -51,6 +52,8 @@ type Config struct {
 	Downloads *limits.Slots
 	// Names says how workers are called.
 	Names *pseudonym.Names
+	// Live are the pools, which are told of corrections.
+	Live *live.Pools
 }
 
 // The bounds of what is kept in memory.
@@ -63,7 +66,7 @@ const (
 
 // New makes the use case.
 func New(cfg Config) *Results {
-	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, live: cfg.Live, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
 	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
@@ -220,6 +223,7 @@ type Row struct {
 	// Review is the review of the label; nil: there is none.
 	Review     *store.Review // By is left out
 	ReviewedBy pseudonym.Worker
+	SentBack   []SentBack    // labels of it, the first ones first
 	Label      *engine.Label // nil: none yet, or each field has its own
 	Fields     []FieldLabel
 	Answers    []Answer // that count; of a single task all assignments

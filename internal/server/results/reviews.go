@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -34,8 +35,24 @@ func (v viewer) correction(ctx context.Context, c store.Correction) (_ store.Cor
 	return c, nil
 }
 
-// showReview says who corrected and who reviewed a row's label.
+// SentBack is the comment with which a reviewer sent a label back.
+type SentBack struct {
+	store.SentBack // By is left out
+
+	Reviewer pseudonym.Worker
+}
+
+// IsListed reports whether the review of the label is among the tasks of its batch: one that sends the label back is taken out.
+func (r *Row) IsListed() bool {
+	return r.Review != nil && !slices.ContainsFunc(r.SentBack, func(x SentBack) bool { return x.Review == r.Review.Review })
+}
+
+// showReview says who corrected and who reviewed a row's label, or sent one back.
 func (v viewer) showReview(ctx context.Context, r *Row) error {
+	for i := range r.SentBack {
+		x := &r.SentBack[i]
+		x.Reviewer, x.By = v.workers.Show(x.By, ""), 0
+	}
 	if r.Corrected != nil {
 		c, err := v.correction(ctx, *r.Corrected)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/throng-dev/throng/internal/server/work"
 )
 
 // TestReviewPages: how labels are reviewed is said on the draft's page; the reviewer sees the label
@@ -68,4 +70,56 @@ func TestReviewPages(t *testing.T) {
 		t.Fatalf("the review is %+v", held.Row.Review)
 	}
 	c.req.get(path+"/results/1").want(200, "Review: accepted", "one of a random share", fmt.Sprintf("t%d.1", in))
+}
+
+// TestSendBackPages: a reviewer sends the label back by a form of the task's page, which keeps what was typed where that is
+// refused; the comment is on the page of the task, and above the task for somebody else.
+func TestSendBackPages(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 3)
+	draft := c.req.get("/batches/new").want(200).form("/batches").set("name", "Sent back").set("tenant", "n1").set("kind", "choose_one").
+		set("question", "Is ${name} a cat?").set("show", "photo | image | The photo").set("options", "yes | Yes\nno | No\n").
+		sendFile("cats.csv", cats).want(200)
+	settings := draft.URL.Path + "/settings"
+	p := draft.form(settings).set("rule", "count").set("count", "1").set("reward", "0.10").set("priority", "100").set("budget", "5").set("review", "1").set("review.share", "1").set("review.reward", "0.20").set("review.priority", "100").
+		press("then", "launch").send().want(200, "Launched")
+	id := batchOf(p)
+	var held *work.HeldTask
+	next := func(i int, want func(*work.HeldTask) bool) {
+		t.Helper()
+		for held = read(c.app.Work.Next(t.Context(), c.workers[i].principal(), 0))(t); !want(held); {
+			held = read(c.app.Work.Skip(t.Context(), c.workers[i].principal(), held.Assignment, 0))(t)
+			if held == nil {
+				t.Fatal("nothing like that comes")
+			}
+		}
+	}
+	next(0, func(h *work.HeldTask) bool { return h.Batch == id })
+	task := held.Task
+	if _, _, err := c.app.Work.Submit(t.Context(), c.workers[0].principal(), held.Assignment, json.RawMessage(`"yes"`), false, 0); err != nil {
+		t.Fatal(err)
+	}
+	next(1, func(h *work.HeldTask) bool { return h.IsReview })
+	sends := func(comment string) *sheet {
+		t.Helper()
+		at := c.workers[1].get("/work").want(200, "Send the label back", "What has to be looked at?")
+		for _, f := range at.all("form") {
+			if x := at.sheetOf(f); attr(f, "action") == "/work/submit" && len(x.values["send_back"]) > 0 {
+				return x.set("send_back", comment)
+			}
+		}
+		t.Fatal("there is no form to send the label back")
+		return nil
+	}
+	sends("  ").send().want(422, "say what whoever gets the task next has to look at")
+	sends("Look at <the> ears.\u202e").send().want(422, "Look at <the> ears.", "cannot be seen")
+	sends("Look at <the> ears.").send().want(200)
+	path := fmt.Sprintf("/batches/%s", id)
+	c.req.get(path).want(200, "1 sent-back")
+	c.req.get(path+"/results?q=review:sent-back").want(200, "1 task", "sent back")
+	c.req.get(fmt.Sprintf("%s/results/%d", path, task.N())).want(200, "Review: sent-back", "Sent back by", "Look at <the> ears.")
+	next(2, func(h *work.HeldTask) bool { return h.Task == task })
+	c.workers[2].get("/work").want(200, "From a reviewer", "Look at <the> ears.")
+	c.workers[0].get("/work").want(200).without("ears.")
+	c.workers[1].get("/work").want(200).without("ears.")
 }

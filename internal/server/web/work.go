@@ -91,7 +91,10 @@ type workData struct {
 	Going    string        // what happens after this task, if they go off duty or move
 	Stops    bool          // may go off duty
 	Reported string        // a report that was refused
-	Asks     bool          // they are to say which work they like
+	SentBack string        // the comment with which they were about to send a label back, or had
+	// SendBackErr is why a label could not be sent back.
+	SendBackErr string
+	Asks        bool // they are to say which work they like
 }
 
 // reasonCount is a reason, with the number of batches or workers that have it;
@@ -136,13 +139,14 @@ func (rq *request) showWork(work *work.HeldTask, pg page, values url.Values, err
 		frame = "/work/frame/" + work.Assignment.String()
 	}
 	task := newTask(view, frame)
-	task.values, task.errs = values, problems(err)
+	refused, problems := sendBackProblems(problems(err))
+	task.values, task.errs = values, problems
 	status := http.StatusOK
 	if err != nil {
 		status = httpkit.Status(crowd.CodeOf(err))
 	}
 	pg.Title, pg.Section, pg.Script, pg.Task = cmp.Or(view.Title, work.Name), "work", "work.js", true
-	pg.Data = workData{HeldTask: work, Task: task, Notes: ask(rq, rq.App.Work.Notes), Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq), Asks: rq.asksWishes()}
+	pg.Data = workData{HeldTask: work, Task: task, Notes: ask(rq, rq.App.Work.Notes), Earned: rq.earned(), Duty: duty, Training: training, Going: goingNotes[duty.Leaves], Stops: duty.Kept(), Reported: madeOf[string](rq), SentBack: commentOf(work, values), SendBackErr: refused, Asks: rq.asksWishes()}
 	return rq.renderStatus(status, "work", pg)
 }
 
@@ -250,11 +254,11 @@ func (rq *request) submit() error {
 	if values.Has("accept") {
 		answer = nil // the label that it reviews
 	}
-	out, _, err := rq.App.Work.Submit(rq.ctx(), rq.p, id, answer, duty.Leaves == "", 0)
+	out, err := rq.commit(id, answer, values, duty.Leaves == "")
 	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; the worker was let go meanwhile
 		err = nil
 	}
-	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge) && !rq.wantsJSON() {
+	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge || isSendBack(err)) && !rq.wantsJSON() {
 		work, err2 := rq.App.Work.Current(rq.ctx(), rq.p)
 		if err2 != nil {
 			return err2

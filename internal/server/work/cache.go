@@ -168,6 +168,14 @@ func (c *taskCache) forget(id crowd.TaskID) {
 	delete(c.bundles, firstOf(id))
 }
 
+// clear has every task read again.
+func (c *taskCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.bundles)
+	c.bytes = 0
+}
+
 // firstOf returns the first task of the bundle of a task.
 func firstOf(id crowd.TaskID) crowd.TaskID {
 	return id.Batch().Task((id.N()-1)/bundleSize*bundleSize + 1)

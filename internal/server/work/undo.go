@@ -32,7 +32,7 @@ func (s *Work) Undo(ctx context.Context, p *access.Principal, id crowd.Assignmen
 		return nil, nil, err
 	}
 	held, err := s.show(ctx, hand)
-	return held, json.RawMessage(answer.Body), err
+	return held, answerOf(&answer), err
 }
 
 // noUndo says why an answer cannot be taken back whose assignment the engine does not know.

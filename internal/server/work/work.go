@@ -28,6 +28,7 @@ type Work struct {
 	definitions definitionCache
 	tasks       taskCache
 	names       *pseudonym.Names
+	holdLabels  func() (release func())
 }
 
 // Config is what work stands on.
@@ -37,11 +38,13 @@ type Config struct {
 	OnCall *recruit.OnCall
 	Clock  live.Clock
 	Names  *pseudonym.Names // how workers are called
+	// HoldLabels keeps others from correcting labels until release is called: see results.Results.
+	HoldLabels func() (release func())
 }
 
 // New makes the use case.
 func New(cfg Config) *Work {
-	return &Work{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, names: cfg.Names, definitions: definitionCache{store: cfg.Store}, tasks: taskCache{store: cfg.Store}}
+	return &Work{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, names: cfg.Names, holdLabels: cfg.HoldLabels, definitions: definitionCache{store: cfg.Store}, tasks: taskCache{store: cfg.Store}}
 }
 
 // HeldTask is a task in a worker's hands, with all that is needed to show it. In a batch with checks
@@ -55,7 +58,9 @@ type HeldTask struct {
 	Values   task.Fitted
 	Review   *Reviewed // what it reviews; nil: it is no review, or a blind one
 	IsReview bool      // of somebody else's work
-	Reply    string    // what its requester answered to reports that something is wrong with it
+	Reply    string    // what its requester answered to reports that something is wrong with it, or a comment
+	// ByReviewer is whether Reply is the comment with which a reviewer sent its label back.
+	ByReviewer bool
 
 	tenant crowd.TenantID
 	names  *pseudonym.Names
@@ -148,7 +153,7 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	h.Task = s.shownTask(d, h.Task)
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
-		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply,
+		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply, ByReviewer: t.ByReviewer,
 		Review: reviewed, IsReview: d.Spec.ReviewOf != 0, tenant: d.Spec.Tenant, names: s.names,
 	}, nil
 }

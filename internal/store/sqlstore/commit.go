@@ -63,7 +63,7 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.touch(c.Answers, c.Transfers); err != nil {
 			return err
 		}
-		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.held, w.disregarded, w.notes, w.unlabelled, w.removals, w.reviews, w.labels} {
+		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.held, w.disregarded, w.notes, w.unlabelled, w.sentBack, w.removals, w.reviews, w.labels} {
 			if err := step(c); err != nil {
 				return err
 			}
@@ -167,11 +167,12 @@ func (w *writer) answers(c *engine.Changes) error {
 			err = w.again(a)
 		} else if err == nil {
 			acct.lastAnswer = int64(a.Assignment)
-			if a.Kept { // and its text is counted
-				return w.dropProvisional(a.Assignment)
-			}
 			var of place
 			of, err = w.place(a.Assignment.Batch())
+			if a.Kept { // and its text is counted; a comment goes to the label that it is about
+				w.grown(of.tenant, -int64(len(a.SendBack)))
+				return errors.Join(err, w.dropProvisional(a.Assignment))
+			}
 			w.grown(of.tenant, int64(len(a.Body)))
 		}
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 // What a commit runs for answers that are disregarded.
 const (
 	disregardAnswer = `update answers set disregarded_at = $2 where id = $1 and counted and disregarded_at = 0`
-	keepNote        = `insert into replies (task, replied_at, body) values ($1, $2, $3) on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body`
+	keepNote        = `insert into replies (task, replied_at, body, worker) values ($1, $2, $3, $4) on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body, worker = excluded.worker`
 	deleteLabel     = `delete from labels where task = $1`
 )
 
@@ -30,7 +30,7 @@ func (w *writer) notes(c *engine.Changes) error {
 	return forEach(w, keepNote, c.Notes, func(stmt *sql.Stmt, x *engine.TaskNote) error {
 		before, _, err := one(w.ctx, w.tx, number[int64], `select octet_length(body) from replies where task = $1`, x.Task)
 		if err == nil {
-			err = w.row(stmt, int64(x.Task), micros(x.At), x.Text)
+			err = w.row(stmt, int64(x.Task), micros(x.At), x.Text, int64(x.By))
 		}
 		if err != nil {
 			return fmt.Errorf("keep what is told of %s: %w", x.Task, err)
@@ -61,11 +61,17 @@ func (w *writer) unlabelled(c *engine.Changes) error {
 const countedOf = `from assignments m join answers n on n.id = m.id
 	where m.id > $1 and m.id <= $2 and m.worker = $3 and n.counted and n.disregarded_at = 0 order by m.id limit $4`
 
+// selectDecided has labels, with their review and whether somebody has decided that they are right. One that was sent back is of a
+// label before.
+const selectDecided = `select l.task, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
+	coalesce(v.review, 0), coalesce(v.verdict, '') not in ('', 'sent-back') or exists (select 1 from corrections c where c.task = l.task and not c.superseded and not c.withdrawn)
+	from labels l left join reviews v on v.task = l.task`
+
 var (
-	readDecided = `select l.task, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
-		coalesce(v.review, 0), coalesce(v.verdict, '') <> '' or exists (select 1 from corrections c where c.task = l.task and not c.superseded and not c.withdrawn)
-		from labels l left join reviews v on v.task = l.task where l.task in ` + atResults + ` order by l.task`
-	readInvited = `select task, worker from task_workers where task in ` + atResults + ` order by task, worker`
+	readDecided    = selectDecided + ` where l.task in ` + atResults + ` order by l.task`
+	readDecidedOne = selectDecided + ` where l.task = $1`
+	readInvited    = `select task, worker from task_workers where task in ` + atResults + ` order by task, worker`
+	readSentBack   = `select task, worker from sent_back where acts and task in ` + atResults + ` order by task, sent_at, review`
 )
 
 // AnsweredBy implements store.Results.
@@ -127,6 +133,16 @@ func answeredBy(ctx context.Context, tx querier, id crowd.BatchID, worker crowd.
 		}
 		return err
 	}, readInvited); err != nil {
+		return nil, err
+	}
+	if _, err := keyed(ctx, tx, id, ids, func(r row, by *crowd.WorkerID) error {
+		var task crowd.TaskID
+		err := r.Scan(&task, by)
+		if err == nil {
+			at[task].SentBackBy = append(at[task].SentBackBy, *by)
+		}
+		return err
+	}, readSentBack); err != nil {
 		return nil, err
 	}
 	return tasks, each(ctx, tx, func(r row) error {

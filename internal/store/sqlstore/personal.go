@@ -41,6 +41,13 @@ func (t personalTable) named(id func(int64) string) personalTable {
 	return t
 }
 
+// withoutTexts deletes what the rows of a worker say, each of the batch that a column begins with.
+func withoutTexts(table, of string) []string {
+	return []string{
+		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from ` + table + ` x join batches b on b.id = x.` + of + ` >> 32 where x.worker = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
+		`update ` + table + ` set body = '' where worker = $1`}
+}
+
 // nobody is a table without anything about a person, or nothing but numbers of people
 // that another table hands out.
 func nobody(table string) personalTable { return personalTable{name: table} }
@@ -81,11 +88,11 @@ var personal = []personalTable{
 	{name: "users", id: personID, about: `id = $1`, secret: []string{"password_hash", "name_key"}, erase: []string{
 		`update users set name = '(erased u' || cast($1 as bigint) || ')', name_key = '(erased u' || cast($1 as bigint) || ')', full_name = '', email = '', email_verified = false, email_by = '', password_hash = '', admin = false, pool = 0,
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
-	{name: "reports", about: ofWorker, erase: []string{
-		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from reports x join batches b on b.id = x.assignment >> 32 where x.worker = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
-		`update reports set body = '' where worker = $1`}},
+	{name: "reports", about: ofWorker, erase: withoutTexts("reports", "assignment")},
+	{name: "sent_back", about: ofWorker, erase: withoutTexts("sent_back", "task")},
+	{name: "replies", about: ofWorker, columns: `task, replied_at, body`, erase: withoutTexts("replies", "task")},
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body, disregarded_at`).named(assignmentID),
-	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body`).named(assignmentID),
+	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body, send_back`).named(assignmentID),
 	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body, review`, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from corrections x join batches b on b.id = x.task >> 32 where x.corrected_by = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update corrections set body = '' where corrected_by = $1`}},
@@ -106,7 +113,7 @@ var personal = []personalTable{
 	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || cast($1 as bigint)))`,
 		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
 	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("deletions"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
-	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("replies"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
+	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
 	nobody("removed_services"), nobody("run_texts"), nobody("secrets"), nobody("services"), nobody("tasks"), nobody("tenant_secrets"), nobody("tenants"), nobody("test_questions"),
 }
 

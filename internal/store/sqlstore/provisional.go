@@ -13,7 +13,7 @@ import (
 // they come to count, or are taken back, they leave it.
 const (
 	makeProvisional   = `update assignments set state = 'provisional' where id = $1 and worker = $2 and state = 'assigned' and not exists (select 1 from answers where id = $1)`
-	insertProvisional = `insert into provisional_answers (id, answered_at, answer_key, body) values ($1, $2, $3, $4)`
+	insertProvisional = `insert into provisional_answers (id, answered_at, answer_key, body, send_back) values ($1, $2, $3, $4, $5)`
 	deleteProvisional = `delete from provisional_answers where id = $1`
 	makeAssigned      = `update assignments set state = 'assigned', expires_at = $3 where id = $1 and worker = $2 and state = 'provisional'`
 )
@@ -29,11 +29,11 @@ func (w *writer) provisional(c *engine.Changes) error {
 		return err
 	}
 	return forEach(w, insertProvisional, c.Provisional, func(stmt *sql.Stmt, a *engine.Answer) error {
-		if err := w.row(stmt, int64(a.Assignment), micros(a.At), a.Key, a.Body); err != nil {
+		if err := w.row(stmt, int64(a.Assignment), micros(a.At), a.Key, a.Body, a.SendBack); err != nil {
 			return fmt.Errorf("provisional answer %s: %w", a.Assignment, err)
 		}
 		of, err := w.place(a.Assignment.Batch())
-		w.grown(of.tenant, int64(len(a.Body)))
+		w.grown(of.tenant, int64(len(a.Body)+len(a.SendBack)))
 		return err
 	})
 }
@@ -44,7 +44,7 @@ func (w *writer) undone(c *engine.Changes) error {
 		if err := w.row(stmt, int64(u.Assignment), int64(u.Worker), micros(u.Expires)); err != nil {
 			return fmt.Errorf("take back %s: %w", u.Assignment, err)
 		}
-		bytes, _, err := one(w.ctx, w.tx, number[int64], `select octet_length(body) from provisional_answers where id = $1`, int64(u.Assignment))
+		bytes, _, err := one(w.ctx, w.tx, number[int64], `select octet_length(body) + octet_length(send_back) from provisional_answers where id = $1`, int64(u.Assignment))
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,8 @@ func addProvisional(ctx context.Context, q querier, b *engine.BatchSnapshot) err
 	first, last := span(b.Spec.ID)
 	return each(ctx, q, func(r row) error {
 		var x engine.AssignmentSnapshot
-		if err := r.Scan(&x.ID, instant{&x.AnsweredAt}, &x.Key, &x.Body); err != nil {
+		var sendBack string
+		if err := r.Scan(&x.ID, instant{&x.AnsweredAt}, &x.Key, &x.Body, &sendBack); err != nil {
 			return err
 		}
 		a := at[x.ID]
@@ -87,6 +88,9 @@ func addProvisional(ctx context.Context, q querier, b *engine.BatchSnapshot) err
 			return fmt.Errorf("%s has a provisional answer, and is not provisional", x.ID)
 		}
 		a.AnsweredAt, a.Key, a.Body = x.AnsweredAt, x.Key, x.Body
+		if sendBack != "" {
+			a.SendBack = &engine.SendBack{Comment: sendBack}
+		}
 		return nil
-	}, `select id, answered_at, answer_key, body from provisional_answers where id >= $1 and id <= $2`, first, last)
+	}, `select id, answered_at, answer_key, body, send_back from provisional_answers where id >= $1 and id <= $2`, first, last)
 }

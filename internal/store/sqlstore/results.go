@@ -150,6 +150,15 @@ func (s *Store) TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd
 				out[i].Annotations = append(out[i].Annotations, a)
 			}
 		}
+		if err != nil {
+			return err
+		}
+		back, err := keyed(ctx, tx, id, tasks, scanSentBack, readSentBackOf)
+		for _, x := range back {
+			if i, there := place[x.Task]; there {
+				out[i].SentBack = append(out[i].SentBack, x)
+			}
+		}
 		return err
 	})
 	return out, err

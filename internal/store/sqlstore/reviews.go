@@ -16,8 +16,9 @@ const (
 	askReview = `insert into tasks (id, gold, cells, item, born_at, bound_at, not_by, class) select $1, '', cells, 0, 0, 0, $2, 0 from tasks where id = $3`
 
 	insertReview = `insert into reviews (task, review, asked_at, why, answers, verdict, decided_at, decided_by) values ($1, $2, $3, $4, $5, '', 0, 0)
-		on conflict (task) do update set review = excluded.review, asked_at = excluded.asked_at, why = excluded.why, answers = excluded.answers
-		where reviews.verdict = '' and exists (select 1 from removals x where x.task = reviews.review)` // of another label than before, whose review was dropped
+		on conflict (task) do update set review = excluded.review, asked_at = excluded.asked_at, why = excluded.why, answers = excluded.answers,
+			verdict = '', decided_at = 0, decided_by = 0
+		where reviews.verdict = 'sent-back' or reviews.verdict = '' and exists (select 1 from removals x where x.task = reviews.review)` // of another label than before, which was sent back, or whose review was dropped
 	decideReview = `update reviews set verdict = $2, decided_at = $3, decided_by = $4 where review = $1 and verdict = ''`
 
 	// reviewState is the state of the review v.

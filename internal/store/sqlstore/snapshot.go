@@ -147,6 +147,9 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 		if err := addProvisional(ctx, q, into); err != nil {
 			return err
 		}
+		if err := addVerdicts(ctx, q, into); err != nil {
+			return err
+		}
 	}
 	if into.Past, err = list(ctx, q, func(r row, p *engine.PastReward) error {
 		return r.Scan(&p.Last, &p.Reward)
@@ -197,6 +200,11 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 	}
 	if len(b.Spec.NotBy) > 0 {
 		if into.NotBy, err = exclusions(ctx, q, first, first+int64(b.Progress.Tasks)); err != nil {
+			return err
+		}
+	}
+	if b.Spec.Review != nil {
+		if into.NotBy, err = sentBackBy(ctx, q, first, last); err != nil {
 			return err
 		}
 	}

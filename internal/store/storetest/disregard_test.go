@@ -183,3 +183,25 @@ func (s *site) disregard(t *testing.T, id crowd.BatchID) {
 	}
 	s.commit(t)
 }
+
+// isEvidence checks that a batch whose rule follows answers comes back with all counted ones to its
+// tasks with labels, and no other batch with any.
+func (s *site) isEvidence(t *testing.T, b *engine.BatchSnapshot) {
+	t.Helper()
+	var want []engine.CountedAnswer
+	if b.Spec.Rule.FollowsAnswers() {
+		labelled := make(map[crowd.TaskID]bool)
+		for x, err := range s.Labels(s.ctx, b.Spec.Tenant, b.Spec.ID) {
+			ok(t, err)
+			labelled[x.Task] = x.Label != nil
+		}
+		for a, err := range s.Annotations(s.ctx, b.Spec.Tenant, b.Spec.ID, false) {
+			ok(t, err)
+			if a.Counted && labelled[a.Task] {
+				want = append(want, engine.CountedAnswer{N: a.Task.N(), Worker: a.Worker, Key: a.Key})
+			}
+		}
+		s.did["evidence compared"] += len(want)
+	}
+	same(t, "evidence", b.Answers, want)
+}

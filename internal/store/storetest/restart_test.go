@@ -46,7 +46,7 @@ func testRestart(t *testing.T, w *world) {
 	}
 	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
-	const rounds, commands = 60, 90
+	const rounds, commands = 110, 90
 	for range rounds {
 		for range commands {
 			s.command(t)
@@ -59,7 +59,7 @@ func testRestart(t *testing.T, w *world) {
 		s.samePay(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -80,28 +80,6 @@ func (s *site) restore(t *testing.T) *engine.Engine {
 	return must(engine.Restore(s.clock, engine.Config{Pool: s.pool.ID, Policy: sched.MustParse(pick(s.Rand, sched.Names()))}, snap))(t)
 }
 
-// isEvidence checks that a batch whose rule follows answers comes back with all counted ones to its
-// tasks with labels, and no other batch with any.
-func (s *site) isEvidence(t *testing.T, b *engine.BatchSnapshot) {
-	t.Helper()
-	var want []engine.CountedAnswer
-	if b.Spec.Rule.FollowsAnswers() {
-		labelled := make(map[crowd.TaskID]bool)
-		for x, err := range s.Labels(s.ctx, b.Spec.Tenant, b.Spec.ID) {
-			ok(t, err)
-			labelled[x.Task] = x.Label != nil
-		}
-		for a, err := range s.Annotations(s.ctx, b.Spec.Tenant, b.Spec.ID, false) {
-			ok(t, err)
-			if a.Counted && labelled[a.Task] {
-				want = append(want, engine.CountedAnswer{N: a.Task.N(), Worker: a.Worker, Key: a.Key})
-			}
-		}
-		s.did["evidence compared"] += len(want)
-	}
-	same(t, "evidence", b.Answers, want)
-}
-
 func (s *site) commit(t *testing.T) {
 	t.Helper()
 	s.engine.Take(&s.changes)
@@ -115,6 +93,7 @@ func (s *site) commit(t *testing.T) {
 			s.did["reviewed"]++
 		}
 	}
+	s.countSentBack()
 	for _, a := range s.changes.Answers {
 		if a.Kept {
 			s.did["came to count"]++
@@ -242,6 +221,8 @@ func (s *site) command(t *testing.T) {
 		s.disregard(t, pick(s.Rand, s.running()))
 	case n < 37:
 		s.decide(t)
+	case n < 41:
+		s.sendBack(t)
 	default:
 		s.work(t)
 	}

@@ -329,7 +329,7 @@ CREATE TABLE provisional_answers ( -- until they count, or are taken back
     answered_at bigint not null,
     answer_key  text not null,
     body        text not null
-);
+, send_back text not null default '');
 CREATE TABLE provisioned_groups (
     id          integer primary key,
     provider    text   not null,
@@ -414,7 +414,8 @@ CREATE TABLE replies ( -- shown to whoever gets the task later
     task       integer primary key,
     replied_at bigint not null,
     body       text   not null
-);
+, worker bigint not null default 0);
+CREATE INDEX replies_by_worker on replies (worker) where worker <> 0;
 CREATE TABLE reports (
     assignment  integer primary key, -- which ended as reported
     task        bigint not null,
@@ -542,6 +543,16 @@ CREATE TABLE secrets ( -- of the installation
     name   text primary key,
     secret text not null
 , sealed_with text not null default '');
+CREATE TABLE sent_back (
+    review  bigint  not null primary key, -- the task of the batch of reviews
+    task    bigint  not null,             -- whose label it is
+    worker  bigint  not null,             -- who sent it back
+    sent_at bigint  not null,             -- when that came to count
+    acts    boolean not null,             -- false: the label could not be sent back any more, and stays
+    body    text    not null              -- the comment
+);
+CREATE INDEX sent_back_by_task on sent_back (task);
+CREATE INDEX sent_back_by_worker on sent_back (worker);
 CREATE TABLE services (
     name        text primary key,
     url         text not null,
