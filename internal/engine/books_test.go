@@ -89,6 +89,8 @@ type row struct {
 	answer      *engine.Answer
 	kept        *engine.Answer // while it is provisional
 	rewarded    bool
+	revised     int    // how often
+	said        string // the key of the answer as it was given last, of one that was revised
 	disregarded bool
 }
 
@@ -202,7 +204,11 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("answer to %s: %w", ch.Answers[i].Assignment, err)
 		}
 	}
-	if err := k.disregarded(ch); err != nil {
+	withdrawn, err := k.revised(ch)
+	if err == nil {
+		err = k.disregarded(ch, withdrawn)
+	}
+	if err != nil {
 		return err
 	}
 	for i := range ch.Labels {

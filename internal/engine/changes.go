@@ -17,6 +17,7 @@ type Changes struct {
 	Ends        []End
 	Provisional []Answer // that do not count yet; of those that come to, Answers tells once more
 	Answers     []Answer
+	Revised     []RevisedAnswer
 	Disregarded []DisregardedAnswer
 	SentBack    []SentBack
 	Notes       []TaskNote
@@ -45,7 +46,7 @@ type Changes struct {
 
 // Empty reports whether there is nothing to make durable.
 func (c *Changes) Empty() bool {
-	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Notes)+len(c.Unlabelled)+len(c.SentBack) == 0
+	return len(c.Handouts)+len(c.Ends)+len(c.Answers)+len(c.Labels)+len(c.Transfers)+len(c.Duties)+len(c.Revisions)+len(c.Removals)+len(c.Progress)+len(c.Gates)+len(c.Reports)+len(c.Provisional)+len(c.Undone)+len(c.Actions)+len(c.Undoings)+len(c.Reviews)+len(c.Disregarded)+len(c.Notes)+len(c.Unlabelled)+len(c.SentBack)+len(c.Revised) == 0
 }
 
 // Handout is a task put into a worker's hands.

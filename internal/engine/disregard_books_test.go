@@ -18,9 +18,12 @@ func (w *world) unlabelled(id crowd.TaskID) bool {
 	return slices.ContainsFunc(w.ch.Unlabelled, func(x engine.Unlabelled) bool { return x.Task == id })
 }
 
-// disregarded enters answers that are disregarded, and labels that are withdrawn.
-func (k *books) disregarded(ch *engine.Changes) error {
-	var withdrawn []crowd.TaskID
+// disregarded enters answers that are disregarded, and labels that are withdrawn: those of revised answers are given.
+func (k *books) disregarded(ch *engine.Changes, withdrawn []crowd.TaskID) error {
+	what := "disregard"
+	if len(ch.Revised) > 0 {
+		what = "revise"
+	}
 	for _, x := range ch.Disregarded {
 		r := k.rows[x.Assignment]
 		if r == nil || r.answer == nil || !r.answer.Counted || r.disregarded || x.At != k.now {
@@ -51,18 +54,18 @@ func (k *books) disregarded(ch *engine.Changes) error {
 		b, t, _ := k.task(x.Task)
 		switch {
 		case again < 0:
-			k.seen["disregard: asked again"]++
+			k.seen[what+": asked again"]++
 		case ch.Labels[again].Value != k.before[x.Task]:
-			k.seen["disregard: another label"]++
+			k.seen[what+": another label"]++
 			fallthrough
 		default:
-			k.seen["disregard: labelled again"]++
+			k.seen[what+": labelled again"]++
 		}
 		if t.first == 1 {
-			k.seen["disregard: of the first task"]++
+			k.seen[what+": of the first task"]++
 		}
 		if b.spec.Rule.FollowsAnswers() {
-			k.seen["disregard: sure by the answers"]++
+			k.seen[what+": sure by the answers"]++
 		}
 	}
 	return nil

@@ -128,6 +128,8 @@ func (w *world) exec(c command) error {
 		return w.undoAction(c)
 	case "disregard":
 		return w.disregard(c)
+	case "revise answer":
+		return w.reviseAnswer(c)
 	case "judge":
 		return w.judge(c)
 	case "add":

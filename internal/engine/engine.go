@@ -118,12 +118,13 @@ func (c *Changes) reset() {
 	clear(c.Reviews)
 	clear(c.Notes)
 	clear(c.SentBack)
+	clear(c.Revised)
 	c.Handouts, c.Ends, c.Answers, c.Labels = c.Handouts[:0], c.Ends[:0], c.Answers[:0], c.Labels[:0]
 	c.Transfers, c.Duties, c.Progress = c.Transfers[:0], c.Duties[:0], c.Progress[:0]
 	c.Revisions, c.Removals, c.Reports = c.Revisions[:0], c.Removals[:0], c.Reports[:0]
 	c.Actions, c.Undoings, c.Reviews = c.Actions[:0], c.Undoings[:0], c.Reviews[:0]
 	c.Provisional, c.Undone = c.Provisional[:0], c.Undone[:0]
-	c.Disregarded, c.Unlabelled, c.Notes, c.SentBack = c.Disregarded[:0], c.Unlabelled[:0], c.Notes[:0], c.SentBack[:0]
+	c.Disregarded, c.Unlabelled, c.Notes, c.SentBack, c.Revised = c.Disregarded[:0], c.Unlabelled[:0], c.Notes[:0], c.SentBack[:0], c.Revised[:0]
 	c.Gates, c.Served, c.Shifts, c.Events = c.Gates[:0], c.Served[:0], c.Shifts[:0], c.Events[:0]
 }
 

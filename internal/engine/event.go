@@ -29,7 +29,7 @@ const (
 	// UpdateTask (event 4): after an annotation, a task wants another number of
 	// them. Producer: aggregate. Consumer: updateTask. An edit of a batch's rule
 	// changes the numbers of its tasks without events. After an event 5 of its task it says
-	// that the label is withdrawn (Disregard).
+	// that the label is withdrawn (Disregard, Revise).
 	UpdateTask
 	// RemoveTask (event 5): a task has its label. Producer: aggregate.
 	// Consumer: removeTask.

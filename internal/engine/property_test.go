@@ -97,6 +97,12 @@ func checkSeen(t *testing.T, seen happenings) {
 		"disregard: nothing is left", "disregard: twice of one task", "disregard: by invitation", "disregard: sure by the answers", "disregard: reserved", "disregard: refused for the budget", "disregard: of a workflow", "disregard: of a paused batch", "disregard: of somebody who left",
 		"disregard: restored", "disregard: with rules", "disregard: a bounded batch", "disregard: late answer to a task asked again", "disregard: too late",
 	)
+	want = append(want,
+		"revise", "revise: asked again", "revise: labelled again", "revise: another label", "revise: of the first task", "revise: an open task", "revise: a held task", "revise: a check", "revise: the same again", "revise: by invitation", "revise: sure by the answers",
+		"revise: more than once", "revise: of a paused batch", "revise: of somebody who left", "revise: held pay", "revise: after a grace", "revise: with rules", "revise: of a task asked again",
+		"revise refused: ended", "revise refused: read before", "revise refused: not in this batch", "revise refused: does not count", "revise refused: too late", "revise refused: too often", "revise refused: its pay is decided", "revise refused: disregarded",
+		"revise refused: suspended", "revise refused: paused by a rule", "revise refused: not theirs any more", "revise refused: taken out", "revise refused: decided", "revise refused: no money",
+	)
 	for _, r := range plainRules {
 		want = append(want, "rule: "+r.When)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
 )
 
 // The part of the books that is about rules which act on what people's answers show. They reckon
@@ -171,6 +172,12 @@ func (k *books) ruled(ch *engine.Changes) error {
 		}
 		b.actions = append(b.actions, a)
 		if !b.kept.State.Open() { // its end may have made labels since
+			continue
+		}
+		if counted := lists.Filter(ch.Answers, func(x engine.Answer) bool { return x.Kept && x.Assignment.Batch() == a.Batch }); len(counted) > 1 {
+			if !ruleHolds(b.spec.Quality[a.Rule-1], &a.Figures) { // rules act as each of them comes to count
+				return fmt.Errorf("%s acted on %s by %+v", a.When, a.Worker, a.Figures)
+			}
 			continue
 		}
 		if f := k.figures(b, a.Worker); !reflect.DeepEqual(f, a.Figures) || !ruleHolds(b.spec.Quality[a.Rule-1], &f) {

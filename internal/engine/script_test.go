@@ -162,6 +162,8 @@ func (s *script) worker(id crowd.WorkerID, word []string) {
 		if s.check(err); err == nil {
 			s.say("%s again until %s, in place of %q", h.Assignment, s.clock(h.Expires), answer.Key)
 		}
+	case "revises":
+		s.revises(id, aid, word[2])
 	case "sends-back":
 		s.sendsBack(id, aid, strings.Join(word[2:], " "))
 	case "returns":
@@ -417,6 +419,7 @@ func (s *script) changes() {
 		s.say("%s: %s%s", x.Assignment, x.Key, flags(" late", x.Late, " counted", x.Counted, " paid "+x.Paid.String(), x.Paid > 0))
 	}
 	s.sentBack(&ch)
+	s.revisedAnswers(&ch)
 	s.disregarded(&ch)
 	for _, x := range ch.Labels {
 		s.say("%s has its label: %s, %.2f of %d%s", x.Task, x.Value, x.Confidence, x.Answers, flags(", tie", x.Tie, ", undecided", x.Undecided))

@@ -65,6 +65,8 @@ func (s *script) spec(word []string) engine.Spec {
 			x.Lease = parse(s, time.ParseDuration, value)
 		case "grace":
 			x.Grace = parse(s, time.ParseDuration, value)
+		case "revise":
+			x.Revise = parse(s, time.ParseDuration, value)
 		case "life":
 			x.EndsAt = s.now.Add(parse(s, time.ParseDuration, value))
 		case "needs":

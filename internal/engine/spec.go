@@ -43,6 +43,10 @@ type Spec struct {
 	// once. A late answer counts at once, or not at all.
 	Grace time.Duration
 
+	// Revise is for how long after an answer has counted its worker may give another one in its place; 0: it
+	// stands. Not of a step of a workflow, and not of reviews.
+	Revise time.Duration
+
 	// Approval, when not nil, has the pay of answers that count wait for approval.
 	Approval *Approval
 
@@ -91,6 +95,8 @@ const (
 	MaxLease        = 31 * 24 * time.Hour
 	MinGrace        = time.Second
 	MaxGrace        = 24 * time.Hour
+	MinRevise       = time.Second
+	MaxRevise       = 31 * 24 * time.Hour
 	MaxRules        = 10      // requirements of one batch
 	MaxPerWorker    = 1 << 30 // answers of one person to one batch
 	MaxBatchAnswers = 1 << 31 // answers to one batch: assignments are numbered in 32 bits, and some come to nothing
@@ -121,6 +127,9 @@ func (s *Spec) Validate(now time.Time) error {
 		return crowd.Fieldf("ends_at", "%s is in the past", s.EndsAt.UTC().Format(time.RFC3339))
 	}
 	if err := s.validGrace(); err != nil {
+		return err
+	}
+	if err := s.validRevise(); err != nil {
 		return err
 	}
 	if err := s.validApproval(); err != nil {
@@ -180,6 +189,20 @@ func (s *Spec) Validate(now time.Time) error {
 func (s *Spec) validGrace() error {
 	if s.Grace != 0 && (s.Grace < MinGrace || s.Grace > MaxGrace) {
 		return crowd.Fieldf("grace", "%s is not between %s and %s (0: answers count at once)", s.Grace, MinGrace, MaxGrace)
+	}
+	return nil
+}
+
+func (s *Spec) validRevise() error {
+	switch {
+	case s.Revise == 0:
+		return nil
+	case s.Revise < MinRevise || s.Revise > MaxRevise:
+		return crowd.Fieldf("revise", "%s is not between %s and %s (0: an answer that counts stands)", format.Duration(s.Revise), format.Duration(MinRevise), format.Duration(MaxRevise))
+	case s.ReviewOf != 0:
+		return crowd.Fieldf("revise", "the tasks are reviews of labels of %s: a review that was done stays", s.ReviewOf)
+	case s.Open || s.SLA != nil || len(s.NotBy) > 0:
+		return crowd.Fieldf("revise", "answers to a step of a workflow are not revised once they count: the next steps have used its labels")
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type store struct {
 	duties   map[crowd.WorkerID]engine.Duty
 	reviews  map[crowd.TaskID]crowd.TaskID     // the tasks whose labels are reviewed, by their reviews
 	sentBack map[crowd.TaskID][]crowd.WorkerID // who has sent labels of a task back
+	bodies   map[crowd.AssignmentID]string     // of answers, as they were given last
+	revised  map[crowd.AssignmentID]int        // how often
 	funds    crowd.Money
 	retainer engine.Retainer
 	gate     engine.Gate
@@ -47,6 +49,8 @@ func newStore() *store {
 		duties:   make(map[crowd.WorkerID]engine.Duty),
 		reviews:  make(map[crowd.TaskID]crowd.TaskID),
 		sentBack: make(map[crowd.TaskID][]crowd.WorkerID),
+		bodies:   make(map[crowd.AssignmentID]string),
+		revised:  make(map[crowd.AssignmentID]int),
 	}
 }
 
@@ -74,6 +78,13 @@ func (s *store) apply(ch *engine.Changes) {
 		r := s.rows[x.Assignment]
 		r.State, r.AnsweredAt, r.Key, r.Late, r.Counted, r.Paid = crowd.Submitted, x.At, x.Key, x.Late, x.Counted, x.Paid
 		r.SendBack = nil
+		s.bodies[x.Assignment] = x.Body
+	}
+	for _, x := range ch.Revised {
+		s.bodies[x.Assignment], s.revised[x.Assignment] = x.Body, x.N
+		if !x.Check {
+			s.rows[x.Assignment].Key = x.Key
+		}
 	}
 	for _, x := range ch.Disregarded {
 		s.rows[x.Assignment].Disregarded = true

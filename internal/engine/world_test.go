@@ -36,7 +36,7 @@ var weights = []struct {
 	{"top up", 25}, {"stop batch", 8}, {"start batch", 20}, {"stop", 4}, {"start", 20}, {"stop tenant", 5}, {"start tenant", 20},
 	{"worker", 30}, {"suspend", 11}, {"remove worker", 12}, {"policy", 6}, {"restart", 8},
 	{"retainer", 20}, {"start duty", 50}, {"end duty", 25}, {"fund", 25}, {"withdraw", 8}, {"train", 20}, {"renew", 25},
-	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4}, {"set total", 12}, {"disregard", 25},
+	{"grow", 70}, {"seal", 12}, {"set tail", 8}, {"set bound", 12}, {"take over", 4}, {"set total", 12}, {"disregard", 25}, {"revise answer", 60},
 }
 
 // policies are those under which the worlds run.
@@ -58,7 +58,7 @@ func commands(seed uint64) []command {
 	}
 	var ops []string
 	for _, w := range weights {
-		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out", "undo action", "disregard"}, w.op) {
+		if calm(seed) && !slices.Contains([]string{"ready", "submit", "undo", "skip", "report", "return", "tick", "worker", "launch", "restart", "fund", "start duty", "renew", "grow", "seal", "revise", "take out", "undo action", "disregard", "revise answer"}, w.op) {
 			continue
 		}
 		if seed%3 == 0 && w.op == "retainer" { // a pool that everybody may enter for nothing
@@ -215,6 +215,9 @@ func (w *world) randomSpec(r *rand.Rand) engine.Spec {
 	if r.IntN(3) == 0 {
 		s.Approval = &engine.Approval{Within: time.Duration(1+r.IntN(150)) * time.Second, Appeal: engine.DefaultAppeal}
 	}
+	if r.IntN(3) > 0 && !s.Open && s.SLA == nil && len(s.NotBy) == 0 {
+		s.Revise = time.Duration(1+r.IntN(60)) * time.Minute
+	}
 	return s
 }
 
@@ -312,7 +315,7 @@ func (w *world) checkEvents() error {
 		}
 		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
 		itself := slices.ContainsFunc(w.ch.Progress, func(p engine.Progress) bool { return p.Batch == ev.Task.Batch() && p.HadEnough })
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task)
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task) && w.op != "revise answer"
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
@@ -365,7 +368,7 @@ func (w *world) checkAttempts() error {
 	}
 	delete(tried, 0)
 	for id, yes := range tried {
-		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && !(w.followed(id) && len(w.ch.Answers) > 0) {
+		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && w.op != "revise answer" && !(w.followed(id) && len(w.ch.Answers) > 0) {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
 		if _, t, err := w.k.task(id); yes && w.followed(id) && w.op != "revise" && err == nil && t.label != nil {
