@@ -55,7 +55,9 @@ type reviewWorld struct {
 	gone    map[crowd.BatchID]crowd.Money       // what is in the batch's account
 	dropped int                                 // reviews, as their label was withdrawn
 	held    int                                 // of them, in somebody's hands
-	back    sentBacks
+	// withoutReview counts answers that were revised to a task whose review waited.
+	withoutReview int
+	back          sentBacks
 }
 
 func newReviewWorld(t *testing.T, which engine.Review, rule label.Rule) *reviewWorld {

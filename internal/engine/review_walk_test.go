@@ -46,8 +46,12 @@ func (w *reviewWorld) step(r *rand.Rand) error {
 	case n < 88:
 		w.now = w.now.Add(2 * time.Hour)
 		w.e.Tick(w.now)
-	case n < 96:
+	case n < 92:
 		if err := w.disregard(who); err != nil {
+			return err
+		}
+	case n < 97:
+		if err := w.revise(who, r); err != nil {
 			return err
 		}
 	default:
@@ -65,11 +69,13 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 	t.Parallel()
 	why := make(map[string]int)
 	reviewed, dropped, held, back := 0, 0, 0, make(map[string]int)
+	revised, withoutReview := 0, 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rule := []label.Rule{label.Count(1), label.Count(3), label.Agree(2, 3)}[seed%3]
 		w := newReviewWorldOf(t, engine.Review{Undecided: true, Confidence: 0.9, Share: 0.5, NewWorkers: 2}, rule, func(s *engine.Spec) {
 			s.Grace = time.Duration(seed%2) * time.Hour
+			s.Revise = 10 * time.Hour
 		})
 		for n := range 400 {
 			if err := w.step(r); err != nil {
@@ -93,7 +99,8 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 				t.Fatalf("seed %d: %+v is not reviewed", seed, l)
 			}
 		}
-		dropped, held = dropped+w.dropped, held+w.held
+		dropped, held, revised = dropped+w.dropped, held+w.held, revised+len(w.kept.revised)
+		withoutReview += w.withoutReview
 		for what, n := range w.back.seen {
 			back[what] += n
 		}
@@ -113,6 +120,9 @@ func TestNobodyReviewsWhatTheyAnswered(t *testing.T) {
 		if back[what] == 0 {
 			t.Errorf("no label was sent back with %q: %v", what, back)
 		}
+	}
+	if revised < 100 || withoutReview < 20 {
+		t.Errorf("%d answers were revised, %d of them of a label whose review waited", revised, withoutReview)
 	}
 	if len(why) != 4 || reviewed < 500 || dropped < 100 || held < 20 {
 		t.Errorf("labels were picked for %v, %d reviewed, %d dropped, %d of them held", why, reviewed, dropped, held)
