@@ -28,6 +28,8 @@ type GivenAnswer struct {
 	Body        string // as it was given last
 	Revised     int    // how often
 	PayDecided  bool   // somebody has approved or refused its pay
+	// PayDue is when its pay is decided by itself; zero: it is not held.
+	PayDue time.Time
 }
 
 // Revise is what somebody answers in place of what they have answered.
@@ -80,7 +82,7 @@ func (x *GivenAnswer) MayRevise(now time.Time, id crowd.AssignmentID, s *Spec) e
 		return no("the answer to %s could be revised until %s", id, until.UTC().Format(time.RFC3339))
 	case x.Revised >= MaxRevisions:
 		return no("the answer to %s was revised %d times, and no more are taken", id, MaxRevisions)
-	case x.PayDecided:
+	case x.PayDecided || !x.PayDue.IsZero() && !now.Before(x.PayDue):
 		return no("the pay of %s is decided: its answer can no longer be revised", id)
 	case x.Disregarded:
 		return errDecided(id)

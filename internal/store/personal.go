@@ -33,6 +33,8 @@ type WrittenText struct {
 	Text   string // of an answer all of it, as JSON
 	Others bool   // somebody else wrote it, or nobody knows who
 	Batch  crowd.BatchID
+	// Earlier has, of an answer that was revised, what does not count: it goes with the answer.
+	Earlier []string
 }
 
 // NewText replaces a WrittenText.

@@ -393,6 +393,19 @@ type Annotation struct {
 	Paid       crowd.Money
 	// DisregardedAt is since when an answer that counted does so no more; zero: it is not disregarded.
 	DisregardedAt time.Time
+	// RevisedAt is when its worker revised the answer last; zero: they have not.
+	RevisedAt time.Time
+	Revised   int // how often
+	// Revisions is what was answered before, or of a check after, and does not count, in order; only of Results.TaskResults.
+	Revisions []Revision
+}
+
+// Revision is what somebody answered and does not count, since it was revised, or of a check is a revision.
+type Revision struct {
+	N    int // 0: the first answer; else the number of the revision
+	At   time.Time
+	Body json.RawMessage // empty: it has been deleted
+	Key  string
 }
 
 // LabelledTask is a task with its label, as it goes out.
@@ -443,6 +456,9 @@ type Results interface {
 	AnsweredBy(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, after, last uint32, limit int) ([]engine.AnsweredTask, error)
 	// HasAnswered reports whether a worker has answered something of a batch, whether it counts or not.
 	HasAnswered(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID) (bool, error)
+	// AnswerToRevise returns, as it is at one moment, what engine.Revise has to know of the answer to an assignment. It reads all of
+	// the batch's assignments where the task has a label.
+	AnswerToRevise(ctx context.Context, id crowd.AssignmentID) (engine.Revise, error)
 	// Assignment returns one assignment without task values.
 	Assignment(ctx context.Context, id crowd.AssignmentID) (Annotation, error)
 	// WorkerAnnotations returns the worker's latest answers, newest first, without

@@ -30,13 +30,13 @@ var (
 func batchTable() *table[store.Batch] {
 	t := newTable("batches", "b", `id, tenant, pool, name, tasks, directed, created_by, created_at, rule, reward, budget, production,
 		lease_ns, task_time_ns, ends_at, small_crowd_ok, training, requirements, headers, template, run, node, open, sla, enough, per_worker, not_by, tells_who,
-		answers_deleted_at, files_deleted_at, grace_ns, checks, quality, review, review_of, approval, pay_paid, pay_returned`, func(b *store.Batch) []any {
+		answers_deleted_at, files_deleted_at, grace_ns, revise_ns, checks, quality, review, review_of, approval, pay_paid, pay_returned`, func(b *store.Batch) []any {
 		s := &b.Spec
 		return append([]any{
 			&s.ID, &s.Tenant, &b.Pool, &b.Name, &s.Tasks, &b.Directed, &b.CreatedBy, instant{&b.CreatedAt}, encoded{&s.Rule}, &s.Reward, &s.Budget, &s.Production,
 			&s.Lease, &s.TaskTime, instant{&s.EndsAt}, &s.SmallCrowdOK, &s.Training, encoded{&s.Requirements}, encoded{&b.Columns}, raw{&b.Template}, &b.Run, &b.Node, &s.Open, encoded{&s.SLA},
 			encoded{&s.Enough}, &s.PerWorker, encoded{&s.NotBy}, &s.TellsWho,
-			instant{&b.AnswersDeletedAt}, instant{&b.FilesDeletedAt}, &s.Grace, encoded{&s.Checks}, encoded{&s.Quality}, encoded{&b.Review}, &s.ReviewOf, encoded{&s.Approval}, &b.PayPaid, &b.PayReturned,
+			instant{&b.AnswersDeletedAt}, instant{&b.FilesDeletedAt}, &s.Grace, &s.Revise, encoded{&s.Checks}, encoded{&s.Quality}, encoded{&b.Review}, &s.ReviewOf, encoded{&s.Approval}, &b.PayPaid, &b.PayReturned,
 		}, append(progress.cells(&b.Progress), &b.ReviewedIn)...)
 	}).joined(progress.of("p")+`, coalesce((select r.id from batches r where r.review_of = b.id and r.review_of <> 0), 0)`, `join progress p on p.batch = b.id`).long("b.template", "b.headers")
 	t.after = func(b *store.Batch) {

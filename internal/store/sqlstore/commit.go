@@ -63,7 +63,7 @@ func (s *Store) Commit(ctx context.Context, c *engine.Changes) error {
 		if err := w.touch(c.Answers, c.Transfers); err != nil {
 			return err
 		}
-		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.held, w.disregarded, w.notes, w.unlabelled, w.sentBack, w.removals, w.reviews, w.labels} {
+		for _, step := range [...]func(*engine.Changes) error{w.handouts, w.undone, w.ends, w.provisional, w.answers, w.held, w.revised, w.disregarded, w.notes, w.unlabelled, w.sentBack, w.removals, w.reviews, w.labels} {
 			if err := step(c); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
@@ -144,6 +145,9 @@ func answeredBy(ctx context.Context, tx querier, id crowd.BatchID, worker crowd.
 		return err
 	}, readSentBack); err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(tasks, func(t engine.AnsweredTask) bool { return t.Label != nil && !t.Decided }) {
+		return tasks, nil
 	}
 	return tasks, each(ctx, tx, func(r row) error {
 		var x engine.AssignmentSnapshot

@@ -17,9 +17,9 @@ import (
 // referred are the tables that others refer to, each after those that it refers to itself.
 var referred = []string{"tenants", "users", "pools", "calls", "batches", "runs", "tests", "provisioned_users", "provisioned_groups"}
 
-// notMoved are what the schema has besides tables of rows that somebody kept: a view, and
+// notMoved are what the schema has besides tables of rows that somebody kept: views, and
 // the version of the schema.
-var notMoved = []string{"annotations", "goose_db_version"}
+var notMoved = []string{"annotations", "revised_answers", "goose_db_version"}
 
 // Tables are all tables with rows, those that others refer to first.
 func Tables() []string {

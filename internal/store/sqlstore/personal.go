@@ -48,6 +48,11 @@ func withoutTexts(table, of string) []string {
 		`update ` + table + ` set body = '' where worker = $1`}
 }
 
+// lastGiven is a column of annotations as it is of the answer that was given last.
+func lastGiven(column string) string {
+	return `coalesce((select v.` + column + ` from revisions v where v.id = annotations.id and v.number = annotations.revised), ` + column + `) as ` + column
+}
+
 // nobody is a table without anything about a person, or nothing but numbers of people
 // that another table hands out.
 func nobody(table string) personalTable { return personalTable{name: table} }
@@ -91,7 +96,9 @@ var personal = []personalTable{
 	{name: "reports", about: ofWorker, erase: withoutTexts("reports", "assignment")},
 	{name: "sent_back", about: ofWorker, erase: withoutTexts("sent_back", "task")},
 	{name: "replies", about: ofWorker, columns: `task, replied_at, body`, erase: withoutTexts("replies", "task")},
-	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, answer_key, body, disregarded_at`).named(assignmentID),
+	// What was answered last is handed out, and in order what was before: whether the first answer counts would tell which tasks were checks.
+	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, disregarded_at, revised_at, revised, `+lastGiven("answer_key")+`, `+lastGiven("body")).named(assignmentID),
+	stays("revised_answers", `exists (select 1 from assignments a where a.id = revised_answers.id and a.worker = $1) order by id, number`, `id, number, given_at, answer_key, body`).named(assignmentID),
 	stays("provisional_answers", `exists (select 1 from assignments a where a.id = provisional_answers.id and a.worker = $1)`, `id, answered_at, answer_key, body, send_back`).named(assignmentID),
 	{name: "corrections", about: `corrected_by = $1`, columns: `task, number, corrected_at, value, withdrawn, body, review`, erase: []string{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from corrections x join batches b on b.id = x.task >> 32 where x.corrected_by = $1 and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
@@ -113,7 +120,7 @@ var personal = []personalTable{
 	{name: "audit", about: `(actor = $1 or (kind in ('user', 'worker') and object = 'u' || cast($1 as bigint)))`,
 		columns: `number, at, tenant, actor, operation, kind, object, case when actor = $1 then address else '' end as address, before, after`},
 	nobody("answers"), nobody("assignments"), nobody("calls"), nobody("counters"), nobody("deletions"), nobody("goose_db_version"), nobody("labels"), nobody("past_rewards"), nobody("pool_samples"),
-	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("retention"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
+	nobody("pool_states"), nobody("pools"), nobody("progress"), nobody("provisioned_groups"), nobody("daily_usage"), nobody("quotas"), nobody("usage"), nobody("spent_challenges"), nobody("removals"), nobody("retention"), nobody("revisions"), nobody("roles"), nobody("run_faults"), nobody("run_feeds"), nobody("run_nodes"), nobody("run_rows"),
 	nobody("removed_services"), nobody("run_texts"), nobody("secrets"), nobody("services"), nobody("tasks"), nobody("tenant_secrets"), nobody("tenants"), nobody("test_questions"),
 }
 
@@ -249,6 +256,10 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool
 			if err != nil {
 				return err
 			}
+			earlier, err := earlierAnswers(ctx, tx, id)
+			if err != nil {
+				return err
+			}
 			give := func(r row) error {
 				var x store.WrittenText
 				var author crowd.WorkerID
@@ -256,7 +267,7 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool
 					return err
 				}
 				if x.Others = author != id; x.Kind == store.WrittenAnswer {
-					x.Batch = crowd.AssignmentID(x.ID).Batch()
+					x.Batch, x.Earlier = crowd.AssignmentID(x.ID).Batch(), earlier[x.ID]
 				}
 				if x.Others && !(others && who.in(x.Text)) {
 					return nil
@@ -266,12 +277,7 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool
 				}
 				return nil
 			}
-			if err := each(ctx, tx, give, `with recursive chain (id) as (
-					select last_answer from accounts where account = 10 * cast($1 as bigint) + 3 and last_answer <> 0
-					union all
-					select n.prev_answer from chain c join answers n on n.id = c.id where n.prev_answer <> 0
-				)
-				select 'answer', n.id, n.answered_at, 0, n.body, cast($1 as bigint) from chain c join answers n on n.id = c.id where n.body <> '' order by n.id desc`, id); err != nil {
+			if err := each(ctx, tx, give, answersOf+`select 'answer', n.id, n.answered_at, 0, n.body, cast($1 as bigint) from chain c join answers n on n.id = c.id where n.body <> '' order by n.id desc`, id); err != nil {
 				return err
 			}
 			if err := each(ctx, tx, give, `select 'note', id, entered_at, case when source % 10 = 1 then source / 10 when target % 10 = 1 then target / 10 else 0 end, note, author
@@ -285,6 +291,43 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool
 			yield(store.WrittenText{}, err)
 		}
 	}
+}
+
+// answersOf is the chain of somebody's answers from the last one back.
+const answersOf = `with recursive chain (id) as (
+		select last_answer from accounts where account = 10 * cast($1 as bigint) + 3 and last_answer <> 0
+		union all
+		select n.prev_answer from chain c join answers n on n.id = c.id where n.prev_answer <> 0
+	) `
+
+// earlierAnswers has what of somebody's answers does not count, since they have revised them.
+func earlierAnswers(ctx context.Context, tx *sql.Tx, id crowd.WorkerID) (map[int64][]string, error) {
+	of := make(map[int64][]string)
+	err := each(ctx, tx, func(r row) error {
+		var answer int64
+		var body string
+		err := r.Scan(&answer, &body)
+		of[answer] = append(of[answer], body)
+		return err
+	}, answersOf+`select v.id, v.body from chain c join revisions v on v.id = c.id where v.body <> '' order by v.id, v.number`, id)
+	return of, err
+}
+
+// dropEarlier deletes what of an answer does not count, since it was revised.
+func dropEarlier(ctx context.Context, tx transaction, id int64) error {
+	bytes, err := scalar(ctx, tx, `select coalesce(sum(octet_length(body)), 0) from revisions where id = $1`, id)
+	if err != nil || bytes == 0 {
+		return err
+	}
+	if _, err := tx.exec(ctx, `update revisions set body = '', answer_key = '' where id = $1`, id); err != nil {
+		return err
+	}
+	tenant, err := scalar(ctx, tx, `select tenant from batches where id = cast($1 as bigint) >> 32`, id)
+	if err != nil {
+		return err
+	}
+	_, err = grow(ctx, tx, crowd.TenantID(tenant), store.StoredBytes, -bytes)
+	return err
 }
 
 // notes reads the texts that the audit log says, too, as notes of their authors.
@@ -334,6 +377,9 @@ func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) (labels 
 					labels = append(labels, l)
 				}
 				if err := chargeReplaced(ctx, tx, none, x); err != nil {
+					return err
+				}
+				if err := dropEarlier(ctx, tx, x.ID); err != nil {
 					return err
 				}
 			}

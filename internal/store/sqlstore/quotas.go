@@ -241,6 +241,7 @@ var countedAlong = map[store.Quota]string{
 	store.StoredBytes: `select tenant, sum(n) from (
 		select b.tenant as tenant, octet_length(t.cells) + octet_length(t.gold) as n from tasks t join batches b on b.id = t.id >> 32
 		union all select b.tenant, octet_length(a.body) from answers a join batches b on b.id = a.id >> 32
+		union all select b.tenant, octet_length(x.body) from revisions x join batches b on b.id = x.id >> 32
 		union all select b.tenant, octet_length(a.body) + octet_length(a.send_back) from provisional_answers a join batches b on b.id = a.id >> 32
 		union all select b.tenant, octet_length(x.body) from reports x join batches b on b.id = x.assignment >> 32
 		union all select b.tenant, octet_length(x.body) from replies x join batches b on b.id = x.task >> 32

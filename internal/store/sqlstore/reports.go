@@ -67,9 +67,9 @@ func (s *Store) PutReply(ctx context.Context, tenant crowd.TenantID, r store.Rep
 }
 
 // emptyReports empties the texts of up to limit reports of a batch, or of the replies to them
-// when no report is left, or else the notes of the corrections of as many tasks, or what was said about as much held pay, and returns how many texts that were.
+// when no report is left, or else the notes of the corrections of as many tasks, or what was said about as much held pay, or what does not count of as many revised answers, and returns how many texts that were.
 func emptyReports(ctx context.Context, tx transaction, d *deletion, limit int) (texts int, err error) {
-	for _, of := range [...]struct{ table, key string }{{"reports", "assignment"}, {"replies", "task"}, {"sent_back", "task"}, {"corrections", "task"}, {"pay_texts", "assignment"}} {
+	for _, of := range [...]struct{ table, key, set string }{{table: "reports", key: "assignment"}, {table: "replies", key: "task"}, {table: "sent_back", key: "task"}, {table: "corrections", key: "task"}, {table: "pay_texts", key: "assignment"}, {"revisions", "id", ", answer_key = ''"}} {
 		var bytes int64
 		first, last := span(d.Batch)
 		upTo := first
@@ -85,7 +85,7 @@ func emptyReports(ctx context.Context, tx transaction, d *deletion, limit int) (
 		if texts == 0 {
 			continue
 		}
-		if _, err = tx.exec(ctx, `update `+of.table+` set body = '' where `+of.key+` >= $1 and `+of.key+` <= $2 and body <> ''`, first, upTo); err != nil {
+		if _, err = tx.exec(ctx, `update `+of.table+` set body = ''`+of.set+` where `+of.key+` >= $1 and `+of.key+` <= $2 and body <> ''`, first, upTo); err != nil {
 			return 0, err
 		}
 		_, err = grow(ctx, tx, d.Tenant, store.StoredBytes, -bytes)

@@ -53,11 +53,11 @@ func ofBatch[T any](ctx context.Context, s *Store, tenant crowd.TenantID, id cro
 // The parts of an annotation; cells are ” where the task's values are not
 // asked for.
 const annotationColumns = `a.id, a.task, a.worker, coalesce(u.name, ''), a.state, a.assigned_at, a.expires_at, a.ended_at,
-	a.body, a.answer_key, a.late, a.counted, a.paid, a.disregarded_at`
+	a.body, a.answer_key, a.late, a.counted, a.paid, a.disregarded_at, a.revised_at, a.revised`
 
 func scanAnnotation(r row, a *store.Annotation) error {
 	return r.Scan(&a.Assignment, &a.Task, &a.Worker, &a.WorkerName, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt},
-		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, instant{&a.DisregardedAt}, encoded{&a.Values})
+		raw{&a.Body}, &a.Key, &a.Late, &a.Counted, &a.Paid, instant{&a.DisregardedAt}, instant{&a.RevisedAt}, &a.Revised, encoded{&a.Values})
 }
 
 // Annotations implements store.Results.
@@ -75,7 +75,7 @@ func (s *Store) Annotations(ctx context.Context, tenant crowd.TenantID, id crowd
 func (s *Store) Answers(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) iter.Seq2[store.Annotation, error] {
 	first, last := span(id)
 	return ofBatch(ctx, s, tenant, id, stream(ctx, s, "read answers", scanAnnotation, `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at,
-		n.body, n.answer_key, n.late, n.counted and n.disregarded_at = 0, n.paid, n.disregarded_at, '' from answers n join assignments a on a.id = n.id where n.id >= $1 and n.id <= $2 order by n.id`, first, last))
+		n.body, n.answer_key, n.late, n.counted and n.disregarded_at = 0, n.paid, n.disregarded_at, n.revised_at, n.revised, '' from answers n join assignments a on a.id = n.id where n.id >= $1 and n.id <= $2 order by n.id`, first, last))
 }
 
 // Assigned implements store.Results.
@@ -105,7 +105,7 @@ var (
 	atResults   = places(1, resultsAtOnce)
 	readTasks   = selectLabels + ` where t.id in ` + atResults + ` and not exists (select 1 from removals r where r.task = t.id) order by t.id`
 	readAnswers = `select a.id, a.task, a.worker, '', 'submitted', a.assigned_at, a.expires_at, n.answered_at, '',
-		case when n.disregarded_at = 0 then '' else n.answer_key end, n.late, n.counted and n.disregarded_at = 0, n.paid, n.disregarded_at, ''
+		case when n.disregarded_at = 0 then '' else n.answer_key end, n.late, n.counted and n.disregarded_at = 0, n.paid, n.disregarded_at, n.revised_at, n.revised, ''
 		from answers n join assignments a on a.id = n.id where n.id in ` + atResults + ` order by n.id`
 	readGiven = `select ` + annotationColumns + `, '' from annotations a left join users u on u.id = a.worker where a.id in ` + atResults + ` order by a.id`
 )
@@ -145,7 +145,16 @@ func (s *Store) TaskResults(ctx context.Context, tenant crowd.TenantID, id crowd
 			out = append(out, store.TaskResult{LabelledTask: t})
 		}
 		given, err := keyed(ctx, tx, id, assignments, scanAnnotation, readGiven)
+		if err != nil {
+			return err
+		}
+		revisions, err := keyed(ctx, tx, id, assignments, scanRevision, readRevisions)
+		of := make(map[crowd.AssignmentID][]store.Revision)
+		for _, x := range revisions {
+			of[x.id] = append(of[x.id], x.Revision)
+		}
 		for _, a := range given {
+			a.Revisions = of[a.Assignment]
 			if i, there := place[a.Task]; there {
 				out[i].Annotations = append(out[i].Annotations, a)
 			}
@@ -232,13 +241,13 @@ func (s *Store) WorkerAnnotations(ctx context.Context, worker crowd.WorkerID, li
 		n int64
 	}
 	found, err := list(ctx, s.read, func(r row, a *numbered) error {
-		return r.Scan(&a.n, &a.Assignment, &a.Task, &a.Worker, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt}, &a.Late, &a.Counted, &a.Paid)
+		return r.Scan(&a.n, &a.Assignment, &a.Task, &a.Worker, &a.State, instant{&a.AssignedAt}, instant{&a.ExpiresAt}, instant{&a.EndedAt}, &a.Late, &a.Counted, &a.Paid, instant{&a.RevisedAt}, &a.Revised)
 	}, `with recursive chain (id, n) as (
 			select last_answer, 1 from accounts where account = $1 and last_answer <> 0
 			union all
 			select p.prev_answer, c.n + 1 from chain c join answers p on p.id = c.id where p.prev_answer <> 0 and c.n < $2
 		)
-		select c.n, a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at, a.ended_at, a.late, a.counted or a.disregarded_at <> 0, a.paid
+		select c.n, a.id, a.task, a.worker, a.state, a.assigned_at, a.expires_at, a.ended_at, a.late, a.counted or a.disregarded_at <> 0, a.paid, a.revised_at, a.revised
 		from chain c join annotations a on a.id = c.id`, key, limit)
 	if err != nil {
 		return nil, s.failed("read a worker's answers", err)

@@ -29,6 +29,8 @@ type site struct {
 	learns  map[crowd.WorkerID]int // tasks of training that each still has to do
 	pay     payBook
 	did     map[string]int // to prove that the run looked at something
+	// reopened are batches that want more than before: a label was withdrawn, or they were changed.
+	reopened map[crowd.BatchID]bool
 }
 
 // testRestart drives an engine with random commands and commits what changed
@@ -38,7 +40,7 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), pay: newPayBook()}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), reopened: make(map[crowd.BatchID]bool), pay: newPayBook()}
 	s.pay.accounts[tenantAccount(w.mine)], s.pay.accounts[tenantAccount(w.other)] = 500_000*crowd.Unit, 500_000*crowd.Unit
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
@@ -46,6 +48,7 @@ func testRestart(t *testing.T, w *world) {
 	}
 	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
+	revises := rand.New(rand.NewPCG(3, 4))
 	const rounds, commands = 110, 90
 	for range rounds {
 		for range commands {
@@ -54,12 +57,15 @@ func testRestart(t *testing.T, w *world) {
 				s.commit(t)
 			}
 		}
+		for range 8 {
+			s.reviseAnswer(t, revises)
+		}
 		s.commit(t)
 		s.restart(t)
 		s.samePay(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "answer revised", "check revised", "labelled anew", "not revised: conflict", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -85,6 +91,12 @@ func (s *site) commit(t *testing.T) {
 	s.engine.Take(&s.changes)
 	ok(t, s.Commit(s.ctx, &s.changes))
 	s.pay.committed(&s.changes)
+	for _, x := range s.changes.Unlabelled {
+		s.reopened[x.Task.Batch()] = true
+	}
+	for _, x := range s.changes.Revisions {
+		s.reopened[x.Batch] = true
+	}
 	s.did["label"] += len(s.changes.Labels)
 	s.did["taken back"] += len(s.changes.Undone)
 	s.did["review"] += len(s.changes.Reviews)
@@ -134,7 +146,8 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
 		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e), Checked: make(map[crowd.BatchID][]engine.Checked), Figures: make(map[crowd.BatchID][]engine.Acted),
 	}
-	if s.streaming() { // since when an open batch has something to do is not kept
+	reopened := func(id crowd.BatchID) bool { return s.reopened[id] }
+	if s.streaming() || slices.ContainsFunc(s.running(), reopened) { // since when an open batch, or one that wants more than before, has something to do is not kept
 		v.OnCall.OldestWait = 0
 	}
 	for _, id := range s.batches {
@@ -260,6 +273,9 @@ func (s *site) launch(t *testing.T) {
 	}
 	if s.IntN(3) == 0 {
 		spec.Grace = time.Duration(1+s.IntN(4)) * time.Minute
+	}
+	if len(s.batches)%3 > 0 {
+		spec.Revise = time.Hour
 	}
 	s.approve(&spec)
 	list := make([]store.Task, 1+s.IntN(15))

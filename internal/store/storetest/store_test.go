@@ -98,6 +98,7 @@ var methods = map[string]func(*testing.T, *world){
 	"SettlePay":                                                testSettlePay,
 	"AnsweredBy HasAnswered":                                   testDisregard,
 	"ReviewedTask":                                             testReviewedTask,
+	"AnswerToRevise":                                           testRevise,
 	"Deposit":                                                  testDeposit, "Balance": testBalance, "Entries": testEntries, "CheckLedger": testCheckLedger,
 	"OpenRuns": testOpenRuns, "Nodes": testNodes, "RunBatches": testRunBatches, "Advance": testAdvance, "Rows": testRows, "ItemRows": testItemRows, "Answerers Answered": testAnswerers,
 	"Faults": testFaults, "Staying": testStaying, "Pending": testPending, "Split": testSplit, "TakeOver": testTakeOver, "ClearLog": testClearLog, "FeedRows": testFeedRows,

@@ -8,7 +8,8 @@ CREATE VIEW annotations as
     select a.id, a.task, a.worker, case when n.id is null then a.state else 'submitted' end as state,
         a.assigned_at, a.expires_at, coalesce(n.answered_at, a.ended_at) as ended_at, n.id is not null as answered,
         coalesce(n.late, false) as late, coalesce(n.counted and n.disregarded_at = 0, false) as counted, coalesce(n.paid, 0) as paid,
-        coalesce(n.answer_key, '') as answer_key, coalesce(n.body, '') as body, coalesce(n.disregarded_at, 0) as disregarded_at
+        coalesce(n.answer_key, '') as answer_key, coalesce(n.body, '') as body, coalesce(n.disregarded_at, 0) as disregarded_at,
+        coalesce(n.revised_at, 0) as revised_at, coalesce(n.revised, 0) as revised
     from assignments a left join answers n on n.id = a.id;
 CREATE TABLE answers (
     id          integer primary key, -- of the assignment
@@ -19,7 +20,7 @@ CREATE TABLE answers (
     prev_answer bigint not null, -- the same worker's answer before this one
     answer_key  text not null,
     body        text not null
-, disregarded_at bigint not null default 0);
+, disregarded_at bigint not null default 0, revised_at bigint not null default 0, revised bigint not null default 0);
 CREATE TABLE asked_addresses (
     user_id    bigint not null primary key references users (id),
     address    text not null,
@@ -76,7 +77,7 @@ CREATE TABLE batches (
     requirements   text not null,
     headers        text not null, -- the file's columns
     template       text not null
-, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '', review text not null default '', review_of bigint not null default 0, approval text not null default '', pay_paid bigint not null default 0, pay_returned bigint not null default 0);
+, training boolean not null default false, run bigint not null default 0, node bigint not null default 0, open boolean not null default false, sla text not null default '', enough text not null default '', per_worker bigint not null default 0, not_by text not null default '', tells_who boolean not null default false, answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, grace_ns bigint not null default 0, checks text not null default '', quality text not null default '', review text not null default '', review_of bigint not null default 0, approval text not null default '', pay_paid bigint not null default 0, pay_returned bigint not null default 0, revise_ns bigint not null default 0);
 CREATE UNIQUE INDEX batches_by_review on batches (review_of) where review_of <> 0;
 CREATE INDEX batches_by_tenant on batches (tenant, id);
 CREATE TABLE call_notices (
@@ -456,6 +457,20 @@ CREATE TABLE reviews (
     decided_by bigint not null
 );
 CREATE INDEX reviews_by_person on reviews (decided_by);
+CREATE VIEW revised_answers as
+    select v.id, v.number, v.given_at, v.answer_key, v.body
+        from revisions v join answers n on n.id = v.id where v.number < n.revised
+    union all
+    select n.id, 0, n.answered_at, n.answer_key, n.body
+        from answers n where n.revised > 0 and exists (select 1 from revisions v where v.id = n.id and v.number = n.revised);
+CREATE TABLE revisions (
+    id         bigint not null, -- of the assignment
+    number     bigint not null, -- 0: it was the first answer; n: revision n
+    given_at   bigint not null,
+    answer_key text   not null,
+    body       text   not null,
+    primary key (id, number)
+);
 CREATE TABLE roles (
     tenant      bigint not null, -- whose it is; 0: the installation's
     name        text not null,
