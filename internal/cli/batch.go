@@ -88,7 +88,7 @@ func (v batchView) show(w io.Writer) {
 		"checks", checks, "rules", strings.Join(lists.Map(v.Quality, func(r wire.QualityRule) string { return engine.QualityRule(r).String() }), "; "), "ends by itself at", ends, "reviews", reviewOf(v.Batch), "of one person", when(v.PerWorker > 0, format.Count(v.PerWorker, "answer")+" at most"), "not by people of", strings.Join(v.NotBy, ", "), "ended by itself at", v.HadEnough,
 		"pay", approvalOf(v.Approval), "held", when(v.HeldMicros > 0, v.HeldMicros.String()+" of answers whose pay is not decided"), "refused", when(v.RefusedPay > 0, v.RefusedPay.String()),
 		"spent", v.SpentMicros.String()+when(v.BudgetMicros > 0, " of "+v.BudgetMicros.String())+when(v.Spare > 0, fmt.Sprintf(", %s more than it can need", v.Spare)), "priority", v.Priority, "deadline", v.Deadline,
-		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "grace", when(v.GraceSeconds > 0, (time.Duration(v.GraceSeconds)*time.Second).String()), "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
+		"asks for", asks, "lease", time.Duration(v.LeaseSeconds)*time.Second, "grace", when(v.GraceSeconds > 0, (time.Duration(v.GraceSeconds)*time.Second).String()), "revise", when(v.ReviseSeconds > 0, (time.Duration(v.ReviseSeconds)*time.Second).String()), "created", v.CreatedAt, "launched", v.LaunchedAt, "ended", v.EndedAt)
 }
 
 // approvalOf is how the pay of a batch is approved.

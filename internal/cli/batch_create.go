@@ -47,6 +47,7 @@ type BatchCreate struct {
 	EndsAt        moment        `group:"terms" placeholder:"TIME" help:"When to end it with what there is."`
 	Production    bool          `group:"terms" help:"Let deadline-aware policies push it towards its finish."`
 	Lease         *span         `group:"terms" placeholder:"DURATION" help:"How long a worker may hold a task; default 30m."`
+	Revise        span          `group:"terms" placeholder:"DURATION" help:"For how long after an answer has counted its worker may give another one in its place, while the batch runs, up to 744h; default: it stands."`
 	Grace         span          `group:"terms" placeholder:"DURATION" help:"How long workers may take an answer back before it counts, from 1s to 24h; default: it counts at once."`
 	Approval      *span         `group:"terms" placeholder:"DURATION" help:"Hold the pay of answers until it is approved, or refused with a reason; what nobody has refused after this time, from 1s to 30d, is paid by itself; default: answers are paid when they count."`
 	Appeal        *span         `group:"terms" placeholder:"DURATION" help:"With --approval: how long workers may appeal against a refusal, from 1d to 30d, and how long somebody then has to decide, after which it is paid; default 7d."`
@@ -144,7 +145,7 @@ func (x *BatchCreate) definition(r *remote, shown json.RawMessage) (d wire.NewBa
 		Name: x.Name, Template: wire.Template(shown), Redundancy: &x.Redundancy.rule, RewardMicros: x.Reward.Money, BudgetMicros: x.Budget.orNone(),
 		Priority: x.Priority, Deadline: x.Deadline.Time, EndsAt: x.EndsAt.Time, Production: x.Production,
 		LeaseSeconds: int64(x.Lease.orNone().Seconds()), TaskTimeSeconds: x.TaskTime.orNone().Seconds(), Training: x.Training, PerWorker: x.PerWorker,
-		GraceSeconds: int64(x.Grace.Seconds()),
+		GraceSeconds: int64(x.Grace.Seconds()), ReviseSeconds: int64(x.Revise.Seconds()),
 	}}
 	switch {
 	case x.Approval != nil:

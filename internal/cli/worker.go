@@ -17,6 +17,7 @@ import (
 type Worker struct {
 	Run     WorkerRun     `cmd:"" help:"Do tasks in the terminal."`
 	Undo    WorkerUndo    `cmd:"" help:"Take back an answer before it counts."`
+	Revise  WorkerRevise  `cmd:"" help:"Give another answer in place of one that counts."`
 	Reports WorkerReports `cmd:"" help:"Show what you said is wrong with tasks, and what was answered."`
 	Pay     WorkerPay     `cmd:"" help:"Show which of your pay awaits approval, what was refused and why."`
 	Appeal  WorkerAppeal  `cmd:"" help:"Appeal against the refusal of pay."`

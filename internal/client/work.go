@@ -57,6 +57,16 @@ func (c *Client) Undoable(ctx context.Context) ([]wire.Undoable, error) {
 	return out.Answers, err
 }
 
+// Revisable returns an answer of the worker's that counts, which they may revise, with its task.
+func (c *Client) Revisable(ctx context.Context, id crowd.AssignmentID) (wire.Revisable, error) {
+	return get[wire.Revisable](ctx, c, path("work", id, "revise"))
+}
+
+// Revise gives another answer in place of one of the worker's that counts.
+func (c *Client) Revise(ctx context.Context, id crowd.AssignmentID, answer json.RawMessage) (wire.Revised, error) {
+	return post[wire.Revised](ctx, c, path("work", id, "revise"), wire.NewRevision{Answer: answer})
+}
+
 // Report says that something is wrong with a task, and gives it back. It returns another
 // one, or nil.
 func (c *Client) Report(ctx context.Context, id crowd.AssignmentID, text string, next bool, wait time.Duration) (*wire.Work, error) {

@@ -59,9 +59,9 @@ func (s *Spec) RevisableUntil(at time.Time, late bool) time.Time {
 	return at.Add(s.Revise)
 }
 
-// errDecided is the error of revising an answer to a task whose label somebody has decided, or will not be made again. It does
+// ErrDecided is the error of revising an answer to a task whose label somebody has decided, or will not be made again. It does
 // not say by what: the worker is not told that an answer is disregarded or a label corrected.
-func errDecided(id crowd.AssignmentID) error {
+func ErrDecided(id crowd.AssignmentID) error {
 	return crowd.Errorf(crowd.Conflict, "what comes of the task of %s is decided: its answer can no longer be revised", id)
 }
 
@@ -85,7 +85,7 @@ func (x *GivenAnswer) MayRevise(now time.Time, id crowd.AssignmentID, s *Spec) e
 	case x.PayDecided || !x.PayDue.IsZero() && !now.Before(x.PayDue):
 		return no("the pay of %s is decided: its answer can no longer be revised", id)
 	case x.Disregarded:
-		return errDecided(id)
+		return ErrDecided(id)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (e *Engine) Revise(now time.Time, id crowd.WorkerID, x *Revise) error {
 	known, open := b.backlog.isKnown(x.Of.N), b.openAmong([]uint32{x.Of.N})[x.Of.N]
 	switch {
 	case b.backlog.isRemoved(x.Of.N) || x.Of.Label != nil && (x.Of.Decided || d.reviewed(&x.Of)):
-		return errDecided(aid)
+		return ErrDecided(aid)
 	case known: // it stays what it has shown
 	case open != nil:
 		a := open.counts(aid, id)

@@ -44,6 +44,7 @@ type BatchTerms struct {
 	EndsAt          time.Time       `json:"ends_at,omitzero" pattern:"^(000[2-9]|00[1-9]|0[1-9]|[1-9])" patternDescription:"a time to come" doc:"ended then with what there is"`
 	Qualifications  []Qualification `json:"qualifications,omitempty" doc:"what a worker must hold"`
 	GraceSeconds    int64           `json:"grace_seconds,omitempty" minimum:"0" maximum:"86400" doc:"how long a worker may take an answer back, after which it counts; default 0: it counts at once"`
+	ReviseSeconds   int64           `json:"revise_seconds,omitempty" minimum:"0" maximum:"2678400" doc:"for how long after an answer has counted its worker may give another one in its place, while the batch runs; default 0: it stands"`
 	Approval        *Approval       `json:"approval,omitempty" doc:"pay of answers that count is held until it is approved; default: answers are paid when they count"`
 	PerWorker       int             `json:"per_worker,omitempty" minimum:"0" maximum:"1073741824" doc:"the most answers that count of one person; default: any number"`
 	Enough          *Enough         `json:"enough,omitempty" doc:"ends the batch by itself, as soon as one of these holds"`

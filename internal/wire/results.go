@@ -75,6 +75,17 @@ type ResultAnswer struct {
 	Label      string             `json:"label" doc:"what is compared"`
 	Answer     json.RawMessage    `json:"answer"`
 	PaidMicros crowd.Money        `json:"paid_micros"`
+	Revised    int                `json:"revised,omitempty" doc:"how often its worker has revised it since it counted"`
+	RevisedAt  time.Time          `json:"revised_at,omitzero" doc:"when they revised it last"`
+	Revisions  []ResultRevision   `json:"revisions,omitempty" doc:"what they answered in the course of that and does not count, in order: what came before, or of a check, of which the first answer counts, what came after"`
+}
+
+// ResultRevision is what somebody answered and does not count, since they have revised it, or since it is a revision of an answer to a check.
+type ResultRevision struct {
+	N      int             `json:"n" doc:"0: the first answer; else the number of the revision"`
+	At     time.Time       `json:"at" doc:"when it was given"`
+	Label  string          `json:"label" doc:"what is compared"`
+	Answer json.RawMessage `json:"answer,omitempty" doc:"left out: it was deleted"`
 }
 
 // Disregarded is what it comes to that a worker's answers to a batch are disregarded.

@@ -134,6 +134,37 @@ type Done struct {
 	Counted     bool               `json:"counted"`
 	Late        bool               `json:"late"`
 	PaidMicros  crowd.Money        `json:"paid_micros"`
+	Revised     int                `json:"revised,omitempty" doc:"how often you have revised it"`
+	RevisedAt   time.Time          `json:"revised_at,omitzero" doc:"when you revised it last"`
+	ReviseUntil time.Time          `json:"revise_until,omitzero" doc:"until when you may give another answer in its place; left out: you may not"`
+}
+
+// Revisable is an answer that its worker may revise, with its task.
+type Revisable struct {
+	Assignment  crowd.AssignmentID `json:"assignment"`
+	Task        crowd.TaskID       `json:"task"`
+	Batch       crowd.BatchID      `json:"batch"`
+	Name        string             `json:"name" doc:"of the batch"`
+	Answer      json.RawMessage    `json:"answer" doc:"what you answered last"`
+	Revised     int                `json:"revised,omitempty" doc:"how often you have revised it, of 5 times"`
+	ReviseUntil time.Time          `json:"revise_until"`
+	Values      Values             `json:"values" doc:"the task's data, by column"`
+	View        task.View          `json:"view" doc:"what to show and ask"`
+	HTML        string             `json:"html,omitempty" doc:"of kind html: a document for a sandboxed frame"`
+}
+
+// NewRevision is an answer in place of one that counts.
+type NewRevision struct {
+	Answer json.RawMessage `json:"answer" doc:"as to submit: an object with the fields of view.controls; for a single control its value will do"`
+}
+
+// Revised is an answer that was revised.
+type Revised struct {
+	Assignment  crowd.AssignmentID `json:"assignment"`
+	Answer      json.RawMessage    `json:"answer" doc:"what you have answered now"`
+	Revised     int                `json:"revised,omitempty" doc:"how often you have revised it; the same answer again is none"`
+	RevisedAt   time.Time          `json:"revised_at,omitzero" doc:"when you revised it last"`
+	ReviseUntil time.Time          `json:"revise_until" doc:"until when you may revise it again"`
 }
 
 // Duty is what somebody on call has to know.

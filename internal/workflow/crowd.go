@@ -95,6 +95,7 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("production", fields.Bool.Doc("Deadline-aware policies put it before jobs that are not. Default: false.")),
 	fields.May("lease", fields.Duration(engine.MinLease, engine.MaxLease).Doc("How long a worker may hold a task. Default: 30m.")),
 	fields.May("grace", fields.Duration(engine.MinGrace, engine.MaxGrace).Doc("How long workers may take an answer back before it counts. Left out: it counts at once.")),
+	fields.May("revise", noRevision.Doc("Steps have no revisions of answers that count: the next steps have used the labels. Only 0s, as if it were left out.")),
 	fields.May("task_time", fields.Duration(time.Nanosecond, engine.MaxLease).Doc("Your estimate for one answer. Default: 30s.")),
 	fields.May("qualifications", fields.Map(engine.MaxRules, anyName, fields.Count(0, 100)).Doc("What a worker must hold, each with its least score.")),
 	fields.May("per_worker", fields.Count(1, engine.MaxPerWorker).Doc("The most answers of one person to the step. Left out: any number.")),
@@ -111,6 +112,14 @@ var crowdShape = fields.Object("A job for people.",
 		fields.May("spread", fields.Number(0, 100).Doc("Its standard deviation as a share of the mean. Default: 0.5.")),
 	)),
 )
+
+// noRevision refuses what other batches have.
+var noRevision = fields.Scalar("0s is wanted", func(text string) (time.Duration, error) {
+	if text != "0s" {
+		return 0, errors.New("answers to a step are not revised once they count: the next steps have used the labels. Give grace for slips, or leave it out")
+	}
+	return 0, nil
+}, "const", "0s")
 
 var redundancyShape = fields.Object("How many answers a task gets: {count: n}, {agree: k, of: n}, or {until: p}. Default: {count: 1}.",
 	fields.May("count", fields.Count(1, label.MaxAnswers).Doc("Exactly so many.")),

@@ -151,6 +151,8 @@ var (
 	WorkSeeNote    = changes("Work.SeeNote", Anywhere, CanWork)
 	WorkUndo       = changes("Work.Undo", Anywhere, CanWork)
 	WorkUndoable   = reads("Work.Undoable", Anywhere, CanWork)
+	WorkRevise     = changes("Work.Revise", Anywhere, CanWork)
+	WorkRevisable  = reads("Work.Revisable", Anywhere, CanWork)
 	WorkReply      = changes("Work.Reply", Tenant, CanReview)
 	WorkHeartbeat  = changes("Work.Heartbeat", Anywhere, CanWork)
 	WorkCurrent    = reads("Work.Current", Anywhere, CanWork)

@@ -31,7 +31,7 @@ func newBatch(tenant crowd.TenantID, b *wire.BatchTerms) batches.NewBatch {
 		Priority: b.Priority, Deadline: b.Deadline, Production: b.Production,
 		Lease:    time.Duration(b.LeaseSeconds) * time.Second,
 		TaskTime: instant.Seconds(b.TaskTimeSeconds), EndsAt: b.EndsAt, Training: b.Training, PerWorker: b.PerWorker, Enough: (*engine.Enough)(b.Enough),
-		Grace: time.Duration(b.GraceSeconds) * time.Second, Requirements: requirements(b.Qualifications), Review: reviewTerms(b.Review), Approval: approval(b.Approval),
+		Grace: time.Duration(b.GraceSeconds) * time.Second, Revise: time.Duration(b.ReviseSeconds) * time.Second, Requirements: requirements(b.Qualifications), Review: reviewTerms(b.Review), Approval: approval(b.Approval),
 	}
 	if b.Redundancy != nil {
 		n.Redundancy = *b.Redundancy
@@ -52,7 +52,7 @@ func toBatch(v batches.BatchView) wire.Batch {
 			Name: v.Name, Pool: v.Pool, Redundancy: &s.Rule,
 			RewardMicros: s.Reward, BudgetMicros: v.Budget(), Priority: s.Priority, Deadline: s.Deadline, Production: s.Production,
 			LeaseSeconds: int64(s.Lease / time.Second), TaskTimeSeconds: s.TaskTime.Seconds(), EndsAt: s.EndsAt, Training: s.Training,
-			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second), Checks: (*wire.Checks)(s.Checks), Approval: toApproval(s.Approval),
+			PerWorker: s.PerWorker, Enough: (*wire.Enough)(s.Enough), GraceSeconds: int64(s.Grace / time.Second), ReviseSeconds: int64(s.Revise / time.Second), Checks: (*wire.Checks)(s.Checks), Approval: toApproval(s.Approval),
 			Quality:        lists.Map(s.Quality, func(r engine.QualityRule) wire.QualityRule { return wire.QualityRule(r) }),
 			Qualifications: qualifications(s.Requirements), Review: toReview(v.Review),
 		},

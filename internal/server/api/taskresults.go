@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/server/work"
+	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/wire"
 )
@@ -139,7 +140,10 @@ func toResult(columns []string, r *results.Row) wire.ResultTask {
 	}
 	for i := range r.Answers {
 		a := &r.Answers[i]
-		t.Answers = append(t.Answers, wire.ResultAnswer{Assignment: a.Assignment, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, AnsweredAt: a.EndedAt, Seconds: a.Took().Seconds(), Label: a.Key, Answer: a.Body, PaidMicros: a.Paid})
+		t.Answers = append(t.Answers, wire.ResultAnswer{Assignment: a.Assignment, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, AnsweredAt: a.EndedAt, Seconds: a.Took().Seconds(), Label: a.Key, Answer: a.Body, PaidMicros: a.Paid,
+			Revised: a.Revised, RevisedAt: a.RevisedAt, Revisions: lists.Map(a.Revisions, func(x store.Revision) wire.ResultRevision {
+				return wire.ResultRevision{N: x.N, At: x.At, Label: x.Key, Answer: x.Body}
+			})})
 	}
 	return t
 }

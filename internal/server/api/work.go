@@ -76,6 +76,7 @@ func (a *api) submit(ctx context.Context, p *access.Principal, id crowd.Assignme
 const (
 	nextAgain     = "asked again, it gives the task that the worker holds"
 	oneAssignment = "an assignment has an id, and is answered or given back once"
+	sameAgain     = "the same answer again revises nothing"
 )
 
 func (a *api) work() {
@@ -151,6 +152,30 @@ func (a *api) work() {
 				return wire.Undoable{Assignment: u.Assignment, Task: u.Task, Name: u.Name, SubmittedAt: u.At, CountsAt: u.CountsAt}
 			})}, err
 		})
+	add(a, op{method: http.MethodGet, path: "/v1/work/{assignment}/revise", summary: "An answer of yours that counts, which you may revise, with its task", tag: tag, access: access.WorkRevisable},
+		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (out wire.Revisable, err error) {
+			x, err := a.app.Work.Revisable(ctx, p, in.id)
+			if err != nil {
+				return out, err
+			}
+			w, err := toWork(&x.HeldTask)
+			if err != nil {
+				return out, err
+			}
+			return wire.Revisable{Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, Answer: x.Answer, Revised: x.Revised, ReviseUntil: x.Until, Values: w.Values, View: w.View, HTML: w.HTML}, nil
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/revise", summary: "Give another answer in place of one of yours that counts", tag: tag, access: access.WorkRevise, unkeyed: sameAgain,
+		text: "Batches that allow it take it for some time after the answer has counted, while they run, 5 times at most. The label of the task is made anew; what you are paid stays. It is refused, with the reason, where the time is over, where somebody has decided of the label or of the pay, and where others would have to be asked and there is no money for it."},
+		func(ctx context.Context, p *access.Principal, in *struct {
+			AssignmentPath
+			Body wire.NewRevision
+		}) (wire.Revised, error) {
+			if len(in.Body.Answer) == 0 {
+				return wire.Revised{}, crowd.Fieldf("answer", "is missing")
+			}
+			x, err := a.app.Work.Revise(ctx, p, in.id, in.Body.Answer)
+			return wire.Revised{Assignment: in.id, Answer: x.Answer, Revised: x.N, RevisedAt: x.At, ReviseUntil: x.Until}, err
+		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, unkeyed: oneAssignment},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {
 			return a.app.Work.Return(ctx, p, in.id)
@@ -178,8 +203,8 @@ func (a *api) work() {
 				return wire.Earnings{}, err
 			}
 			held, err := a.app.Pay.Sums(ctx, p)
-			return wire.Earnings{EarnedMicros: earned, Awaiting: held.Awaiting, Latest: lists.Map(list, func(x store.Annotation) wire.Done {
-				return wire.Done{Assignment: x.Assignment, SubmittedAt: x.EndedAt, Counted: x.Counted, Late: x.Late, PaidMicros: x.Paid}
+			return wire.Earnings{EarnedMicros: earned, Awaiting: held.Awaiting, Latest: lists.Map(list, func(x work.Done) wire.Done {
+				return wire.Done{Assignment: x.Assignment, SubmittedAt: x.EndedAt, Counted: x.Counted, Late: x.Late, PaidMicros: x.Paid, Revised: x.Revised, RevisedAt: x.RevisedAt, ReviseUntil: x.ReviseUntil}
 			})}, err
 		})
 }

@@ -32,6 +32,7 @@ type NewBatch struct {
 	EndsAt       time.Time
 	Requirements []engine.Requirement // as written: see engine.OwnRequirements
 	Grace        time.Duration        // an answer may be taken back so long, and then counts; 0: it counts at once
+	Revise       time.Duration        // an answer that counts may be revised so long; 0: it stands
 	Approval     *engine.Approval     // of its pay; an appeal time of 0 is the default; nil: answers are paid when they count
 	PerWorker    int                  // the most answers of one person; 0: any number
 	Quality      []engine.QualityRule // act on those who do it, by what their answers show
@@ -77,7 +78,7 @@ func (s *Batches) draft(ctx context.Context, p *access.Principal, n NewBatch) (s
 			Tenant: n.Tenant, Rule: n.Redundancy, Reward: n.Reward, Budget: n.Budget,
 			Priority: cmp.Or(n.Priority, engine.DefaultPriority), Deadline: n.Deadline, Production: n.Production,
 			Lease: cmp.Or(n.Lease, engine.DefaultLease), TaskTime: cmp.Or(n.TaskTime, engine.DefaultTaskTime), EndsAt: n.EndsAt, Training: n.Training,
-			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Approval: approval(n.Approval), Checks: n.Checks, Quality: n.Quality,
+			PerWorker: n.PerWorker, Enough: n.Enough, Grace: n.Grace, Revise: n.Revise, Approval: approval(n.Approval), Checks: n.Checks, Quality: n.Quality,
 		},
 		Progress: engine.Progress{State: crowd.BatchDraft},
 	}

@@ -190,6 +190,6 @@ func Definition(b *store.Batch) NewBatch {
 	return NewBatch{
 		Tenant: x.Tenant, Pool: b.Pool, Name: b.Name, Template: b.Template, Redundancy: x.Rule, Reward: x.Reward, Budget: x.Budget,
 		Priority: x.Priority, Deadline: x.Deadline, Production: x.Production, Lease: x.Lease, TaskTime: x.TaskTime, EndsAt: x.EndsAt,
-		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough, Grace: x.Grace, Approval: x.Approval, Checks: x.Checks, Quality: x.Quality, Review: b.Review,
+		Requirements: x.Requirements, Training: x.Training, PerWorker: x.PerWorker, Enough: x.Enough, Grace: x.Grace, Revise: x.Revise, Approval: x.Approval, Checks: x.Checks, Quality: x.Quality, Review: b.Review,
 	}
 }

@@ -96,6 +96,9 @@ func (s *Results) Changed(c *engine.Changes) {
 	for i := range c.Answers {
 		s.changed(c.Answers[i].Assignment.Batch())
 	}
+	for i := range c.Revised {
+		s.changed(c.Revised[i].Assignment.Batch())
+	}
 	for i := range c.Labels {
 		s.changed(c.Labels[i].Task.Batch())
 	}

@@ -76,6 +76,7 @@ func bindSettings(b binding, n *batches.NewBatch) {
 	b.notZero("budget", "priority", "lease", "task_time")
 	b.redundancy(&n.Redundancy)
 	b.spanIfAny("grace", &n.Grace, time.Second)
+	b.spanIfAny("revise", &n.Revise, time.Hour)
 	b.approvalOf(&n.Approval)
 	b.limit("per_worker", &n.PerWorker)
 	b.enoughOf(&n.Enough)

@@ -130,6 +130,7 @@ var adminTabs = []adminTab{
 var notices = map[string]string{
 	"answered":    "Your answer is in.",
 	"undoable":    "Your answer is in. It counts in a while; until then you may take it back.",
+	"revised":     "Your new answer is in place of the one before.",
 	"stands":      "That answer can no longer be taken back.",
 	"late":        "Your answer came after the time was up. It is kept, but does not count and is not paid.",
 	"over":        "Your answer came when the batch had ended. It is kept, but does not count and is not paid.",

@@ -466,7 +466,7 @@ func (rq *request) earnings() error {
 const earningsDays = 14
 
 // byDay sums answers by day, the last being today.
-func byDay(now time.Time, list []store.Annotation) []day {
+func byDay(now time.Time, list []work.Done) []day {
 	today := now.Truncate(24 * time.Hour)
 	days := make([]day, earningsDays)
 	for i := range days {

@@ -365,7 +365,7 @@ func (s *Work) WhyNothing(ctx context.Context, p *access.Principal) (why map[cro
 }
 
 // Earnings returns what the worker has earned in all, and their latest answers.
-func (s *Work) Earnings(ctx context.Context, p *access.Principal, limit int) (crowd.Money, []store.Annotation, error) {
+func (s *Work) Earnings(ctx context.Context, p *access.Principal, limit int) (crowd.Money, []Done, error) {
 	if err := p.May(access.WorkEarnings); err != nil {
 		return 0, nil, err
 	}
@@ -374,5 +374,9 @@ func (s *Work) Earnings(ctx context.Context, p *access.Principal, limit int) (cr
 		return 0, nil, err
 	}
 	list, err := s.store.WorkerAnnotations(ctx, p.User.ID, limit)
-	return earned, list, err
+	if err != nil {
+		return earned, nil, err
+	}
+	done, err := s.revisable(ctx, list)
+	return earned, done, err
 }
