@@ -91,7 +91,7 @@ var namesNothing = strings.Fields(`
 	expirationTime failed feed filter forever format free_text from full_name grace_seconds hosts invite key keys kind
 	lease_seconds life_seconds limit max_priority method name names networks next no_mail note old open operation
 	pass_mark password pay per_worker permissions policy priority production quality questions rate reason redundancy
-	release_budget renew_ages retainer retired review reward_micros rows rules scopes seen settled since since_seconds
+	release_budget renew_ages retainer retired review revise_seconds reward_micros rows rules scopes seen settled since since_seconds
 	send_back skip_bad spreadsheet state step stopped suspended task_time_seconds template text time_limit_seconds token training
 	tries try unfinished until url value values wait_seconds weight wrong
 `)

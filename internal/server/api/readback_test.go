@@ -30,11 +30,11 @@ func asWorker(w *world) *client.Client { return w.workers[0] }
 
 const batchBody = `{"name": "cats", "tenant": "n1", "pool": "p2", "template": {"kind": "short_text", "question": "What?"}, "reward_micros": 70000, "budget_micros": 12500000,
 	"priority": 2.5, "deadline": "2031-02-03T04:05:06Z", "ends_at": "2032-02-03T04:05:06Z", "lease_seconds": 90, "task_time_seconds": 8.2, "production": true, "training": true,
-	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}, "per_worker": 7, "checks": {"first": 0.25, "least": 0.05}, "quality": [{"when": "wrong > 2", "do": "pause"}], "grace_seconds": 45, "approval": {"within_seconds": 7200, "appeal_seconds": 172800}, "review": {"undecided": true, "confidence": 0.75, "share": 0.125, "new_workers": 5, "reward_micros": 20000, "budget_micros": 3000000, "priority": 1.5, "deadline": "2031-02-04T04:05:06Z", "qualifications": [{"name": "greek", "min": 50}], "blind": true}, "enough": {"labels": 6, "share": 0.75, "confidence": 0.6, "spent_micros": 9000000}}`
+	"qualifications": [{"name": "french", "min": 70}], "redundancy": {"agree": 3, "of": 5}, "per_worker": 7, "checks": {"first": 0.25, "least": 0.05}, "quality": [{"when": "wrong > 2", "do": "pause"}], "grace_seconds": 45, "revise_seconds": 7200, "approval": {"within_seconds": 7200, "appeal_seconds": 172800}, "review": {"undecided": true, "confidence": 0.75, "share": 0.125, "new_workers": 5, "reward_micros": 20000, "budget_micros": 3000000, "priority": 1.5, "deadline": "2031-02-04T04:05:06Z", "qualifications": [{"name": "greek", "min": 50}], "blind": true}, "enough": {"labels": 6, "share": 0.75, "confidence": 0.6, "spent_micros": 9000000}}`
 
 const otherBody = `{"name": "dogs", "pool": "p1", "template": {"kind": "number", "question": "How many?"}, "reward_micros": 80000, "budget_micros": 13500000,
 	"priority": 3.5, "deadline": "2031-03-03T04:05:06Z", "ends_at": "2032-03-03T04:05:06Z", "lease_seconds": 100, "task_time_seconds": 4.1, "production": false, "training": false,
-	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}, "per_worker": 8, "checks": {"first": 0.125, "least": 0.025}, "quality": [{"when": "drift > 2", "do": "warn \"so\""}], "grace_seconds": 90, "approval": {"within_seconds": 3600, "appeal_seconds": 259200}, "review": {"undecided": false, "confidence": 0.5, "share": 0.25, "new_workers": 6, "reward_micros": 30000, "budget_micros": 4000000, "priority": 2.5, "deadline": "2031-03-04T04:05:06Z", "qualifications": [{"name": "arabic", "min": 40}], "blind": false}, "enough": {"labels": 5, "share": 0.5, "confidence": 0.7, "spent_micros": 8000000}}`
+	"qualifications": [{"name": "latin", "min": 60}], "redundancy": {"count": 4}, "per_worker": 8, "checks": {"first": 0.125, "least": 0.025}, "quality": [{"when": "drift > 2", "do": "warn \"so\""}], "grace_seconds": 90, "revise_seconds": 3600, "approval": {"within_seconds": 3600, "appeal_seconds": 259200}, "review": {"undecided": false, "confidence": 0.5, "share": 0.25, "new_workers": 6, "reward_micros": 30000, "budget_micros": 4000000, "priority": 2.5, "deadline": "2031-03-04T04:05:06Z", "qualifications": [{"name": "arabic", "min": 40}], "blind": false}, "enough": {"labels": 5, "share": 0.5, "confidence": 0.7, "spent_micros": 8000000}}`
 
 const sureBody = `{"name": "birds", "pool": "p1", "template": {"kind": "choose_one", "question": "Which?", "options": ["a", "b", "c"]}, "reward_micros": 10000, "redundancy": {"until": 0.9, "min": 3, "at_most": 7}}`
 
@@ -165,6 +165,7 @@ var elsewhere = map[string]string{
 	"PUT /v1/batches/{id}/tasks/{n}/label value":                            "TestCorrectionsOverHTTP",
 	"PUT /v1/batches/{id}/tasks/{n}/label note":                             "TestCorrectionsOverHTTP",
 	"POST /v1/work/{assignment}/submit answer":                              "TestTheWholeWay",
+	"POST /v1/work/{assignment}/revise answer":                              "TestRevise",
 	"POST /v1/work/{assignment}/submit next":                                "TestTheWholeWay",
 	"POST /v1/work/{assignment}/submit accept":                              "internal/cli/testdata/script/reviews.txt",
 	"POST /v1/work/{assignment}/submit send_back":                           "internal/cli/testdata/script/sendlabelback.txt",

@@ -176,8 +176,12 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		_, _, err := s.Work.Undo(s.ctx, p, s.held)
 		return err
 	},
-	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
-	"Work.Notes":    func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
+	"Work.Revise": func(s *scene, p *access.Principal) error {
+		return second(s.Work.Revise(s.ctx, p, s.held, []byte(`"cat"`)))
+	},
+	"Work.Revisable": func(s *scene, p *access.Principal) error { return second(s.Work.Revisable(s.ctx, p, s.held)) },
+	"Work.Undoable":  func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
+	"Work.Notes":     func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
 	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
 	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard, "Batches.SendBack": trySendBack, "Batches.WouldSendBack": tryWouldSendBack,
 	"Results.Corrections": tryCorrections, "Results.Correct": tryCorrect, "Results.Withdraw": tryWithdraw,
