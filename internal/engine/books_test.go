@@ -85,12 +85,11 @@ type taskBook struct {
 // row is an assignment.
 type row struct {
 	engine.Handout
-	state       crowd.AssignmentState
-	answer      *engine.Answer
-	kept        *engine.Answer // while it is provisional
-	rewarded    bool
-	revised     int    // how often
-	said        string // the key of the answer as it was given last, of one that was revised
+	state    crowd.AssignmentState
+	answer   *engine.Answer
+	kept     *engine.Answer // while it is provisional
+	rewarded bool
+	revising
 	disregarded bool
 }
 
@@ -204,11 +203,7 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("answer to %s: %w", ch.Answers[i].Assignment, err)
 		}
 	}
-	withdrawn, err := k.revised(ch)
-	if err == nil {
-		err = k.disregarded(ch, withdrawn)
-	}
-	if err != nil {
+	if err := k.disregarded(ch); err != nil {
 		return err
 	}
 	for i := range ch.Labels {

@@ -18,8 +18,12 @@ func (w *world) unlabelled(id crowd.TaskID) bool {
 	return slices.ContainsFunc(w.ch.Unlabelled, func(x engine.Unlabelled) bool { return x.Task == id })
 }
 
-// disregarded enters answers that are disregarded, and labels that are withdrawn: those of revised answers are given.
-func (k *books) disregarded(ch *engine.Changes, withdrawn []crowd.TaskID) error {
+// disregarded enters answers that are disregarded, and labels that are withdrawn, those of revised answers among them.
+func (k *books) disregarded(ch *engine.Changes) error {
+	withdrawn, err := k.revised(ch)
+	if err != nil {
+		return err
+	}
 	what := "disregard"
 	if len(ch.Revised) > 0 {
 		what = "revise"

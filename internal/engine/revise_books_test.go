@@ -12,6 +12,12 @@ import (
 // The part of the books that is about answers that are revised after they have counted. They count from then on as
 // if they had been given at once, but for those to checks, of which the first one does.
 
+// revising is what becomes of an answer that is revised.
+type revising struct {
+	revised int    // how often
+	said    string // the key of what was answered last
+}
+
 // revised enters answers that are revised, and returns the tasks whose labels are to be withdrawn.
 func (k *books) revised(ch *engine.Changes) (withdrawn []crowd.TaskID, err error) {
 	for _, x := range ch.Revised {
@@ -73,7 +79,7 @@ func (k *books) reopen(b *batchBook, t *taskBook) {
 	}
 }
 
-// said is what somebody answered last.
+// lastSaid is what somebody answered last.
 func (r *row) lastSaid() string {
 	if r.revised > 0 {
 		return r.said

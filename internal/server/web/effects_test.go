@@ -275,8 +275,7 @@ var effects = []struct {
 		c.workers[0].get("/work").form("/work/return").send().want(200)
 		equal(t, c.stateOf(t, held.Batch, held.Assignment), crowd.Returned)
 	}},
-	{"POST /work/undo", undoEffect},
-	{"POST /work/revise", reviseEffect},
+	{"POST /work/undo", undoEffect}, {"POST /work/revise", reviseEffect},
 	{"POST /work/report", func(t *testing.T, c *company) {
 		held := read(c.app.Work.Next(t.Context(), c.workers[0].principal(), 0))(t)
 		c.workers[0].get("/work/reports").want(200, "You have not reported a task")
