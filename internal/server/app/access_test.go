@@ -177,11 +177,13 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Work.Revise": func(s *scene, p *access.Principal) error {
-		return second(s.Work.Revise(s.ctx, p, s.held, []byte(`"cat"`)))
+		return second(s.Work.Revise(s.ctx, p, s.withAnswers().Assignment(1), no))
 	},
-	"Work.Revisable": func(s *scene, p *access.Principal) error { return second(s.Work.Revisable(s.ctx, p, s.held)) },
-	"Work.Undoable":  func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
-	"Work.Notes":     func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
+	"Work.Revisable": func(s *scene, p *access.Principal) error {
+		return second(s.Work.Revisable(s.ctx, p, s.withAnswers().Assignment(1)))
+	},
+	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
+	"Work.Notes":    func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
 	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
 	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard, "Batches.SendBack": trySendBack, "Batches.WouldSendBack": tryWouldSendBack,
 	"Results.Corrections": tryCorrections, "Results.Correct": tryCorrect, "Results.Withdraw": tryWithdraw,

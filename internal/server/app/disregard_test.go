@@ -34,7 +34,7 @@ func (f *failingStore) HasAnswered(ctx context.Context, tenant crowd.TenantID, i
 // richAnswered is a running batch, with a budget to spare, that a worker has answered a task of.
 func (w *world) richAnswered(p *access.Principal) crowd.BatchID {
 	w.t.Helper()
-	id := w.launch(3, func(b *batches.NewBatch) { b.Budget = 10 * crowd.Unit })
+	id := w.launch(3, func(b *batches.NewBatch) { b.Budget, b.Revise = 10*crowd.Unit, 2*time.Hour })
 	for {
 		held := w.next(p)
 		must(w.submit(p, held.Assignment, yes))(w.t)
