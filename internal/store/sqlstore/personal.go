@@ -124,7 +124,7 @@ func arguments(text string, all ...any) []any {
 // Personal implements store.PersonalData.
 func (s *Store) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.PersonalRow, error] {
 	return func(yield func(store.PersonalRow, error) bool) {
-		err := s.consistent(ctx, "read what is kept about a person", func(tx *sql.Tx) error {
+		err := s.consistentLong(ctx, "read what is kept about a person", func(ctx context.Context, tx *sql.Tx) error {
 			who, err := tracesOf(ctx, tx, id)
 			if err != nil {
 				return err
@@ -237,7 +237,7 @@ func shown(column string, cell any) any {
 // WrittenTexts implements store.PersonalData.
 func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool) iter.Seq2[store.WrittenText, error] {
 	return func(yield func(store.WrittenText, error) bool) {
-		err := s.consistent(ctx, "read what a person wrote", func(tx *sql.Tx) error {
+		err := s.consistentLong(ctx, "read what a person wrote", func(ctx context.Context, tx *sql.Tx) error {
 			who, err := tracesOf(ctx, tx, id)
 			if err != nil {
 				return err
