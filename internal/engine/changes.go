@@ -116,6 +116,7 @@ type TaskNote struct {
 	Task crowd.TaskID
 	At   time.Time
 	Text string
+	By   crowd.WorkerID // whose command it was, see Engine.Act; 0: nobody knows
 }
 
 // Unlabelled is a task whose label is withdrawn.

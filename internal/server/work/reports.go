@@ -122,6 +122,9 @@ func (s *Work) Changed(c *engine.Changes) {
 	}
 }
 
+// Replied has what whoever gets a task is told read again.
+func (s *Work) Replied(id crowd.TaskID) { s.tasks.forget(id) }
+
 // replied is what the audit log says of a reply. The text is not in it: it goes with the answers.
 type replied struct {
 	Task crowd.TaskID
@@ -141,5 +144,5 @@ func (s *Work) Reply(ctx context.Context, p *access.Principal, id crowd.TaskID, 
 	ctx, act := p.Acting(ctx, access.WorkReply, store.AuditEntry{At: now, Tenant: b.Spec.Tenant, Kind: "batch", Object: b.Spec.ID.String()})
 	act.After = replied{id}
 	defer s.tasks.forget(id)
-	return s.store.PutReply(ctx, b.Spec.Tenant, store.Reply{Task: id, At: now, Text: text})
+	return s.store.PutReply(ctx, b.Spec.Tenant, store.Reply{Task: id, At: now, Text: text, By: p.User.ID})
 }

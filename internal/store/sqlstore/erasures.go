@@ -53,7 +53,7 @@ func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) err
 		if err != nil {
 			return err
 		}
-		if err := withhold(ctx, tx, &who); err != nil {
+		if err := withhold(ctx, tx, who.forms); err != nil {
 			return err
 		}
 		if err := eraseAudit(ctx, tx, store.AuditErasure{Person: id, Addresses: who.addresses, Invited: who.invited}); err != nil {
@@ -96,8 +96,9 @@ func erase(ctx context.Context, tx transaction, text string, who *traces) error 
 // withheldAtOnce is how many answers are read at a time.
 const withheldAtOnce = 1000
 
-// withhold takes away the answers to other people's requests that name a person.
-func withhold(ctx context.Context, tx transaction, who *traces) error {
+// withhold takes away the answers to requests that have one of the texts, in lower case, that there
+// are for the tenant of the request.
+func withhold(ctx context.Context, tx transaction, formsFor func(crowd.TenantID) []string) error {
 	forms := make(map[crowd.TenantID][]string)
 	after := store.Request{}
 	for {
@@ -109,7 +110,7 @@ func withhold(ctx context.Context, tx transaction, who *traces) error {
 		for _, r := range list {
 			after = r
 			if forms[r.Tenant] == nil {
-				forms[r.Tenant] = who.forms(r.Tenant)
+				forms[r.Tenant] = formsFor(r.Tenant)
 			}
 			if !containsAny(r.Body, forms[r.Tenant]) {
 				continue

@@ -56,9 +56,9 @@ func (s *Store) PutReply(ctx context.Context, tenant crowd.TenantID, r store.Rep
 		if err != nil {
 			return err
 		}
-		if err := tx.must(ctx, none, `insert into replies (task, replied_at, body)
-			select distinct x.task, cast($2 as bigint), cast($3 as text) from reports x where x.task = $1 and x.body <> '' and exists (select 1 from batches where id = $4 and tenant = $5)
-			on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body`, r.Task, micros(r.At), r.Text, r.Task.Batch(), tenant); err != nil {
+		if err := tx.must(ctx, none, `insert into replies (task, replied_at, body, author)
+			select distinct x.task, cast($2 as bigint), cast($3 as text), cast($6 as bigint) from reports x where x.task = $1 and x.body <> '' and exists (select 1 from batches where id = $4 and tenant = $5)
+			on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body, author = excluded.author`, r.Task, micros(r.At), r.Text, r.Task.Batch(), tenant, r.By); err != nil {
 			return err
 		}
 		return charge(ctx, tx, tenant, store.StoredBytes, int64(len(r.Text))-before)
