@@ -51,7 +51,7 @@ func (s *bench) vacuums(t *testing.T) (n int64) {
 }
 
 // mostWait is far more than anybody waits who writes, and far less than what is waited for.
-const mostWait = 3 * time.Second
+const mostWait = 5 * time.Second
 
 // writeWhile keeps something n times, and until done is closed.
 func (s *bench) writeWhile(t *testing.T, name string, n int, done <-chan error) error {
