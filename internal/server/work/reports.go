@@ -122,9 +122,6 @@ func (s *Work) Changed(c *engine.Changes) {
 	}
 }
 
-// Replied has what whoever gets a task is told read again.
-func (s *Work) Replied(id crowd.TaskID) { s.tasks.forget(id) }
-
 // replied is what the audit log says of a reply. The text is not in it: it goes with the answers.
 type replied struct {
 	Task crowd.TaskID
