@@ -282,7 +282,7 @@ func (e *Engine) disregard(now time.Time, b *batch, x *Disregard, d *disregardin
 	anew := func(id crowd.AssignmentID, n uint32) {
 		mark(id, n)
 		if x.Note != "" {
-			e.changes.Notes = append(e.changes.Notes, TaskNote{Task: b.spec.ID.Task(n), At: now, Text: x.Note})
+			e.changes.Notes = append(e.changes.Notes, TaskNote{Task: b.spec.ID.Task(n), At: now, Text: x.Note, By: e.author})
 		}
 	}
 	for _, a := range d.open {

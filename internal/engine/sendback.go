@@ -174,7 +174,7 @@ func (e *Engine) verdict(now time.Time, a *assignment, x *verdict) {
 			}
 		}
 	}
-	e.changes.Notes = append(e.changes.Notes, TaskNote{Task: t.id(), At: now, Text: x.Comment, By: by})
+	e.changes.Notes = append(e.changes.Notes, TaskNote{Task: t.id(), At: now, Text: x.Comment, By: by, ByReviewer: true})
 	if b.posterior != nil {
 		e.relearn(b, &disregarding{closed: []reopened{*t}})
 	}

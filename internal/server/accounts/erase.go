@@ -133,7 +133,7 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 		if e.Keep != slices.Contains(e.But, x.ID) {
 			continue
 		}
-		n := store.NewText{Kind: x.Kind, ID: x.WrittenText.ID}
+		n := store.NewText{Kind: x.Kind, ID: x.WrittenText.ID, N: x.N, Others: x.Others}
 		if x.Kind == store.WrittenAnswer {
 			t, err := templates.of(ctx, x.Batch)
 			if err != nil {
@@ -154,6 +154,11 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 			return err
 		}
 		s.relabel(labels)
+		for _, x := range part {
+			if x.Kind == store.WrittenReply {
+				s.replied(crowd.TaskID(x.ID))
+			}
+		}
 	}
 	return nil
 }

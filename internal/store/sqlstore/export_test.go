@@ -7,3 +7,22 @@ func PersonalTables() (names []string) {
 	}
 	return names
 }
+
+// ListedTexts has the columns with texts of which it is decided whether they stay when somebody is
+// erased.
+func ListedTexts() (columns []string) {
+	for i := range writings {
+		columns = append(columns, writings[i].column)
+	}
+	return columns
+}
+
+// Statements are what an erasure does to the rows of a table.
+func Statements(table string) (texts []string) {
+	for _, t := range personal {
+		if t.name == table {
+			texts = append(texts, t.erase...)
+		}
+	}
+	return texts
+}

@@ -18,7 +18,13 @@ import (
 // database.
 func stream[T any](ctx context.Context, s *Store, op string, scan func(row, *T) error, text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := each(ctx, s.scan, func(r row) error {
+		ctx, end, err := s.long.begin(ctx)
+		if err != nil {
+			yield(*new(T), s.failed(op, err))
+			return
+		}
+		defer end()
+		err = each(ctx, s.scan, func(r row) error {
 			var t T
 			if err := scan(r, &t); err != nil {
 				return err
@@ -29,7 +35,7 @@ func stream[T any](ctx context.Context, s *Store, op string, scan func(row, *T) 
 			return nil
 		}, text, args...)
 		if err != nil && !errors.Is(err, errEnough) {
-			yield(*new(T), s.failed(op, err))
+			yield(*new(T), s.failed(op, orCutOff(ctx, err)))
 		}
 	}
 }

@@ -192,7 +192,7 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 }
 
 const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by, class, coalesce((select body from replies where task = tasks.id), ''),
-	exists (select 1 from replies where task = tasks.id and worker <> 0) from tasks `
+	exists (select 1 from replies where task = tasks.id and by_reviewer) from tasks `
 
 func scanTask(r row, t *store.Task) error {
 	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy}, &t.Class, &t.Reply, &t.ByReviewer)

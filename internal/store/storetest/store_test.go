@@ -115,6 +115,7 @@ var methods = map[string]func(*testing.T, *world){
 var together = map[string]func(*testing.T, *world){
 	"an effect is kept with its transaction":               testEffects,
 	"an act is kept with its transaction":                  testActs,
+	"texts about people and their work":                    testTextsAbout,
 	"what was made with a token ends with it":              testMadeWith,
 	"what is made with a token as it ends":                 testMadeAsItEnds,
 	"a token is used up once":                              testDeleteToken,

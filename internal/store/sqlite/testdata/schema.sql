@@ -414,8 +414,8 @@ CREATE TABLE replies ( -- shown to whoever gets the task later
     task       integer primary key,
     replied_at bigint not null,
     body       text   not null
-, worker bigint not null default 0);
-CREATE INDEX replies_by_worker on replies (worker) where worker <> 0;
+, by_reviewer boolean not null default false, author bigint not null default 0);
+CREATE INDEX replies_by_author on replies (author) where author <> 0;
 CREATE TABLE reports (
     assignment  integer primary key, -- which ended as reported
     task        bigint not null,
