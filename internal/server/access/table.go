@@ -141,10 +141,12 @@ var (
 
 	WorkNext       = changes("Work.Next", Anywhere, CanWork)
 	WorkSubmit     = changes("Work.Submit", Anywhere, CanWork)
+	WorkSendBack   = changes("Work.SendBack", Anywhere, CanWork)
 	WorkReturn     = changes("Work.Return", Anywhere, CanWork)
 	WorkSkip       = changes("Work.Skip", Anywhere, CanWork)
 	WorkReport     = changes("Work.Report", Anywhere, CanWork)
 	_              = internal("Work.Changed")
+	_              = internal("Work.Forget")
 	WorkReports    = reads("Work.Reports", Tenant, CanReadResults)
 	WorkOwnReports = reads("Work.OwnReports", Anywhere, CanWork)
 	WorkNotes      = reads("Work.Notes", Anywhere, CanWork)

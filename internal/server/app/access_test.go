@@ -190,6 +190,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		_, _, err := s.Work.Submit(s.ctx, p, s.held, yes, false, 0)
 		return err
 	},
+	"Work.SendBack": func(s *scene, p *access.Principal) error { // of what is no review
+		_, _, err := s.Work.SendBack(s.ctx, p, s.held, "look again", false, 0)
+		return err
+	},
 	"Work.Earnings": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Work.Earnings(s.ctx, p, 1)
 		return err
