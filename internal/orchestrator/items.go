@@ -21,9 +21,9 @@ type SlowItem struct {
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
-	Ends    time.Time // as predicted, if nothing has to queue; zero: not known, as it or the run waits for somebody to do something
-	Penalty crowd.Money
-	Why     string // it waits
+	Ends    time.Time    // as predicted, if nothing has to queue; zero: not known, as it or the run waits for somebody to do something
+	Penalty *crowd.Money // of its own when it Ends; nil: not known, or items have none of their own
+	Why     string       // it waits
 }
 
 // SlowestItems returns the items that have been on their way for the longest at each
@@ -69,7 +69,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	stands := v.State != store.RunRunning || v.standstill(false) != ""
 	for i := range out {
 		if stands || e.waits[out[i].Item] {
-			out[i].Ends, out[i].Penalty = time.Time{}, 0
+			out[i].Ends, out[i].Penalty = time.Time{}, nil
 		}
 	}
 	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
@@ -136,7 +136,7 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int, e *earliest) ([
 					return nil, err
 				}
 				if terms := r.flow.SLA; terms != nil && terms.PerItem && !s.Ends.IsZero() {
-					s.Penalty = terms.Of(row.Class).At(s.Ends.Sub(row.Born))
+					s.Penalty = new(terms.Of(row.Class).At(s.Ends.Sub(row.Born)))
 				}
 				if s.Why, err = r.waitReason(ctx, n, i, &row, untold[row.Item]); err != nil {
 					return nil, err
