@@ -207,14 +207,14 @@ func doneWords(r *wire.Run) string {
 
 // predicted says what the items on their way will cost on top; "": nothing.
 func predicted(r *wire.Run) string {
-	p, going := r.PredictedMicros, format.Count(int(r.Going), "item")
+	p, going := r.PredictedMicros, when(r.Going > 0, ", for "+format.Count(int(r.Going), "item")+" on their way")
 	switch {
 	case p == nil:
-		return "not known, for " + going + " on their way"
+		return "not known" + going
 	case *p == 0:
 		return ""
 	}
-	return foreseen(r, p) + " more, for " + going + " on their way"
+	return foreseen(r, p) + " more" + going
 }
 
 // foreseen is a penalty that is foreseen of a run, or of a class of its items.

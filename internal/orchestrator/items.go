@@ -39,6 +39,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			r.countItems(n, &v.Nodes[i])
 		}
 	}
+	o.viewWaits(v)
 	if err := r.viewBatches(ctx, v); err != nil {
 		return nil, err
 	}
@@ -149,9 +150,9 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int, e *earliest) ([
 }
 
 // untoldItems returns the items of whose tasks a step's pool does not know yet, as they
-// wait for money.
+// wait for money or for room.
 func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) {
-	if n.Batch == 0 || n.Error == "" {
+	if n.Batch == 0 || n.Error == "" && r.o.waitOf(r.key(n)).Why == "" {
 		return nil, nil
 	}
 	b, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
@@ -169,7 +170,7 @@ func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) 
 // waitReason says what an item at a step waits for; i is the number of the source
 // that its row is of, and untold whether its task is not open to people yet.
 func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, untold bool) (string, error) {
-	from := n.step.From[i]
+	from, noted := n.step.From[i], r.o.waitOf(r.key(n))
 	switch {
 	case r.kept.State == store.RunPaused:
 		return "the run is paused", nil
@@ -179,8 +180,8 @@ func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, un
 		return fmt.Sprintf("for all of %s to be there", from.Name), nil
 	case n.Error != "" && (n.Batch == 0 || untold || row.N > n.Cursors[i]):
 		return n.Error, nil
-	case r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}) != "":
-		return r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}), nil
+	case noted.Why != "" && (n.step.Crowd() == nil || n.Batch == 0 || untold || row.N > n.Cursors[i]):
+		return noted.Why, nil
 	case row.N > n.Cursors[i]:
 		return "in line before the step", nil
 	}
