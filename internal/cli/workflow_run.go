@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -45,10 +47,10 @@ type WorkflowRun struct {
 
 	AllowSmallCrowd bool `group:"served" help:"Even if nobody holds a qualification that a step asks for."`
 
-	AskAgain  bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question, of no lower redundancy; without it such labels are taken over."`
-	RenewAges bool `group:"served" help:"With --from-run: the items that are taken over start anew, for the SLA; without it they keep their ages."`
-	Detach    bool `group:"served" help:"Do not wait for its end."`
-	Every     span `group:"served" default:"1s" help:"How often to look."`
+	AskAgain  bool  `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question, of no lower redundancy; without it such labels are taken over."`
+	RenewAges bool  `group:"served" help:"With --from-run: the items that are taken over start anew, for the SLA; without it they keep their ages."`
+	Detach    bool  `group:"served" help:"Do not wait for its end."`
+	Every     *span `group:"served" help:"How often to look; default: 1s."`
 
 	SimulateWorkers *int        `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
 	Seed            *uint64     `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
@@ -98,13 +100,20 @@ func (x *WorkflowRun) Run(c *Context) error {
 // fits checks flags before anything is done.
 func (x *WorkflowRun) fits(w *workflow.Workflow) error {
 	simulated := x.SimulateWorkers != nil
+	served, simulates := slices.Concat(given(x, "served"), x.Remote.given()), lists.Filter(given(x, "simulated"), func(flag string) bool { return flag != "--simulate-workers" })
 	switch {
-	case simulated && (x.FromRun != 0 || x.AskAgain || x.RenewAges || x.From != "" || x.Detach || x.Tenant != "" || len(x.Open)+len(x.Follow) > 0):
-		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --renew-ages, --open, --follow, --detach and --tenant: those are about a server")
+	case simulated && len(served) > 0:
+		return wrong("simulate-workers", "%s a server: leave %s out", areAbout(served), cmp.Or(when(len(served) == 1, "it"), "them"))
 	case x.Detach && len(x.Follow) > 0:
 		return wrong("follow", "goes without --detach: add rows later with throng workflow rows add RUN --file FILE")
-	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Service)+len(x.Services) > 0):
-		return wrong("simulate-workers", "is missing: --seed, --policy, --service and --services are about simulations")
+	case !simulated && len(simulates) > 0:
+		return wrong("simulate-workers", "is missing: %s simulations", areAbout(simulates))
+	case x.Detach && x.Every != nil:
+		return wrong("every", "goes without --detach, which looks once")
+	case !simulated && x.Force && x.Out == "":
+		return wrong("force", "goes with --out: without it nothing is written")
+	case len(x.Input)+len(x.Follow) == 0 && x.RowsOfFile.given() != "":
+		return wrong(x.RowsOfFile.given(), "goes with --input%s: no file is read", when(!simulated, " or --follow"))
 	case x.AskAgain && x.FromRun == 0:
 		return wrong("from-run", "is missing: --ask-again is about the labels of that run")
 	case x.RenewAges && x.FromRun == 0:
@@ -398,7 +407,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	told, stuck, said := "", false, make(map[string]bool)
 	away := c.outage()
 	away.reached = true
-	err := every(ctx, x.Every, func() (done bool, err error) {
+	err := every(ctx, x.Every.or(time.Second), func() (done bool, err error) {
 		if told != "" {
 			now, err := r.Run(ctx, id)
 			switch {
@@ -456,6 +465,7 @@ func (x *WorkflowRun) feed(until context.Context, bar *gauge, to feeder) (ctx co
 	var feeding sync.WaitGroup
 	for _, in := range x.Follow {
 		f := to
+		f.duplicates = x.rule()
 		f.outage, f.input, f.file, f.opts = to.c.outage(), in.name, in.path, table.Options{Format: table.FormatOf(in.path), Delimiter: x.Delimiter}
 		f.added = func(n int64) {
 			if !x.JSON {
@@ -463,7 +473,7 @@ func (x *WorkflowRun) feed(until context.Context, bar *gauge, to feeder) (ctx co
 			}
 		}
 		feeding.Go(func() {
-			if err := f.follow(ctx, x.Every); err != nil {
+			if err := f.follow(ctx, x.Every.or(time.Second)); err != nil {
 				end(err)
 			}
 		})
