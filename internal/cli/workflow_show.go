@@ -101,18 +101,27 @@ func (x *WorkflowShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		header := "ITEM|STEP|FOR|HERE FOR|EARLIEST END|PENALTY THEN|WAITS"
-		if len(run.Classes) > 0 {
-			header = "CLASS|" + header
-		}
-		writeTable(w, v.Slowest, header, func(s wire.SlowItem) []any {
-			row := []any{s.Item, s.Step, ago(s.Born), ago(s.Since), cmp.Or(stamp(s.Ends), "not known"), s.PenaltyMicros, s.Why}
+		perItem := run.SLA == "item"
+		header := when(len(run.Classes) > 0, "CLASS|") + "ITEM|STEP|FOR|HERE FOR|EARLIEST END|" + when(perItem, "PENALTY THEN|") + "WAITS"
+		writeTable(w, v.Slowest, header, func(s wire.SlowItem) (row []any) {
 			if len(run.Classes) > 0 {
-				row = slices.Insert(row, 0, any(s.Class))
+				row = append(row, s.Class)
 			}
-			return row
+			row = append(row, s.Item, s.Step, ago(s.Born), ago(s.Since), cmp.Or(stamp(s.Ends), "not known"))
+			if perItem {
+				row = append(row, knownMoney(s.PenaltyMicros))
+			}
+			return append(row, s.Why)
 		})
 	})
+}
+
+// knownMoney is an amount as it is shown, or says that it is not known.
+func knownMoney(m *crowd.Money) string {
+	if m == nil {
+		return "not known"
+	}
+	return m.String()
 }
 
 func ago(t time.Time) string { return max(now().Sub(t), 0).Round(time.Second).String() }
@@ -198,14 +207,14 @@ func doneWords(r *wire.Run) string {
 
 // predicted says what the items on their way will cost on top; "": nothing.
 func predicted(r *wire.Run) string {
-	p, going := r.PredictedMicros, format.Count(int(r.Going), "item")
+	p, going := r.PredictedMicros, when(r.Going > 0, ", for "+format.Count(int(r.Going), "item")+" on their way")
 	switch {
 	case p == nil:
-		return "not known, for " + going + " on their way"
+		return "not known" + going
 	case *p == 0:
 		return ""
 	}
-	return foreseen(r, p) + " more, for " + going + " on their way"
+	return foreseen(r, p) + " more" + going
 }
 
 // foreseen is a penalty that is foreseen of a run, or of a class of its items.
@@ -228,7 +237,7 @@ func showRun(w io.Writer, r *wire.Run) {
 		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)+when(r.RenewAges, ", ages renewed")), "needs", strings.Join(r.Needs, ", "),
 		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
-		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
+		"penalty", when(r.SLA != "", r.PenaltyMicros.String())+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
 		"predicted", predicted(r),
 		"note", strings.Join(r.Notes, "; "),
 		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)

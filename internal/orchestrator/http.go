@@ -24,6 +24,7 @@ type httpRunner struct {
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	ended   []outcome       // not kept yet
 	failing failing
+	unsent  bool // the last call that was to be made could not be
 	stale   bool // calls may not be what is kept: at first, after a pause and after a failure of the store
 }
 
@@ -196,6 +197,19 @@ func (s *httpRunner) release() {
 	s.ended, s.stale = nil, true
 	if s.proxy != nil {
 		delete(s.proxy.users, s)
+	}
+}
+
+// noteSent notes why a call of the step could not be made, or that one was.
+func (s *httpRunner) noteSent(err error) {
+	key := s.run.key(s.node)
+	switch {
+	case err != nil:
+		s.unsent = true
+		s.run.o.setWait(key, waitAfter(err))
+	case s.unsent:
+		s.unsent = false
+		s.run.o.setWait(key, Wait{})
 	}
 }
 

@@ -100,7 +100,7 @@ type Query struct {
 	Tenant crowd.TenantID
 	Time   time.Duration // what it may take at most; row by row, for one item
 	// Wait is to be called before Do if that is not called at once, with what it waits for.
-	Wait func(why string)
+	Wait func(Wait)
 	// Do runs it; to be called once, also when Ctx is done. It ends when its context is done,
 	// with the cause.
 	Do func(context.Context)
@@ -142,14 +142,8 @@ type inbox struct {
 	results []func(context.Context) // of what ran asynchronously; to be called under Orchestrator.mu
 	dirty   map[crowd.RunID]bool    // runs that may go on
 	owner   map[crowd.BatchID]crowd.RunID
-	loading map[inputKey]bool  // inputs whose files are being read
-	queued  map[nodeKey]string // steps that wait for the turn of their query, or for the store, as their requester reads it
-}
-
-// nodeKey is a node of a run.
-type nodeKey struct {
-	run  crowd.RunID
-	node int
+	loading map[inputKey]bool // inputs whose files are being read
+	waits   map[nodeKey]Wait  // of steps and runs; that is not kept
 }
 
 // New makes an orchestrator. Recover brings it the runs that are under way. When ctx is done,
@@ -161,7 +155,7 @@ func New(ctx context.Context, cfg Config) *Orchestrator {
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)
-	o.inbox.queued = make(map[nodeKey]string)
+	o.inbox.waits = make(map[nodeKey]Wait)
 	return o
 }
 
@@ -332,13 +326,16 @@ func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 	more, err := r.advance(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			o.cfg.Log.Error("a run pauses after a failure", "run", id.String(), "err", err)
+			r.tellPause("a run pauses after a failure", err)
 			r.pauseAfter(err, r.failed)
-			r.resultLost = false
 		}
 		return
 	}
-	if r.failures > 0 && !r.resultLost {
+	switch {
+	case r.failures == 0:
+	case r.lostResult():
+		r.notePassed()
+	default:
 		r.noteKept()
 	}
 	if more {

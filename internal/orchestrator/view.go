@@ -26,6 +26,7 @@ type View struct {
 	// many rows are of a class only because they could not be read.
 	Notes []string
 
+	wait    Wait          // of no node, that is not kept
 	batches []store.Batch // of its nodes
 	done    []time.Time   // when a node is done with what is in the run, by its Outlook; zero: not known, or nothing is to come
 }
@@ -66,7 +67,7 @@ type NodeView struct {
 	Reused     int64 // labels that a crowd step has from earlier runs
 	Checks     int64 // items inside that people are checked with: they go on when the step's job has ended
 	tries      tries // of a service step
-	passing    bool  // Error goes by itself: the store is tried again, or others have their turn
+	wait       Wait  // that is not kept
 	split      split // of a step that splits items; Skipped is without those that were split
 	gone       int64 // items that were split before, and came here as skipped ones: not in Skipped either
 }
@@ -84,12 +85,9 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		return nil, err
 	}
 	v := r.bareView()
+	o.viewWaits(v)
 	for i, n := range r.nodes {
 		if x := &v.Nodes[i]; n.step != nil {
-			if x.Error == "" {
-				x.Error = o.waitsForTurn(nodeKey{id, n.Node.Node})
-				x.passing = x.Error != ""
-			}
 			r.countItems(n, x)
 			if x.split, err = r.countSplit(ctx, n); err != nil {
 				return nil, err

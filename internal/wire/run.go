@@ -50,6 +50,7 @@ type Run struct {
 	Notes            []string     `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
 	Nodes            []RunNode    `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
 	Outputs          []RunFile    `json:"outputs"`
+	SLA              string       `json:"sla,omitempty" enum:"item,run" doc:"what the workflow promises a time for: each item, or the run as a whole; left out: nothing, and no penalty is due"`
 	SpentMicros      crowd.Money  `json:"spent_micros" doc:"for answers"`
 	PredictedMicros  *crowd.Money `json:"predicted_micros,omitempty" doc:"the penalty that the items in the workflow will cost, by the forecasts that outlook goes by, on top of penalty_micros; not there: not known, as long as nothing says how long they have to wait"`
 	PredictedAtLeast bool         `json:"predicted_at_least,omitempty" doc:"predicted_micros rests on no forecast, as there is none, or not of all items: it is what they cost if they leave the workflow now, and it will be no less"`
@@ -171,14 +172,14 @@ type Skipped struct {
 
 // SlowItem is an item in the workflow.
 type SlowItem struct {
-	Item          int64       `json:"item"`
-	Class         string      `json:"class,omitempty" doc:"of the SLA, if that has classes"`
-	Step          string      `json:"step"`
-	Why           string      `json:"why" doc:"it waits"`
-	Since         time.Time   `json:"since" doc:"it is at the step"`
-	Born          time.Time   `json:"born" doc:"it entered the workflow"`
-	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen if nothing has to queue; not there while it is held, or the run does not go on"`
-	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it left the workflow then"`
+	Item          int64        `json:"item"`
+	Class         string       `json:"class,omitempty" doc:"of the SLA, if that has classes"`
+	Step          string       `json:"step"`
+	Why           string       `json:"why" doc:"it waits"`
+	Since         time.Time    `json:"since" doc:"it is at the step"`
+	Born          time.Time    `json:"born" doc:"it entered the workflow"`
+	Ends          time.Time    `json:"ends,omitzero" doc:"its end, as foreseen if nothing has to queue; not there while it is held, or the run does not go on"`
+	PenaltyMicros *crowd.Money `json:"penalty_micros,omitempty" doc:"if it left the workflow at ends; not there: not known, as ends is not, or the run has no SLA per item"`
 }
 
 // ItemStop is where an item has been.

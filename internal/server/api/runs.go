@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 func toRunHead(r store.Run) wire.RunHead {
@@ -38,11 +39,22 @@ func foreseen(f orchestrator.Foreseen) *crowd.Money {
 	return &f.Predicted
 }
 
+// promiseOf names what a time is promised for; "": nothing.
+func promiseOf(s *workflow.SLA) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.PerItem:
+		return "item"
+	}
+	return "run"
+}
+
 func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
 		RunHead: toRunHead(v.Run), Needs: some(v.Needs()), Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
 		PredictedMicros: foreseen(v.Foreseen), PredictedAtLeast: v.AtLeast, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
-		Notes: v.Notes,
+		SLA: promiseOf(v.Flow.SLA), Notes: v.Notes,
 	}
 	for i := range v.Classes {
 		c := &v.Classes[i]

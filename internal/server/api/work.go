@@ -78,6 +78,7 @@ const (
 	oneAssignment = "an assignment has an id, and is answered or given back once"
 )
 
+// work registers what workers do. It is long as it goes through the operations one by one.
 func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext, unkeyed: nextAgain},

@@ -220,6 +220,9 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	if !b.Progress.State.Open() {
+		if o == access.BatchesChange && b.Progress.State == crowd.BatchDraft && b.Run == 0 && b.Spec.ReviewOf == 0 {
+			return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is a draft: launch it first; or change what it is to be, on its page or with PUT /v1/batches/%[1]s", id)
+		}
 		return BatchView{}, notOpen(b)
 	}
 	r, err := s.live.Get(b.Pool)

@@ -301,7 +301,7 @@ func (w *world) begin() error {
 			return crowd.Fieldf("input", "the workflow reads %s: give its file with --input %s=PATH", name, name)
 		}
 		if w.out.Loaded[name], err = c.Load(w.ctx, made.Run.ID, name, table.Opened(file)); err != nil {
-			return err
+			return &InputError{name, err}
 		}
 	}
 	for name := range w.Inputs {
