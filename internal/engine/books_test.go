@@ -77,6 +77,7 @@ type taskBook struct {
 	without int                  // answers to it that were disregarded
 	label   *engine.Label
 	known   string // "": its answer is not known
+	lesson  bool   // with known: it teaches
 	removed bool   // taken out
 	reports int    // how often somebody said that something is wrong with it
 	wait
@@ -128,6 +129,7 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 			k.seen["for everybody among invited ones"]++
 		}
 		t.known = cmp.Or(item.Known, s.Known[n+1])
+		t.lesson = item.Lesson || slices.Contains(s.Lessons, n+1)
 		t.wanted = t.want()
 		if b.tasks = append(b.tasks, t); !s.Training {
 			k.tally.Arrived += int64(t.wanted)
@@ -249,11 +251,18 @@ func (k *books) handout(x engine.Handout) error {
 		return err
 	}
 	if t.known != "" {
-		if err := cmp.Or(k.rightCheck(x, b, t), k.underLooks(func() error { return k.rightBatch(x, b) })); err != nil {
+		right := k.rightCheck
+		if t.lesson {
+			right = k.rightLesson
+		}
+		if err := cmp.Or(right(x, b, t), k.underLooks(func() error { return k.rightBatch(x, b) })); err != nil {
 			return err
 		}
 	}
 	again := t.unfit(x.Worker) == "held before" && t.comesBack(x.Worker)
+	if due := k.dueLesson(x.Worker, b); due != nil && due != t && !again {
+		return fmt.Errorf("%s is due, for training", due.id)
+	}
 	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" && t.known == "" && !(again && k.refused(x.Worker, b) == "") {
 		return fmt.Errorf("must not be: %s", why)
 	}

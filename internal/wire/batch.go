@@ -63,8 +63,9 @@ type Enough struct {
 
 // Checks says how many of the tasks that somebody is given are checks.
 type Checks struct {
-	First float64 `json:"first,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who has shown nothing yet; default 0.1"`
-	Least float64 `json:"least,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who is fully trusted, at most first; default: a tenth of first"`
+	First    float64 `json:"first,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who has shown nothing yet; default 0.1"`
+	Least    float64 `json:"least,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who is fully trusted, at most first; default: a tenth of first"`
+	Training int     `json:"training,omitempty" minimum:"1" maximum:"100" doc:"how many of the tasks that somebody is given first are training tasks: known ones with an explanation (columns _gold and _explain), after which they are told whether they were right; default: none"`
 }
 
 // QualityRule acts on somebody, once, when a condition holds of their answers to a batch.
