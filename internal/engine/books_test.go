@@ -152,43 +152,6 @@ func (k *books) task(id crowd.TaskID) (*batchBook, *taskBook, error) {
 	return b, b.tasks[id.N()-1], nil
 }
 
-// refused says why batch b may give nothing to worker w now, or "".
-func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
-	who, known := k.workers[w]
-	switch {
-	case !known:
-		return "not in the pool"
-	case who.Suspended:
-		return "suspended"
-	case k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped:
-		return "stopped"
-	case b.kept.State == crowd.BatchOnHold:
-		return "paused"
-	case b.kept.State.Ended():
-		return "ended"
-	case slices.Contains(who.BlockedBy, b.spec.Tenant):
-		return "blocked"
-	case slices.Contains(who.StaffOf, b.spec.Tenant):
-		return "their own tenant's"
-	case len(who.Serves) > 0 && !slices.Contains(who.Serves, b.spec.Tenant):
-		return "for others than they serve"
-	case b.spec.Training != (k.person(w).training > 0):
-		return "in training, or not"
-	case k.promised(b)+b.spec.Reward > k.accounts[b.account()]:
-		return "no money"
-	case !holds(who, b.spec):
-		return "not qualified"
-	case !k.mayGive(w, b):
-		return "answered enough"
-	case k.enough(b) != "":
-		return "enough labels"
-	case b.pausedBy(w) > 0:
-		k.seen["rule: refused"]++
-		return "paused by a rule"
-	}
-	return ""
-}
-
 // apply enters what one command changed. Within a command hand-outs come last.
 func (k *books) apply(ch *engine.Changes) error {
 	for _, x := range ch.Ends {

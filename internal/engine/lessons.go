@@ -21,9 +21,12 @@ import (
 // MaxTrainingTasks is the most lessons that a batch begins with.
 const MaxTrainingTasks = 100
 
-// lessonsPerAnswer is how many answers to other tasks a batch wants for each lesson that it pays, beyond
-// those for the fewest people who can do it.
-const lessonsPerAnswer = 4
+// A batch pays one lesson for each answersPerLesson answers to its other tasks, but all lessons of fewestTrained
+// people at least, or of as many as a task wants answers from.
+const (
+	answersPerLesson = 4
+	fewestTrained    = 5
+)
 
 // lessons is what a batch knows of its lessons.
 type lessons struct {
@@ -54,15 +57,13 @@ func (s *Spec) mostLessons() int64 {
 	return most
 }
 
-// lessonRoom is the most answers to lessons that the batch pays, of which nobody is given more than most: one
-// for each lessonsPerAnswer answers to its tasks, but no fewer than as many people are given as a task wants
-// answers from.
+// lessonRoom is the most answers to lessons that the batch pays, of which nobody is given more than most.
 func (s *Spec) lessonRoom(most int64) int64 {
 	if most == 0 || s.Tasks == 0 {
 		return 0
 	}
 	answers := int64(s.Tasks) * int64(s.Rule.Most())
-	return max((answers+lessonsPerAnswer-1)/lessonsPerAnswer, most*int64(s.Rule.Most()))
+	return max((answers+answersPerLesson-1)/answersPerLesson, most*max(fewestTrained, int64(s.Rule.Most())))
 }
 
 // validLessons checks which of the known tasks are lessons.

@@ -57,7 +57,7 @@ func trains(do string) int {
 // lessonRoom is the most lessons that a batch pays, with so many tasks.
 func (b *batchBook) lessonRoom(most, tasks int) int {
 	if n := b.mostLessons(); n > 0 && tasks > 0 {
-		return max((tasks*most+3)/4, n*most)
+		return max((tasks*most+3)/4, n*max(most, 5))
 	}
 	return 0
 }
