@@ -157,7 +157,7 @@ func (s *Spec) validChecks() error {
 	case s.Checks == nil && len(s.Known) > 0:
 		return crowd.Fieldf("known", "known answers are for checks")
 	case s.Checks == nil:
-		return nil
+		return mayTeach(nil, s.Lessons, false)
 	case s.Invited != nil:
 		return crowd.Fieldf("checks", "people cannot be invited to single tasks of a batch with checks")
 	case len(s.NotBy) > 0:

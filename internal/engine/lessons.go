@@ -43,6 +43,9 @@ type taught struct {
 	granted int // lessons that rules gave them
 }
 
+// Trains reports whether people are given lessons, if there are some.
+func (s *Spec) Trains() bool { return s.mostLessons() > 0 }
+
 // mostLessons is the most lessons that one person is given: first ones, and by each rule.
 func (s *Spec) mostLessons() int64 {
 	if s.Checks == nil {

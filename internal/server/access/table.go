@@ -151,6 +151,8 @@ var (
 	WorkSeeNote    = changes("Work.SeeNote", Anywhere, CanWork)
 	WorkUndo       = changes("Work.Undo", Anywhere, CanWork)
 	WorkUndoable   = reads("Work.Undoable", Anywhere, CanWork)
+	WorkFeedback   = reads("Work.Feedback", Anywhere, CanWork)
+	_              = internal("Work.IsLesson")
 	WorkReply      = changes("Work.Reply", Tenant, CanReview)
 	WorkHeartbeat  = changes("Work.Heartbeat", Anywhere, CanWork)
 	WorkCurrent    = reads("Work.Current", Anywhere, CanWork)
