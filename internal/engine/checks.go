@@ -157,7 +157,7 @@ func (s *Spec) validChecks() error {
 	case s.Checks == nil && len(s.Known) > 0:
 		return crowd.Fieldf("known", "known answers are for checks")
 	case s.Checks == nil:
-		return mayTeach(nil, s.Lessons, false)
+		return nil
 	case s.Invited != nil:
 		return crowd.Fieldf("checks", "people cannot be invited to single tasks of a batch with checks")
 	case len(s.NotBy) > 0:
@@ -297,7 +297,10 @@ func (b *batch) mayKnow(known map[uint32]string, lessons []uint32, first, last u
 			return crowd.Fieldf("known", "%d is not the number of a new task with a known answer", n)
 		}
 	}
-	return mayTeach(known, lessons, b.checks != nil && b.checks.most > 0)
+	if err := mayTeach(lessons, b.checks != nil && b.checks.most > 0); err != nil {
+		return err
+	}
+	return areKnown(lessons, known)
 }
 
 // check returns the known task that w is given in place of another one of b, or 0.

@@ -74,18 +74,22 @@ func (s *Spec) validLessons() error {
 	if !ascending(s.Lessons) {
 		return crowd.Fieldf("lessons", "the training tasks are not an ascending list")
 	}
-	return mayTeach(s.Known, s.Lessons, s.mostLessons() > 0)
+	return areKnown(s.Lessons, s.Known)
 }
 
-// mayTeach refuses lessons that are not known, or that nobody would be given.
-func mayTeach(known map[uint32]string, lessons []uint32, given bool) error {
-	if len(lessons) > 0 && !given {
-		return crowd.Fieldf("checks.training", "%s explained (_explain), and nobody would be given any for training: say how many everybody begins with (training), have a rule train people, or leave the explanations out", format.Count(len(lessons), "known task")+" "+isAre(len(lessons)))
-	}
+func areKnown(lessons []uint32, known map[uint32]string) error {
 	for _, n := range lessons {
 		if known[n] == "" {
 			return crowd.Fieldf("lessons", "%d is not the number of a task with a known answer", n)
 		}
+	}
+	return nil
+}
+
+// mayTeach refuses lessons that nobody would be given.
+func mayTeach(lessons []uint32, given bool) error {
+	if len(lessons) > 0 && !given {
+		return crowd.Fieldf("checks.training", "%s explained (_explain), and nobody would be given any for training: say how many everybody begins with (training), have a rule train people, or leave the explanations out", format.Count(len(lessons), "known task")+" "+isAre(len(lessons)))
 	}
 	return nil
 }
@@ -97,9 +101,12 @@ func isAre(n int) string {
 	return "are"
 }
 
-// hasLessons checks that a batch that is about to be launched, and to which no tasks come later, has as many
-// lessons as it begins with, and some if a rule trains people.
+// hasLessons checks that a batch that is about to be launched gives people its lessons, and, if no tasks come
+// later, has as many as it begins with, and some if a rule trains people.
 func (s *Spec) hasLessons() error {
+	if err := mayTeach(s.Lessons, s.Trains()); err != nil {
+		return err
+	}
 	switch n := len(s.Lessons); {
 	case s.Open || s.Checks == nil:
 		return nil

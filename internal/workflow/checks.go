@@ -44,6 +44,7 @@ func (r *reader) lessons(v *fields.Part, c *Crowd) {
 	switch trains := spec.Trains(); {
 	case explain != nil && v.Get("truth") == nil:
 		r.problem(explain.At(), "explain: no row has a known answer: name the column with truth")
+	case c.Checks == nil && v.Get("checks") != nil: // they were refused, or training was
 	case explain != nil && !trains:
 		r.problem(explain.At(), "explain: nobody would be given these rows for training: say how many everybody begins with (checks: {training: 3}), or have a rule train people")
 	case explain == nil && trains:

@@ -295,10 +295,10 @@ func (rq *request) feedback() error {
 		return err
 	}
 	f, err := rq.App.Work.Feedback(rq.ctx(), rq.p, id)
-	if err != nil {
+	switch {
+	case err != nil && crowd.CodeOf(err) != crowd.NotFound:
 		return err
-	}
-	if f == nil {
+	case f == nil: // whether it is somebody else's is not told
 		return crowd.Errorf(crowd.NotFound, "you have not answered such a task for training")
 	}
 	return rq.render("feedback", page{Title: f.Name, Section: "work", Data: f})
