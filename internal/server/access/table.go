@@ -152,7 +152,7 @@ var (
 	WorkUndo       = changes("Work.Undo", Anywhere, CanWork)
 	WorkUndoable   = reads("Work.Undoable", Anywhere, CanWork)
 	WorkFeedback   = reads("Work.Feedback", Anywhere, CanWork)
-	_              = internal("Work.IsLesson")
+	WorkIsLesson   = reads("Work.IsLesson", Anywhere, CanWork)
 	WorkReply      = changes("Work.Reply", Tenant, CanReview)
 	WorkHeartbeat  = changes("Work.Heartbeat", Anywhere, CanWork)
 	WorkCurrent    = reads("Work.Current", Anywhere, CanWork)

@@ -49,6 +49,9 @@ func (s *Work) Feedback(ctx context.Context, p *access.Principal, id crowd.Assig
 
 // IsLesson reports whether a task that a worker holds, by its assignment, is one that teaches.
 func (s *Work) IsLesson(ctx context.Context, p *access.Principal, id crowd.AssignmentID) (bool, error) {
+	if err := p.May(access.WorkIsLesson); err != nil {
+		return false, err
+	}
 	d, err := s.definitions.get(ctx, id.Batch())
 	if err != nil || !d.Spec.Trains() {
 		return false, nil // whatever is wrong, the answer to it says
