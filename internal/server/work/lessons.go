@@ -53,8 +53,11 @@ func (s *Work) IsLesson(ctx context.Context, p *access.Principal, id crowd.Assig
 		return false, err
 	}
 	d, err := s.definitions.get(ctx, id.Batch())
+	if crowd.CodeOf(err) == crowd.NotFound {
+		return false, nil // the answer to it is refused
+	}
 	if err != nil || !d.Spec.Trains() {
-		return false, nil // whatever is wrong, the answer to it says
+		return false, err
 	}
 	held, err := s.Current(ctx, p)
 	return held != nil && held.Assignment == id && held.Lesson, err
