@@ -275,7 +275,7 @@ func (e *Engine) disregard(now time.Time, b *batch, x *Disregard, d *disregardin
 	w := x.Worker
 	mark := func(id crowd.AssignmentID, n uint32) {
 		e.changes.Disregarded = append(e.changes.Disregarded, DisregardedAnswer{Assignment: id, At: now})
-		if b.posterior != nil {
+		if b.posterior != nil && !b.checks.teaches(n) {
 			b.posterior.remove(n, w)
 		}
 	}

@@ -97,10 +97,15 @@ func checkSeen(t *testing.T, seen happenings) {
 		"disregard: nothing is left", "disregard: twice of one task", "disregard: by invitation", "disregard: sure by the answers", "disregard: reserved", "disregard: refused for the budget", "disregard: of a workflow", "disregard: of a paused batch", "disregard: of somebody who left",
 		"disregard: restored", "disregard: with rules", "disregard: a bounded batch", "disregard: late answer to a task asked again", "disregard: too late",
 	)
+	want = append(want,
+		"lesson: handed out", "lesson: of a rule", "lesson: held by several", "lesson: among tasks with an order", "lesson: no room", "lesson: all had", "lesson: added", "lesson: counts at once, with a grace",
+		"lesson: answered, right true, counted true", "lesson: answered, right false, counted true", "lesson: answered, right true, counted false", "lesson: returned", "lesson: expired", "lesson: withdrawn",
+		"lesson: granted", "lesson: fewer granted", "lesson: none left to grant", "lesson: withdrawn by an undoing", "lesson: undone when all were given",
+	)
 	for _, r := range plainRules {
 		want = append(want, "rule: "+r.When)
 	}
-	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone twice", "rule: paused with a task of the batch")
+	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone train", "rule: undone twice", "rule: paused with a task of the batch")
 	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "report", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}

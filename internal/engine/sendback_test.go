@@ -61,7 +61,9 @@ func (s *sentBacks) enter(w *reviewWorld, c *engine.Changes) error {
 			return fmt.Errorf("the review of %s is paid %s", x.Task, c.Answers[verdict].Paid)
 		}
 		gone := slices.ContainsFunc(c.Unlabelled, func(u engine.Unlabelled) bool { return u.Task == x.Task })
-		told := slices.ContainsFunc(c.Notes, func(n engine.TaskNote) bool { return n.Task == x.Task && n.By == x.By && n.ByReviewer && n.Text == x.Comment })
+		told := slices.ContainsFunc(c.Notes, func(n engine.TaskNote) bool {
+			return n.Task == x.Task && n.By == x.By && n.ByReviewer && n.Text == x.Comment
+		})
 		if gone != x.Acts || told != x.Acts {
 			return fmt.Errorf("%+v: the label is withdrawn: %t, and its comment told: %t", x, gone, told)
 		}

@@ -153,6 +153,8 @@ var (
 	WorkSeeNote    = changes("Work.SeeNote", Anywhere, CanWork)
 	WorkUndo       = changes("Work.Undo", Anywhere, CanWork)
 	WorkUndoable   = reads("Work.Undoable", Anywhere, CanWork)
+	WorkFeedback   = reads("Work.Feedback", Anywhere, CanWork)
+	WorkIsLesson   = reads("Work.IsLesson", Anywhere, CanWork)
 	WorkReply      = changes("Work.Reply", Tenant, CanReview)
 	WorkHeartbeat  = changes("Work.Heartbeat", Anywhere, CanWork)
 	WorkCurrent    = reads("Work.Current", Anywhere, CanWork)

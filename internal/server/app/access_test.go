@@ -177,6 +177,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
+	"Work.Feedback": func(s *scene, p *access.Principal) error { return second(s.Work.Feedback(s.ctx, p, s.held)) },
+	"Work.IsLesson": func(s *scene, p *access.Principal) error { return second(s.Work.IsLesson(s.ctx, p, s.held)) },
 	"Work.Notes":    func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
 	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
 	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard, "Batches.SendBack": trySendBack, "Batches.WouldSendBack": tryWouldSendBack,

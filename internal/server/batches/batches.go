@@ -147,6 +147,9 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 			return BatchView{}, crowd.Fieldf("checks", "none of the tasks has a known answer: upload a file with a column %s, or do without checks", input.GoldColumn)
 		}
 	}
+	if spec.Lessons, err = s.store.Lessons(ctx, id, 0, spec.Tasks); err != nil {
+		return BatchView{}, err
+	}
 	r, err := s.live.Get(b.Pool)
 	if err != nil {
 		return BatchView{}, err

@@ -217,6 +217,7 @@ type Row struct {
 	Task   crowd.TaskID
 	Values []string
 	Gold   string
+	Lesson bool // it teaches: no figure counts the answers
 	// Corrected is what somebody says that the label is; nil: nobody has corrected it. The labels
 	// are of it then.
 	Corrected *store.Correction

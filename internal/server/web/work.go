@@ -254,8 +254,12 @@ func (rq *request) submit() error {
 	if values.Has("accept") {
 		answer = nil // the label that it reviews
 	}
-	out, err := rq.commit(id, answer, values, duty.Leaves == "")
-	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; the worker was let go meanwhile
+	lesson, err := rq.App.Work.IsLesson(rq.ctx(), rq.p, id)
+	if err != nil {
+		return err
+	}
+	out, err := rq.commit(id, answer, values, duty.Leaves == "" && !lesson) // what was right is read before the next task
+	if crowd.CodeOf(err) == crowd.OffDuty {                                 // the answer is in; the worker was let go meanwhile
 		err = nil
 	}
 	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge || isSendBack(err)) && !rq.wantsJSON() {
@@ -275,10 +279,33 @@ func (rq *request) submit() error {
 	if err != nil {
 		return err
 	}
+	feedback, err := rq.App.Work.Feedback(rq.ctx(), rq.p, id)
+	if err != nil {
+		return err
+	}
+	if feedback != nil {
+		next = "/work/feedback/" + id.String()
+	}
 	if rq.wantsJSON() {
 		return rq.sendJSON(map[string]string{"next": next + "?did=" + did})
 	}
 	return rq.seeOther(next, did)
+}
+
+// feedback tells a worker whether their answer to a task for training was right, and why.
+func (rq *request) feedback() error {
+	id, err := crowd.ParseAssignmentID(rq.r.PathValue("assignment"))
+	if err != nil {
+		return err
+	}
+	f, err := rq.App.Work.Feedback(rq.ctx(), rq.p, id)
+	switch {
+	case err != nil && crowd.CodeOf(err) != crowd.NotFound:
+		return err
+	case f == nil: // whether it is somebody else's is not told
+		return crowd.Errorf(crowd.NotFound, "you have not answered such a task for training")
+	}
+	return rq.render("feedback", page{Title: f.Name, Section: "work", Data: f})
 }
 
 // afterTask is the page of somebody who has done with a task that they held when

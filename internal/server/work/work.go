@@ -58,6 +58,7 @@ type HeldTask struct {
 	Values   task.Fitted
 	Review   *Reviewed // what it reviews; nil: it is no review, or a blind one
 	IsReview bool      // of somebody else's work
+	Lesson   bool      // it teaches: its worker is told afterwards whether they were right
 	Reply    string    // what its requester answered to reports that something is wrong with it, or a comment
 	// ByReviewer is whether Reply is the comment with which a reviewer sent its label back.
 	ByReviewer bool
@@ -154,7 +155,7 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
 		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply, ByReviewer: t.ByReviewer,
-		Review: reviewed, IsReview: d.Spec.ReviewOf != 0, tenant: d.Spec.Tenant, names: s.names,
+		Review: reviewed, IsReview: d.Spec.ReviewOf != 0, Lesson: d.teaches(&t), tenant: d.Spec.Tenant, names: s.names,
 	}, nil
 }
 

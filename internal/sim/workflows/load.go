@@ -207,7 +207,9 @@ func (w *world) rowsOf(in *workflow.Input, n, count int) *memory {
 // madeCell makes up a cell of an input that has no file: a known answer is not known.
 func (w *world) madeCell(c workflow.Column, n int, r *sim.Rand) string {
 	switch {
-	case slices.ContainsFunc(w.out.Flow.Steps, func(s workflow.Step) bool { return s.Crowd() != nil && s.Crowd().Truth == c.Name }):
+	case slices.ContainsFunc(w.out.Flow.Steps, func(s workflow.Step) bool {
+		return s.Crowd() != nil && (s.Crowd().Truth == c.Name || s.Crowd().Explain == c.Name)
+	}):
 		return ""
 	case c.Type == condition.Number:
 		return fmt.Sprint(1 + r.IntN(100))

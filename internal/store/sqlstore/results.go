@@ -186,7 +186,7 @@ func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.Batc
 		and not exists (select 1 from removals r where r.task = t.id) order by t.id`, first, id))
 }
 
-const selectLabels = `select t.id, t.item, t.cells, t.gold, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
+const selectLabels = `select t.id, t.item, t.cells, t.gold, t.explain <> '', l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
 	c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.body, c.review,
 	v.review, v.asked_at, v.why, v.decided_at, v.decided_by, ` + reviewState + `
 	from tasks t left join labels l on l.task = t.id
@@ -200,7 +200,7 @@ func scanLabelled(r row, t *store.LabelledTask) error {
 	var name string
 	var confidence sql.NullFloat64
 	var tie, undecided sql.NullBool
-	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided,
+	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &t.Lesson, &at, &value, &confidence, &answers, &tie, &undecided,
 		&number, &corrected, &by, &name, &right, &note, &from, &review, &asked, &why, &decided, &reviewer, &state); err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ var methods = map[string]func(*testing.T, *world){
 	"DueMessages": testDueMessages, "CountMessages": testCountMessages, "DropMessages": testDropMessages, "Secret": testSecret,
 	"AddSamples": testAddSamples, "Samples": testSamples, "DropSamples": testDropSamples,
 	"PutStates": testPutStates, "PoolStates": testPoolStates,
-	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations, "Known": testKnown,
+	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations, "Known": testKnown, "Lessons": testKnown,
 	"Annotations": testAnnotations, "Labels": testLabels, "Answers": testAnswers, "Assigned": testAssigned, "TaskResults": testTaskResults, "GivenAnswers": testGivenAnswers, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations, "ListReports WorkerReports PutReply": testReports,
 	"ListQualityActions WorkerActions UnseenActions SeeAction": testQualityActions,
 	"ListCorrections PutCorrection":                            testCorrections,

@@ -386,7 +386,7 @@ CREATE TABLE quality_actions (
     undone_at   bigint not null default 0,
     undone_by   bigint not null default 0,
     counts_from bigint not null default 0, -- assignments of the worker from this number on count from then on
-    acts_after  bigint not null default 0, -- and actions after this number
+    acts_after  bigint not null default 0, lessons bigint not null default 0, -- and actions after this number
     primary key (batch, number)
 );
 CREATE INDEX quality_actions_by_worker on quality_actions (worker);
@@ -579,7 +579,7 @@ CREATE TABLE tasks (
     id    integer primary key,
     gold  text not null,
     cells text not null -- by the batch's headers
-, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0, class bigint not null default 0);
+, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0, class bigint not null default 0, explain text not null default '');
 CREATE TABLE tenant_secrets (
     tenant bigint not null references tenants (id),
     name   text not null,
