@@ -69,6 +69,7 @@ func (r *run) refresh(ctx context.Context) error {
 		if r.kept = kept; kept.State.Ended() {
 			r.stale = false
 			r.remove()
+			r.redoIfDue()
 			return nil
 		}
 	}

@@ -30,6 +30,8 @@ type Results struct {
 	scans *limits.Slots
 	names *pseudonym.Names
 
+	runsChanged func() // see Config.RunsChanged
+
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
 
@@ -51,6 +53,8 @@ type Config struct {
 	Downloads *limits.Slots
 	// Names says how workers are called.
 	Names *pseudonym.Names
+	// RunsChanged is told that a label that a run may have used was corrected.
+	RunsChanged func()
 }
 
 // The bounds of what is kept in memory.
@@ -63,7 +67,7 @@ const (
 
 // New makes the use case.
 func New(cfg Config) *Results {
-	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, runsChanged: cfg.RunsChanged, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
 	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
