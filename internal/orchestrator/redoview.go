@@ -40,7 +40,11 @@ func (v *View) CorrectedText() string {
 			steps = append(steps, fmt.Sprintf("%d of %s", n.Corrected, n.Name))
 		}
 	}
-	return fmt.Sprintf("%s corrected since the steps after it used it (%s)", were(v.Corrected), strings.Join(steps, ", "))
+	them := "them"
+	if v.Corrected == 1 {
+		them = "it"
+	}
+	return fmt.Sprintf("%s corrected since steps used %s (%s)", were(v.Corrected), them, strings.Join(steps, ", "))
 }
 
 // CorrectedRemedy says what becomes of corrected labels, or what to do about them; "": there are none. Where it is that

@@ -173,7 +173,7 @@ func (w *world) newOrchestrator() *orchestrator.Orchestrator {
 	return orchestrator.New(w.ctx, orchestrator.Config{
 		Store: w.Store, Crowd: w, Call: w.call, Query: func(q orchestrator.Query) { q.Do(q.Ctx) }, Wake: func() { w.woken = true },
 		Later: func(do func(context.Context)) { do(w.ctx) },
-		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
+		Now:   func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
