@@ -47,8 +47,8 @@ func (v *View) CorrectedText() string {
 	return fmt.Sprintf("%s corrected since steps used %s (%s)", were(v.Corrected), them, strings.Join(steps, ", "))
 }
 
-// CorrectedRemedy says what becomes of corrected labels, or what to do about them; "": there are none. Where it is that
-// somebody does the run anew, "", too, as Redoable says.
+// CorrectedRemedy says what becomes of corrected labels, or why nothing does; "": there are none, or nothing is
+// known against it that somebody does the run anew, if it is Redoable.
 func (v *View) CorrectedRemedy() string {
 	switch {
 	case v.Corrected == 0:
