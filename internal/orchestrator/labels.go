@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
@@ -147,6 +148,9 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 			l := t.RightLabel()
 			check := p.Spec.Checks != nil && t.Gold != "" // whose label nobody gave
 			given := l != nil && !tooFew && !check && (!p.edited && !l.Undecided || s.spec.Redundancy.Satisfied(l.Answers, l.Confidence))
+			if check && t.Corrected == nil && s.run.kept.RedoLabels > 0 { // the run goes on with it, as its parent did
+				l, given = &engine.Label{Value: t.Gold, Confidence: 1}, true
+			}
 			x := paidLabel{by: by[t.Item], item: t.Item, source: t.Task}
 			if t.Corrected != nil {
 				x.correction = t.Corrected.N

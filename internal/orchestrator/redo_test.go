@@ -485,3 +485,28 @@ func TestAgesOfRedoneRuns(t *testing.T) {
 		t.Errorf("%d ended, with a penalty of %s", v.Ended, v.Penalty)
 	}
 }
+
+// TestChecksAreNotDoneAnew: rows that people were checked with go on as they did, and ask nobody.
+func TestChecksAreNotDoneAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.start(checked, "id,known\n1,\n2,no\n3,\n4,no\n")
+	w.play()
+	w.wantState(first, store.RunDone)
+	before := w.rows(first, "draft")
+	w.correct(first, "draft", "1", "no")
+	answers := w.answers
+	made, err := w.o.Redo(w.ctx, first, w.people[0])
+	must(t, err)
+	w.play()
+	w.wantState(made.ID, store.RunDone)
+	after := w.rows(made.ID, "draft")
+	if n := w.node(made.ID, "draft"); w.answers != answers || n.Reused != 4 || n.Batch != nil || len(after) != 4 {
+		t.Errorf("%d answers more, %d labels taken over: %q", w.answers-answers, n.Reused, after)
+	}
+	for i := range before {
+		if (before[i] != after[i]) != strings.HasPrefix(before[i], "1,") {
+			t.Errorf("the row %q is %q", before[i], after[i])
+		}
+	}
+}
