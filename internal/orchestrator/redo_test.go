@@ -510,3 +510,67 @@ func TestChecksAreNotDoneAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestACorrectionOfWhoIsNotKnown: a label that nobody gave, and somebody said since, stands also where it matters
+// who answers.
+func TestACorrectionOfWhoIsNotKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.answer = func(values []string) string {
+		if len(values) == 2 && values[0] == "2" {
+			return ""
+		}
+		return "yes"
+	}
+	first := w.start(reviewed, "id,word\n1,a\n2,b\n")
+	w.until(first, "draft", 1)
+	must(t, w.o.EndStep(w.ctx, first, "draft"))
+	w.play()
+	w.wantState(first, store.RunDone)
+	w.correct(first, "draft", "2", "no")
+	made, err := w.o.Redo(w.ctx, first, w.people[0])
+	must(t, err)
+	w.play()
+	w.wantState(made.ID, store.RunDone)
+	w.want(made.ID, "draft", "1,a,yes,1,1,false,false", "2,b,no,1,0,false,false")
+}
+
+// TestRedoWithoutItsPool: a pool that is no longer granted when the run begins is said, and the run that
+// was made is given up.
+func TestRedoWithoutItsPool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	text := "workflow: w\ncorrections: redo\ninputs: {items: {columns: [id]}}\nsteps:\n  ask: {from: {items: stream}, " + choose + "}\n  why: {from: {ask: batch}, " + choose + "}\n"
+	first := w.start(text, "id\n1\n2\n")
+	w.until(first, "ask", 2)
+	w.correct(first, "ask", "1", "no")
+	pool, err := w.store.Pool(w.ctx, w.pool)
+	must(t, err)
+	granted := pool.Grants
+	w.store.fail = func(what string) error {
+		if what == "take over" {
+			w.store.fail = nil
+			pool.Grants = nil
+			must(t, w.store.UpdatePool(w.ctx, pool))
+		}
+		return nil
+	}
+	w.play()
+	list := w.runs()
+	if v := w.view(first); len(list) != 2 || list[1].State != store.RunCancelled || v.RedoneAs != 0 || v.RedoDue || !strings.Contains(v.RedoError, "pool") || !v.Redoable() {
+		t.Fatalf("as %s, due %v, %q: %+v", v.RedoneAs, v.RedoDue, v.RedoError, list)
+	}
+	_, err = w.o.Redo(w.ctx, first, w.people[0])
+	if err == nil || len(w.runs()) != 2 {
+		t.Errorf("by hand: %v", err)
+	}
+	pool.Grants = granted
+	must(t, w.store.UpdatePool(w.ctx, pool))
+	made, err := w.o.Redo(w.ctx, first, w.people[0])
+	must(t, err)
+	w.play()
+	w.wantState(made.ID, store.RunDone)
+	if v := w.view(first); v.RedoneAs != made.ID || v.RedoError != "" {
+		t.Errorf("as %s, %q", v.RedoneAs, v.RedoError)
+	}
+}
