@@ -39,8 +39,8 @@ type itemContent struct {
 	item    int64
 }
 
-// add adds a label. Of one content, and of one content of one item, a correction counts, else
-// the label that was added last.
+// add adds a label. Of one content, and of one content of one item, that one counts that was added last:
+// a correction in an earlier run is none of the label that people gave again in a later one.
 func (p *paidLabels) add(content contentHash, l paidLabel) {
 	before, there := p.of[content]
 	key := itemContent{content, l.item}
@@ -50,13 +50,9 @@ func (p *paidLabels) add(content contentHash, l paidLabel) {
 				p.each[other] = before
 			}
 		}
-		if p.each[key].correction == 0 || l.correction != 0 {
-			p.each[key] = l
-		}
+		p.each[key] = l
 	}
-	if !there || before.correction == 0 || l.correction != 0 {
-		p.of[content] = l
-	}
+	p.of[content] = l
 }
 
 // find returns the label of an item's task: that of the same item, or else of another one.
