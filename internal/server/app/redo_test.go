@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -11,6 +12,15 @@ import (
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 )
+
+// tryRedo tries to do a run anew, which is not done.
+func tryRedo(s *scene, p *access.Principal) error {
+	_, err := s.Runs.Redo(s.ctx, p, s.under())
+	if crowd.CodeOf(err) == crowd.Conflict {
+		return nil
+	}
+	return err
+}
 
 // judged plays a run of one step over two things until it is done, and returns the task of the first.
 func (w *world) judged(text string) (crowd.RunID, crowd.TaskID) {
@@ -120,4 +130,24 @@ func TestARunIsDoneAnewByItself(t *testing.T) {
 	if rows[0].Cells[0] != "yes" || rows[0].Correction != 2 {
 		t.Errorf("the rows are %+v", rows)
 	}
+}
+
+func (f *failingStore) RedoneAs(ctx context.Context, id crowd.RunID) (crowd.RunID, error) {
+	return fail1(f, ctx, "RedoneAs", func() (crowd.RunID, error) { return f.Store.RedoneAs(ctx, id) })
+}
+
+func (f *failingStore) RunsToRedo(ctx context.Context) ([]crowd.RunID, error) {
+	return fail1(f, ctx, "RunsToRedo", func() ([]crowd.RunID, error) { return f.Store.RunsToRedo(ctx) })
+}
+
+func (f *failingStore) CorrectedBatches(ctx context.Context, id crowd.RunID) ([]crowd.BatchID, error) {
+	return fail1(f, ctx, "CorrectedBatches", func() ([]crowd.BatchID, error) { return f.Store.CorrectedBatches(ctx, id) })
+}
+
+func (f *failingStore) CountCorrected(ctx context.Context, used store.LabelsUsed) (int64, error) {
+	return fail1(f, ctx, "CountCorrected", func() (int64, error) { return f.Store.CountCorrected(ctx, used) })
+}
+
+func (f *failingStore) TakeCorrections(ctx context.Context, used store.LabelsUsed) (int64, error) {
+	return fail1(f, ctx, "TakeCorrections", func() (int64, error) { return f.Store.TakeCorrections(ctx, used) })
 }
