@@ -234,11 +234,12 @@ func showRun(w io.Writer, r *wire.Run) {
 		state += ", waits: " + strings.Join(list, "; ")
 	}
 	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant,
-		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)+when(r.RenewAges, ", ages renewed")), "needs", strings.Join(r.Needs, ", "),
+		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.RedoLabels > 0, ", as "+labelsWere(r.RedoLabels)+" corrected in it")+when(r.From != "", ", from "+r.From)+when(r.RenewAges, ", ages renewed")), "needs", strings.Join(r.Needs, ", "),
 		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
 		"penalty", when(r.SLA != "", r.PenaltyMicros.String())+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
 		"predicted", predicted(r),
+		"corrected", withRemedy(r.Corrected, r.CorrectedRemedy), "done anew as", when(r.RedoneAs != 0, r.RedoneAs.String()),
 		"note", strings.Join(r.Notes, "; "),
 		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	if len(r.Classes) > 0 {
@@ -333,7 +334,7 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 		with := s.Error
 		if s.Error == "" {
 			pairs := lists.Map(slices.Sorted(maps.Keys(s.Values)), func(name string) string { return name + "=" + oneLine(s.Values[name]) })
-			with = strings.Join(pairs, " ")
+			with = strings.Join(pairs, " ") + when(s.Corrected, " (corrected)")
 		}
 		return []any{s.Step, s.Kind, s.Item, s.State, s.At, with}
 	})
@@ -353,7 +354,7 @@ func (x *WorkflowItems) done(c *Context, r *remote) error {
 	return printTable(r, list, err, "N|ITEM|STATE|AT|ADDS", func(i wire.Item) []any {
 		adds := i.Error
 		if adds == "" {
-			adds = oneLine(strings.Join(i.Values, ", "))
+			adds = oneLine(strings.Join(i.Values, ", ")) + when(i.Corrected, " (corrected)")
 		}
 		return []any{i.N, i.Item, i.State, i.At, adds}
 	})
@@ -423,6 +424,20 @@ type WorkflowMove struct{ aRun }
 // Run makes the move that the command is named after.
 func (x *WorkflowMove) Run(c *Context, r *remote, v verb) error {
 	return r.printRun(r.MoveRun(c.Ctx, x.ID, string(v)))
+}
+
+// WorkflowRedo is "throng workflow redo".
+type WorkflowRedo struct{ aRun }
+
+// Run does the run anew.
+func (x *WorkflowRedo) Run(c *Context, r *remote) error {
+	run, err := r.RedoRun(c.Ctx, x.ID)
+	return r.tell(run, err, "%s %s: %s; it does %s anew, as %s corrected in it\n", run.ID, clean(run.Name), run.State, x.ID, labelsWere(run.RedoLabels))
+}
+
+// labelsWere is how many labels were.
+func labelsWere(n int64) string {
+	return format.Count(int(n), "label") + when(n == 1, " was") + when(n != 1, " were")
 }
 
 // WorkflowTopUp is "throng workflow top-up".

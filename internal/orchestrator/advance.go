@@ -70,6 +70,7 @@ func (r *run) refresh(ctx context.Context) error {
 		if r.kept = kept; kept.State.Ended() {
 			r.stale = false
 			r.remove()
+			r.redoIfDue()
 			return nil
 		}
 	}

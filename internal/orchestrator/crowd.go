@@ -21,13 +21,13 @@ const maxWaiting = 200_000
 type crowdRunner struct {
 	stepBase
 	spec     *workflow.Crowd
-	failedTo uint32                    // every task up to this one of the ended batch has its label or its row
-	sent     engine.Rest               // what the batch was sent
-	paid     map[contentHash]paidLabel // labels paid for in earlier runs; nil: not read yet
-	taken    *engine.TakenOver         // labels that the step has from earlier runs; nil: not counted yet
-	checked  checkedBy                 // of the ended batch; nil: not read yet
-	compiled *task.Compiled            // nil: not compiled yet
-	columns  []string                  // of its tasks; nil: not known yet
+	failedTo uint32            // every task up to this one of the ended batch has its label or its row
+	sent     engine.Rest       // what the batch was sent
+	paid     *paidLabels       // labels paid for in earlier runs; nil: not read yet
+	taken    *engine.TakenOver // labels that the step has from earlier runs; nil: not counted yet
+	checked  checkedBy         // of the ended batch; nil: not read yet
+	compiled *task.Compiled    // nil: not compiled yet
+	columns  []string          // of its tasks; nil: not known yet
 }
 
 func newCrowdRunner(b stepBase) stepRunner {

@@ -112,6 +112,7 @@ type Config struct {
 	Crowd Crowd
 	Call  func(a Attempt, done func(httpstep.Reply, error)) // makes the attempt without blocking, and calls done when it is over
 	Query func(Query)                                       // has the query run without blocking
+	Later func(do func(context.Context))                    // has it done without blocking; the context ends with the server
 	Wake  func()                                            // called when Step has something to do; may be called from anywhere
 	Now   func() time.Time
 	Rand  func() float64 // from 0 to 1
@@ -132,6 +133,7 @@ type Orchestrator struct {
 	streams  []*rowQueryRunner // whose streams are open and idle, the one that is idle for the longest first
 
 	inbox inbox
+	redos redos
 	views viewCache
 }
 
@@ -156,6 +158,7 @@ func New(ctx context.Context, cfg Config) *Orchestrator {
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)
 	o.inbox.waits = make(map[nodeKey]Wait)
+	o.redos.due, o.redos.going = make(map[crowd.RunID]time.Time), make(map[crowd.RunID]bool)
 	return o
 }
 
@@ -193,7 +196,7 @@ func (o *Orchestrator) Recover(ctx context.Context) error {
 			o.cfg.Log.Error("a run cannot go on", "run", kept.ID.String(), "err", err)
 		}
 	}
-	return nil
+	return o.recoverRedos(ctx)
 }
 
 // adopt takes up a run whose inputs are there, now or, if the store fails, later. flow is its
@@ -298,6 +301,11 @@ func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 		o.services.dispatch(ctx)
 		next = reached(nextOf(o.timers.next(), o.services.next()))
 	})
+	anew, at := o.redos.take(o.now())
+	for _, id := range anew {
+		o.cfg.Later(func(ctx context.Context) { o.redo(ctx, id) })
+	}
+	next = nextOf(next, at)
 	o.inbox.Lock()
 	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0
 	o.inbox.Unlock()

@@ -22,6 +22,10 @@ type View struct {
 	Classes []ClassView // of items; nil: there are none
 	Outlook Outlook
 	Stuck   bool // nothing goes on until held items are retried or skipped
+	// Corrected is how many labels its steps have used that are others now.
+	Corrected int64
+	// RedoneAs is the run that was made of corrected labels of this one; 0: none was.
+	RedoneAs crowd.RunID
 	// Notes says which pools do not look at the SLA, of a run that has not ended, and how
 	// many rows are of a class only because they could not be read.
 	Notes []string
@@ -65,6 +69,7 @@ type NodeView struct {
 	// nobody, and what comes to it fails.
 	EndedEarly bool
 	Reused     int64 // labels that a crowd step has from earlier runs
+	Corrected  int64 // labels of a crowd step that are others now
 	Checks     int64 // items inside that people are checked with: they go on when the step's job has ended
 	tries      tries // of a service step
 	wait       Wait  // that is not kept
@@ -101,6 +106,9 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		}
 	}
 	if err := r.viewBatches(ctx, v); err != nil {
+		return nil, err
+	}
+	if err := r.viewCorrected(ctx, v); err != nil {
 		return nil, err
 	}
 	if err := r.viewCrowds(ctx, v); err != nil {

@@ -115,7 +115,8 @@ func (w *world) restart() {
 	w.open = nil
 	w.o = orchestrator.New(w.ctx, orchestrator.Config{
 		Store: w.store, Crowd: w, Call: w.call, Query: w.query, Wake: func() { w.woken = true },
-		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.t.Output(), &w.logged), nil)),
+		Later: func(do func(context.Context)) { do(w.ctx) },
+		Now:   func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.t.Output(), &w.logged), nil)),
 	})
 	w.t.Cleanup(w.o.Close)
 	must(w.t, w.o.Recover(w.ctx))

@@ -44,6 +44,7 @@ type Store interface {
 	Reports
 	QualityActions
 	Corrections
+	Redos
 	Reviews
 	Ledger
 	Approvals

@@ -31,6 +31,7 @@ type RunHead struct {
 	From          string         `json:"from,omitempty" doc:"the step from which it starts again, if it has a parent"`
 	AskAgain      bool           `json:"ask_again,omitempty" doc:"it takes over no labels of the steps that it repeats"`
 	RenewAges     bool           `json:"renew_ages,omitempty" doc:"the items that it takes over have their ages from when it was made"`
+	RedoLabels    int64          `json:"redo_labels,omitempty" doc:"it does its parent anew, in which so many labels had been corrected; left out: it was made for another reason"`
 	CreatedBy     crowd.WorkerID `json:"created_by"`
 	CreatedAt     time.Time      `json:"created_at"`
 	StartedAt     time.Time      `json:"started_at,omitzero"`
@@ -58,6 +59,10 @@ type Run struct {
 	Classes          []RunClass   `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
 	Outlook          *RunOutlook  `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
 	Stuck            bool         `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+	CorrectedLabels  int64        `json:"corrected_labels,omitempty" doc:"labels that its steps have used and that are others now, as they were corrected since, or a correction that was taken over was withdrawn"`
+	Corrected        string       `json:"corrected,omitempty" doc:"corrected_labels in words, with the steps whose labels they are"`
+	CorrectedRemedy  string       `json:"corrected_remedy,omitempty" doc:"what becomes of them, or the command that does the run anew with them"`
+	RedoneAs         crowd.RunID  `json:"redone_as,omitempty" doc:"the run that does this one anew, with labels that were corrected"`
 }
 
 // RunClass is how the promise to a class of items is kept.
@@ -118,6 +123,7 @@ type RunNode struct {
 	Service         *RunService   `json:"service,omitempty" doc:"of a service step that is not done, if the service is declared"`
 	Answers         int           `json:"answers,omitempty" doc:"of people, that count"`
 	Reused          int64         `json:"reused,omitempty" doc:"labels of a crowd step that were taken over from earlier runs"`
+	Corrected       int64         `json:"corrected,omitempty" doc:"of a crowd step: its part of corrected_labels of the run"`
 	SpentMicros     crowd.Money   `json:"spent_micros,omitempty"`
 	StartedAt       time.Time     `json:"started_at,omitzero"`
 	EndedAt         time.Time     `json:"ended_at,omitzero"`
@@ -193,6 +199,8 @@ type ItemStop struct {
 	Values map[string]string `json:"values,omitempty" doc:"what the step has added"`
 	Error  string            `json:"error,omitempty" doc:"why it failed, is held or was skipped"`
 	Tries  int               `json:"tries,omitempty" doc:"of one that is held"`
+
+	Corrected bool `json:"corrected,omitempty" doc:"the label is the correction of one of an earlier run"`
 }
 
 // Item is what a step has made of an item.
@@ -205,6 +213,8 @@ type Item struct {
 	At     time.Time `json:"at"`
 	Error  string    `json:"error,omitempty" doc:"why it failed or was skipped; of one that was skipped, not there if that was before this was kept"`
 	Values []string  `json:"values" doc:"what the step has added"`
+
+	Corrected bool `json:"corrected,omitempty" doc:"the label is the correction of one of an earlier run"`
 }
 
 // Fault is an item that a step holds after an error.

@@ -289,6 +289,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Pause":   func(s *scene, p *access.Principal) error { return second(s.Runs.Pause(s.ctx, p, s.under())) },
 	"Runs.Resume":  func(s *scene, p *access.Principal) error { return second(s.Runs.Resume(s.ctx, p, s.under())) },
 	"Runs.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Runs.Cancel(s.ctx, p, s.under())) },
+	"Runs.Redo":    tryRedo,
 	"Runs.TopUp":   func(s *scene, p *access.Principal) error { return second(s.Runs.TopUp(s.ctx, p, s.under(), 1)) },
 	"Runs.EndStep": func(s *scene, p *access.Principal) error { return second(s.Runs.EndStep(s.ctx, p, s.under(), "alive")) },
 	"Runs.Slowest": func(s *scene, p *access.Principal) error { return second(s.Runs.Slowest(s.ctx, p, s.under(), 1)) },

@@ -221,14 +221,7 @@ func corrected(l *engine.Label) *engine.Label {
 
 // Corrected replaces the label of a task by its correction, if one holds.
 func Corrected(t store.LabelledTask) store.LabelledTask {
-	if t.Corrected != nil {
-		l := engine.Label{Task: t.Task}
-		if t.Label != nil {
-			l = *t.Label
-		}
-		l.Value = t.Corrected.Value
-		t.Label = corrected(&l)
-	}
+	t.Label = t.RightLabel()
 	return t
 }
 

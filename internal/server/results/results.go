@@ -31,6 +31,8 @@ type Results struct {
 	names *pseudonym.Names
 	live  *live.Pools
 
+	runsChanged func() // see Config.RunsChanged
+
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
 
@@ -54,6 +56,8 @@ type Config struct {
 	Names *pseudonym.Names
 	// Live are the pools, which are told of corrections.
 	Live *live.Pools
+	// RunsChanged is told that a label that a run may have used was corrected.
+	RunsChanged func()
 }
 
 // The bounds of what is kept in memory.
@@ -66,7 +70,7 @@ const (
 
 // New makes the use case.
 func New(cfg Config) *Results {
-	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, live: cfg.Live, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, live: cfg.Live, runsChanged: cfg.RunsChanged, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
 	turns := max(1, runtime.GOMAXPROCS(0)/2)
 	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
 	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,

@@ -172,7 +172,8 @@ func (w *world) newOrchestrator() *orchestrator.Orchestrator {
 	chance := sim.NewStream(w.Seed, 0, "retry").At(w.calls)
 	return orchestrator.New(w.ctx, orchestrator.Config{
 		Store: w.Store, Crowd: w, Call: w.call, Query: func(q orchestrator.Query) { q.Do(q.Ctx) }, Wake: func() { w.woken = true },
-		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
+		Later: func(do func(context.Context)) { do(w.ctx) },
+		Now:   func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
 	})
 }
 

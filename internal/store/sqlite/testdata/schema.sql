@@ -513,8 +513,9 @@ CREATE TABLE run_rows (
     made_at bigint not null,
     state   text not null,
     body    text not null -- of an ok one its cells, of a failed one its error
-, people text not null default '', class bigint not null default 0);
+, people text not null default '', class bigint not null default 0, source bigint not null default 0, correction bigint not null default 0);
 CREATE UNIQUE INDEX run_rows_by_item on run_rows (log, item);
+CREATE INDEX run_rows_by_source on run_rows (source, log) where source <> 0;
 CREATE TABLE run_texts (
     run  integer primary key references runs (id),
     body text not null
@@ -536,9 +537,11 @@ CREATE TABLE runs (
     ended      bigint not null, -- items
     late       bigint not null, -- of those
     items      bigint not null -- the last item's number
-, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, service_origins text not null default '');
+, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, service_origins text not null default '', redo_labels bigint not null default 0, redo_due boolean not null default false, redo_error text not null default '');
 CREATE INDEX runs_by_tenant on runs (tenant, id);
 CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
+CREATE UNIQUE INDEX runs_redone on runs (parent) where redo_labels > 0 and state <> 'cancelled';
+CREATE INDEX runs_to_redo on runs (id) where redo_due;
 CREATE TABLE secrets ( -- of the installation
     name   text primary key,
     secret text not null
