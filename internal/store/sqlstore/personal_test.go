@@ -62,7 +62,7 @@ var textColumns = map[string]map[string]string{
 	logged: {"audit": "before after address"},
 	results: {
 		"answers": "answer_key", "corrections": "value", "labels": "value", "provisional_answers": "answer_key body send_back", // these count before anything goes
-		"run_faults": "error", "run_nodes": "headers error", "run_rows": "body", "run_texts": "body", "tasks": "gold cells",
+		"run_faults": "error", "run_nodes": "headers error", "run_rows": "body", "run_texts": "body", "tasks": "gold cells explain",
 	},
 	settings: {
 		"batches": "name rule requirements headers template sla enough not_by checks quality review approval", "pools": "name policy retainer control calling grants",
@@ -75,7 +75,7 @@ var textColumns = map[string]map[string]string{
 		"assignments": "state", "audit": "operation kind object salt previous hash address_salt address_digest change_digest", "call_notices": "state", "calls": "state", "counters": "name",
 		"daily_usage": "quota", "deletions": "kind state", "erasures": "free_text but state", "held_pay": "state", "invitations": "state", "ledger": "kind", "pay_texts": "kind",
 		"pool_actions": "kind saw failed", "pool_samples": "metrics", "pool_states": "state", "progress": "state", "quality_actions": "holds kind figures", "quotas": "quota",
-		"retention": "kind", "reviews": "answers verdict", "run_nodes": "state cursors", "run_rows": "state people", "runs": "state from_step", "spent_challenges": "hash", "tasks": "not_by", "usage": "quota",
+		"retention": "kind", "reviews": "answers verdict", "run_nodes": "state cursors", "run_rows": "state people", "runs": "state from_step redo_error", "spent_challenges": "hash", "tasks": "not_by", "usage": "quota",
 	},
 }
 
