@@ -35,8 +35,9 @@ const (
 // WrittenText is a text that a person wrote, or one that others wrote and that names them.
 type WrittenText struct {
 	Kind   Writing
-	ID     int64  // of the assignment, the entry, the invitation, or of the task that a reply or a correction is of
-	N      uint32 // of a correction, among those of its task; else 0
+	ID     int64          // of the assignment, the entry, the invitation, or of the task that a reply or a correction is of
+	N      uint32         // of a correction, among those of its task; of a comment 1 while its grace goes on; else 0
+	By     crowd.WorkerID // who wrote it; 0: nobody knows
 	At     time.Time
 	Tenant crowd.TenantID
 	Text   string // of an answer all of it, as JSON

@@ -89,6 +89,9 @@ func (s *Accounts) erase(ctx context.Context, e *store.Erasure) error {
 		if err := s.release(ctx, e.Person); err != nil {
 			return err
 		}
+		if err := s.countComments(ctx, e); err != nil {
+			return err
+		}
 		if err := s.eraseTexts(ctx, e); err != nil {
 			return err
 		}
@@ -117,6 +120,27 @@ func (s *Accounts) release(ctx context.Context, id crowd.WorkerID) error {
 		return nil
 	})
 	return err
+}
+
+// countComments has the comments with which reviewers sent labels back count that are within their grace and name
+// the person: they could not be deleted while only the reviewer's pool has them.
+func (s *Accounts) countComments(ctx context.Context, e *store.Erasure) error {
+	var by []crowd.WorkerID
+	for x, err := range s.store.WrittenTexts(ctx, e.Person, e.AskedBy != e.Person) {
+		if err != nil {
+			return err
+		}
+		if x.Kind == store.WrittenComment && x.N == 1 && !slices.Contains(by, x.By) {
+			by = append(by, x.By)
+		}
+	}
+	for _, id := range by {
+		countNow := func(e *engine.Engine, now time.Time) { e.CountNow(now, id) }
+		if err := s.live.Each(func(r *live.Pool) error { return r.Do(ctx, countNow) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // textsAtOnce bounds how many texts are replaced in one transaction.
@@ -154,11 +178,6 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 			return err
 		}
 		s.relabel(labels)
-		for _, x := range part {
-			if x.Kind == store.WrittenReply {
-				s.replied(crowd.TaskID(x.ID))
-			}
-		}
 	}
 	return nil
 }

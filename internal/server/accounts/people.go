@@ -62,7 +62,6 @@ type Accounts struct {
 	// writes is held by changes of what is provisioned. It comes before people.
 	writes       sync.Mutex
 	whileErasing func(func() error) error // see Config
-	replied      func(crowd.TaskID)       // see Config
 }
 
 // Config is what Accounts needs.
@@ -81,15 +80,13 @@ type Config struct {
 	Passwords auth.Cost        // of hashing them; zero: auth.DefaultCost
 	// WhileErasing runs what erases somebody, so that nothing of them is kept meanwhile.
 	WhileErasing func(func() error) error
-	// Replied is called when what whoever gets a task is told has been replaced.
-	Replied   func(crowd.TaskID)
-	Outbox    *recruit.Outbox // by which people are asked whether an address is theirs
-	Downloads *limits.Slots   // bounds reads of everything about somebody
+	Outbox       *recruit.Outbox // by which people are asked whether an address is theirs
+	Downloads    *limits.Slots   // bounds reads of everything about somebody
 }
 
 // New makes the use case.
 func New(cfg Config) *Accounts {
-	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names, whileErasing: cfg.WhileErasing, replied: cfg.Replied,
+	s := &Accounts{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, log: cfg.Log, adminFrom: cfg.AdminFrom, streams: cfg.Streams, required: cfg.Required, publicURL: cfg.PublicURL, names: cfg.Names, whileErasing: cfg.WhileErasing,
 		passwords: auth.NewPasswords(runtime.NumCPU(), cmp.Or(cfg.Passwords, auth.DefaultCost))}
 	s.roleCases, s.dataCases, s.passkeyCases = &roleCases{s}, &dataCases{accounts: s, scans: cfg.Downloads}, &passkeyCases{s}
 	s.addressCases = &addressCases{accounts: s, outbox: cfg.Outbox}

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
@@ -183,7 +182,12 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.readiness = &readiness{live: a.live, write: cfg.Store.Probe, clock: cfg.Now, log: cfg.Log, probes: make(map[string]*probe)}
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Passwords: cfg.Passwords, WhileErasing: a.whileErasing, Replied: func(id crowd.TaskID) { a.Work.Changed(&engine.Changes{Notes: []engine.TaskNote{{Task: id}}}) }, Outbox: a.Outbox, Downloads: downloads})
+	a.Accounts = accounts.New(accounts.Config{
+		Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now,
+		Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams,
+		Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Passwords: cfg.Passwords,
+		WhileErasing: a.whileErasing, Outbox: a.Outbox, Downloads: downloads,
+	})
 	a.Tenants = accounts.NewTenants(accounts.TenantsConfig{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Funds: funds, Quotas: quotas})
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox, quotas)
 	a.Tests = accounts.OpenTests(a.Accounts, quotas, uploads)

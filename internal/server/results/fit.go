@@ -50,8 +50,8 @@ func (s *Results) fitted(ctx context.Context, b *store.Batch, method string) (*f
 	if err != nil {
 		return nil, err
 	}
-	return s.fits.Get(ctx, fitKey{b.Spec.ID, method}, func(ctx context.Context) (*fit, error) {
-		d, err := s.datas.Get(ctx, b.Spec.ID, func(ctx context.Context) (*data, error) { return s.read(ctx, b) })
+	return s.fits.Get(ctx, b.Spec.Tenant, fitKey{b.Spec.ID, method}, func(ctx context.Context) (*fit, error) {
+		d, err := s.datas.Get(ctx, b.Spec.Tenant, b.Spec.ID, func(ctx context.Context) (*data, error) { return s.read(ctx, b) })
 		if err != nil {
 			return nil, err
 		}

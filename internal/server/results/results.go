@@ -71,9 +71,9 @@ const (
 // New makes the use case.
 func New(cfg Config) *Results {
 	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, live: cfg.Live, runsChanged: cfg.RunsChanged, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
-	turns := max(1, runtime.GOMAXPROCS(0)/2)
-	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
-	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
+	most := runtime.GOMAXPROCS(0) / 2
+	s.datas = &cache[crowd.BatchID, *data]{turns: newTurns(most), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
+	s.fits = &cache[fitKey, *fit]{turns: newTurns(most), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
 		state: func(k fitKey) uint64 { return s.state(k.batch) }, of: func(f *fit) uint64 { return f.data.state }}
 	return s
 }

@@ -48,6 +48,16 @@ func ofPay(kind store.Writing) writing {
 	return ofTasks(kind, "pay_texts", "assignment", "0", "said_at", "author", ` and kind = '`+string(kind)+`'`, payTexts)
 }
 
+// commentsOfReviews are those with which labels were sent back, those within their grace among them, which count
+// before any is deleted.
+func commentsOfReviews() writing {
+	w := ofTasks(store.WrittenComment, "sent_back", "review", "0", "sent_at", "worker", "", "("+ofWorker+")")
+	w.all = `select x.review, 0, x.sent_at, b.tenant, x.body, x.worker from sent_back x join batches b on b.id = x.review >> 32 where x.body <> '' and not x.` + ofWorker + `
+		union all select a.task, 1, p.answered_at, b.tenant, p.send_back, a.worker from provisional_answers p join assignments a on a.id = p.id join batches b on b.id = p.id >> 32
+			where p.send_back <> '' and not a.` + ofWorker + ` order by 1, 2`
+	return w
+}
+
 // writings are all texts of which it is decided, when somebody is erased, whether they stay.
 var writings = []writing{
 	{kind: store.WrittenAnswer, column: "answers.body", all: `with recursive chain (id) as (
@@ -64,7 +74,7 @@ var writings = []writing{
 			where note <> '' and not ` + inviteToThem + ` order by id`,
 		text: `select invited_by, note from invitations where id = $1`, replace: `update invitations set note = $3 where id = $1 and $2 = 0`, notes: true},
 	ofTasks(store.WrittenReply, "replies", "task", "0", "replied_at", "author", "", ""),
-	ofTasks(store.WrittenComment, "sent_back", "review", "0", "sent_at", "worker", "", "("+ofWorker+")"),
+	commentsOfReviews(),
 	ofTasks(store.WrittenReport, "reports", "assignment", "0", "reported_at", "worker", "", "("+ofWorker+")"),
 	ofTasks(store.WrittenCorrection, "corrections", "task", "number", "corrected_at", "corrected_by", "", "(corrected_by = $1)"),
 	ofPay(store.WrittenRefusal), ofPay(store.WrittenAppeal), ofPay(store.WrittenDecision),
@@ -92,11 +102,10 @@ func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool
 				}
 				if err := each(ctx, tx, func(r row) error {
 					x := store.WrittenText{Kind: w.kind}
-					var author crowd.WorkerID
-					if err := r.Scan(&x.ID, &x.N, instant{&x.At}, &x.Tenant, &x.Text, &author); err != nil {
+					if err := r.Scan(&x.ID, &x.N, instant{&x.At}, &x.Tenant, &x.Text, &x.By); err != nil {
 						return err
 					}
-					if x.Others = author != id; w.kind == store.WrittenAnswer {
+					if x.Others = x.By != id; w.kind == store.WrittenAnswer {
 						x.Batch = crowd.AssignmentID(x.ID).Batch()
 					}
 					if x.Others && !(others && who.in(x.Text)) {
@@ -223,7 +232,11 @@ func replaceLabel(ctx context.Context, tx transaction, x store.NewText) (_ store
 			return store.NewLabel{}, false, err
 		}
 	}
-	if _, err := tx.exec(ctx, `update labels set value = $2 where task = $1`, l.task, x.Key); err != nil {
+	sure := ``
+	if x.Key == "" { // nothing is left that anybody could be sure of
+		sure = `, confidence = 0, undecided = true`
+	}
+	if _, err := tx.exec(ctx, `update labels set value = $2`+sure+` where task = $1`, l.task, x.Key); err != nil {
 		return store.NewLabel{}, false, err
 	}
 	corrections, err := tx.exec(ctx, `update corrections set value = $2 where review = $1 and value = $3`, l.task, x.Key, l.label) // if the task is a review
