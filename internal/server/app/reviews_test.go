@@ -324,7 +324,7 @@ func TestErasedReviewers(t *testing.T) {
 func TestAReviewHasABound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
-	const many = 40
+	const many = 25
 	var people []*access.Principal
 	for i := range many {
 		people = append(people, w.person(accounts.NewUser{Name: fmt.Sprint("long", i), Pool: w.pool}))
