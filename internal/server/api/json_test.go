@@ -83,7 +83,7 @@ func TestReplyJSONHasEveryField(t *testing.T) {
 func TestTheNextTaskHasEveryField(t *testing.T) {
 	w := wire.Work{
 		Assignment: crowd.BatchID(1).Assignment(2), Task: crowd.BatchID(1).Task(3), Batch: 1, Name: "n", ExpiresAt: time.UnixMicro(7).UTC(), LeaseSeconds: 4, RewardMicros: 5,
-		IsReview: true, Review: &wire.WorkReview{Label: "<a>", Confidence: 0.5, Acceptable: true, Answers: []wire.WorkSaid{{Label: "a", People: 2}}}, Reply: "r", ByReviewer: true, HTML: "h",
+		Training: true, IsReview: true, Review: &wire.WorkReview{Label: "<a>", Confidence: 0.5, Acceptable: true, Answers: []wire.WorkSaid{{Label: "a", People: 2}}}, Reply: "r", ByReviewer: true, HTML: "h",
 	}
 	for i := range reflect.TypeFor[wire.Work]().NumField() {
 		if f := reflect.TypeFor[wire.Work]().Field(i); f.Name != "Values" && f.Name != "View" && reflect.ValueOf(w).Field(i).IsZero() {

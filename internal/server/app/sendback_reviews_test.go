@@ -254,3 +254,16 @@ func TestAVerdictIsTakenBack(t *testing.T) {
 		})
 	}
 }
+
+// heldReview is a review in somebody's hands, of a batch that is paused since, so that nobody else gets its tasks.
+func (w *world) heldReview() (reviewer *access.Principal, id crowd.AssignmentID) {
+	w.t.Helper()
+	of := w.launch(2, allReviewed()...)
+	first := w.person(accounts.NewUser{Name: "labels", Pool: w.pool})
+	held := w.reaches(first, of.Task(1))
+	must(w.submit(first, held.Assignment, yes))(w.t)
+	reviewer = w.person(accounts.NewUser{Name: "reviews", Pool: w.pool})
+	id = w.reaches(reviewer, w.batch(of).ReviewedIn.Task(1)).Assignment
+	must(w.Batches.Pause(w.ctx, w.admin, of))(w.t)
+	return reviewer, id
+}
