@@ -271,7 +271,7 @@ func (b *batch) restoreSendBacks(s *BatchSnapshot, open map[crowd.TaskID]*task) 
 		return
 	}
 	for n, people := range s.NotBy {
-		if open[b.spec.ID.Task(n)] != nil {
+		if t := open[b.spec.ID.Task(n)]; t != nil && !t.closed { // else it was taken out since
 			b.backlog.bar(n, people)
 		}
 	}
