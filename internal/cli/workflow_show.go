@@ -261,6 +261,8 @@ func showRun(w io.Writer, r *wire.Run) {
 			state = "blocked"
 		case n.Enough != "" && state == "running":
 			state = "had enough"
+		case n.HasEnough && state == "running":
+			state = "has enough"
 		case n.EndedEarly && state == "running":
 			state = "ended early"
 		}
@@ -284,6 +286,9 @@ func showStepNotes(w io.Writer, r *wire.Run) {
 		}
 		if n := &r.Nodes[i]; n.Enough != "" {
 			say(w, "%s: had enough, %s: it asks nobody, and what comes is skipped\n", clean(n.Name), n.Enough)
+		}
+		if n := &r.Nodes[i]; n.HasEnough {
+			say(w, "%s: %s\n", clean(n.Name), crowd.EnoughLabels.Text())
 		}
 		if n := &r.Nodes[i]; n.EndedEarly {
 			say(w, "%s\n", endedEarly(n, r))
