@@ -187,15 +187,21 @@ func TestAStepThatHasHadEnoughSaysSo(t *testing.T) {
 // has enough and only waits for that. Nothing else in it waits for people, and nobody can tell when
 // it ends, which may take as long as a task may be held.
 func TestAStepThatHasEnoughWhileSomebodyWorks(t *testing.T) {
-	w := newWorld(t)
+	for _, edge := range []string{"batch", "stream"} {
+		t.Run(edge, func(t *testing.T) { hasEnoughWhileSomebodyWorks(t, edge) })
+	}
+}
+
+func hasEnoughWhileSomebodyWorks(t *testing.T, edge string) {
+	w, holds := newWorld(t), true
 	w.answer = func(values []string) string {
-		if values[0] == "1" && w.answers < 3 {
+		if values[0] == "1" && holds {
 			return ""
 		}
 		return "yes"
 	}
 	// Nobody but these may do it: with enough it does not matter that they are too few for the rest.
-	text := askedOf("items", "enough: {labels: 2}, per_worker: 1, ") + "  judge: {from: {ask: batch}, " + choose + "}\n"
+	text := askedOf("items", "enough: {labels: 2}, per_worker: 1, ") + "  judge: {from: {ask: " + edge + "}, " + choose + "}\n"
 	id := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "id\n1\n2\n3\n4\n5\n"})
 	must(t, w.o.Start(w.ctx, id))
 	w.settle()
@@ -235,7 +241,7 @@ func TestAStepThatHasEnoughWhileSomebodyWorks(t *testing.T) {
 		}
 		w.restart()
 	}
-	w.answers = 3
+	holds = false
 	w.play()
 	if n := w.node(id, "ask"); n.HasEnough() || n.HadEnough() != "3 labels" || n.Skipped != 2 {
 		t.Errorf("then: has enough: %t, had %q, %d skipped", n.HasEnough(), n.HadEnough(), n.Skipped)
