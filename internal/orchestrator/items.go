@@ -66,6 +66,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			tellBlocked(out, n, why)
 		}
 	}
+	v.tellEnough(out, r.nodes, e.waits)
 	v.tellUnsure(out, e.waits, o.now())
 	stands := v.State != store.RunRunning || v.standstill(false) != ""
 	for i := range out {
@@ -83,6 +84,26 @@ func tellBlocked(items []SlowItem, n *node, why string) {
 	for i := range items {
 		if items[i].Step == n.Name && items[i].Why == n.runner.waitsFor() {
 			items[i].Why = why
+		}
+	}
+}
+
+// tellEnough says of the items of steps that have enough that nobody is asked about them any more,
+// and adds them to those that wait for what nobody can tell when it comes.
+func (v *View) tellEnough(items []SlowItem, nodes []*node, waits map[int64]bool) {
+	for i := range v.Nodes {
+		if !v.Nodes[i].HasEnough() {
+			continue
+		}
+		for j := range items {
+			x := &items[j]
+			if x.Step != v.Nodes[i].Name {
+				continue
+			}
+			waits[x.Item] = true
+			if x.Why == nodes[i].runner.waitsFor() {
+				x.Why = "for those at work to finish: the step has enough"
+			}
 		}
 	}
 }

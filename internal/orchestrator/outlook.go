@@ -65,6 +65,10 @@ func (n *NodeView) HadEnough() string {
 	return n.Batch.Spec.HadEnough(&n.Batch.Progress)
 }
 
+// HasEnough reports whether a crowd step has enough while people still hold tasks of it: it hands
+// nothing out, and ends when they have finished. Should they give back what it was to pay for, it may go on.
+func (n *NodeView) HasEnough() bool { return n.Reason == crowd.EnoughLabels }
+
 // asksNobody reports whether no task of a step is handed out any more.
 func (n *NodeView) asksNobody() bool { return n.Batch != nil && n.Batch.Progress.State.Ended() }
 
@@ -277,7 +281,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.wait.Kind == ForTurn { // others take as long as they like
 			return Outlook{Why: n.Name + ": " + n.wait.Why}
 		}
-		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.asksNobody() {
+		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.asksNobody() && !n.HasEnough() {
 			o.Then = append(o.Then, n.Name)
 		}
 		begins := now
@@ -352,7 +356,7 @@ func (v *View) comes() []bool {
 	to := make([]bool, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil || n.asksNobody() { // what comes to it then goes no further
+		if n.Step == nil || n.asksNobody() || n.HasEnough() { // what comes to it then goes no further
 			continue
 		}
 		for _, from := range n.Step.From {

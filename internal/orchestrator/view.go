@@ -58,7 +58,7 @@ type NodeView struct {
 	Inside  int64          // items that it has taken and not handed on
 	Expect  time.Duration  // for one item, as observed
 	Batch   *store.Batch   // of a crowd step that has begun
-	Crowd   engine.Crowd   // of a crowd step that is not done and has not been ended
+	Crowd   engine.Crowd   // of a crowd step that is not done, has not been ended and does not have enough
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	InHand  int            // answers that people are working on
@@ -290,6 +290,8 @@ func (r *run) viewPool(ctx context.Context, v *View, pool crowd.PoolID, nodes []
 			n.InHand, n.Ahead = st.Running, st.Forecast
 			n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason
 			switch {
+			case n.HasEnough(): // it needs nobody but those at work
+				n.Crowd = engine.Crowd{}
 			case n.Reason != crowd.BudgetSpent:
 				n.Offered = st.Waiting
 			case n.Error == "":

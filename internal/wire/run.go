@@ -110,6 +110,7 @@ type RunNode struct {
 	Lift            string        `json:"stopped_remedy,omitempty" doc:"of a crowd step that an emergency stop holds: what lifts it"`
 	AddBudget       string        `json:"budget_remedy,omitempty" doc:"of a crowd step whose budget, or the run's, does not pay for one more task: what adds to it"`
 	Enough          string        `json:"had_enough,omitempty" doc:"of a crowd step: what it had enough of, so that it ended by itself and what comes to it is skipped"`
+	HasEnough       bool          `json:"has_enough,omitempty" doc:"of a crowd step: it has enough, hands nothing out, and ends when those at work have finished"`
 	EndedEarly      bool          `json:"ended_early,omitempty" doc:"of a crowd step: somebody ended it; it asks nobody, and what comes to it fails"`
 	In              int64         `json:"in" doc:"items that it has taken; of an input, rows read"`
 	OK              int64         `json:"ok"`

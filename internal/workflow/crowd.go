@@ -157,7 +157,7 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 	r.checks(v, c)
 	r.quality(v, c)
 	r.lessons(v, c)
-	c.Hidden = r.hidden(m, v, []string{c.Truth, c.Explain}, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
+	c.Hidden = r.hidden(m, v, []string{named(v.Get("truth")), named(v.Get("explain"))}, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
 	t := r.template(m, v.Get("template"))
 	c.Redundancy = t.Rule(c.Redundancy)
 	r.money(m, v)
@@ -328,6 +328,14 @@ func (r *reader) truth(m *made, v *fields.Part) {
 	if v != nil && r.known(m, v.Text(), v.At()) {
 		m.step.Crowd().Truth = v.Text()
 	}
+}
+
+// named is the column that a file names, whether there is one of that name or not; "": none.
+func named(v *fields.Part) string {
+	if v == nil {
+		return ""
+	}
+	return v.Text()
 }
 
 // explain reads the column with why the known answer is right.

@@ -71,7 +71,7 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		x := wire.RunNode{
 			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Open: v.OpenInput(i), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
 			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, Corrected: n.Corrected, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
-			AddBudget: runs.AddToBudget(v, n), Blocked: v.Blocked(i), Enough: n.HadEnough(), EndedEarly: n.EndedEarly,
+			AddBudget: runs.AddToBudget(v, n), Blocked: v.Blocked(i), Enough: n.HadEnough(), HasEnough: n.HasEnough(), EndedEarly: n.EndedEarly,
 		}
 		if n.Crowd.TooSmall() {
 			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.WaysOfStep(v.ID, n.Name, n.Node.Batch))
