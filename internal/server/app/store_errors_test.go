@@ -48,9 +48,6 @@ type stage struct {
 	pushKey string        // of a browser
 	people  peopleStage
 	factors factorStage
-
-	reviewer *access.Principal // who holds a review
-	review   crowd.AssignmentID
 }
 
 // trial is a stage that is open.
@@ -93,7 +90,6 @@ func newStage(t *testing.T) *stage {
 	ready.test = test
 	must(w.Tests.StartTry(w.ctx, w.workers[1], test.ID))(t)
 	st.people = w.thePeople(t)
-	st.reviewer, st.review = w.heldReview()
 	st.factors = w.theFactors(t)
 	must(w.Accounts.Device(w.ctx, w.ann))(t) // the secret with which devices are signed is drawn at random
 
@@ -202,10 +198,6 @@ func column(t testing.TB, db *sql.DB, query string) string {
 // thoroughly are the use cases for which the table of access changes nothing,
 // or which act for nobody.
 var thoroughly = map[string]func(x *trial, p *access.Principal) error{
-	"Work.SendBack": func(x *trial, _ *access.Principal) error {
-		_, _, err := x.Work.SendBack(x.ctx, x.reviewer, x.review, "look again", false, 0)
-		return err
-	},
 	"Accounts.CreateUser": func(x *trial, p *access.Principal) error {
 		_, _, err := x.Accounts.CreateUser(x.ctx, p, accounts.NewUser{Name: "newcomer", Tenants: []crowd.TenantID{x.a}})
 		return err
