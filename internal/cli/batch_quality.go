@@ -26,9 +26,12 @@ func (x *BatchActions) Run(c *Context, r *remote) error {
 			return
 		}
 		for _, a := range all {
-			what := "paused"
-			if a.Kind == string(engine.Warn) {
-				what = "warned: " + clean(a.Text) + when(!a.SeenAt.IsZero(), " (read)")
+			what := actedAs[a.Kind]
+			switch a.Kind {
+			case string(engine.Train):
+				what += ": " + clean(a.Text)
+			case string(engine.Warn):
+				what += ": " + clean(a.Text) + when(!a.SeenAt.IsZero(), " (read)")
 			}
 			say(w, "%d  %s  %s  %s\n", a.N, stamp(a.At), calledBy(a.Worker, clean(a.WorkerName)), what)
 			say(w, "   rule %d, %s: %s\n", a.Rule, clean(a.When), engine.Figures(a.Figures))

@@ -147,9 +147,13 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		pairs(w, "method", method, "alpha", share(q.Alpha)+" ("+q.Scale+")", "unanimous", unanimous, "accuracy", accuracy)
 		say(w, "\n")
 		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
-		writeTable(w, q.Workers, "WORKER|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
+		trained := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Taught > 0 })
+		writeTable(w, q.Workers, "WORKER|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(trained, "|TRAINING")+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
 			row := []any{calledBy(k.Worker, k.Name) + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
 				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
+			if trained {
+				row = append(row, cmp.Or(when(k.Taught > 0, fmt.Sprintf("%d of %d right", k.TaughtRight, k.Taught)), "-"))
+			}
 			if modelled {
 				row = append(row, share(k.Accuracy))
 			}

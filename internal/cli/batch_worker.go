@@ -44,24 +44,28 @@ func (x *BatchWorker) Run(c *Context, r *remote) error {
 	return r.print(v, err, func(w io.Writer) { showWorker(w, &v, x.Wrong) })
 }
 
+// actedAs says what each kind of action is to whom it is on.
+var actedAs = map[string]string{string(engine.Warn): "warned", string(engine.PausePerson): "paused", string(engine.Train): "to be trained"}
+
 // showWorker prints a worker's part in a batch for people.
 func showWorker(w io.Writer, v *wire.BatchWorker, wrong bool) {
-	right, skill, agreement, known, typical := "not known yet", "", "", "", ""
+	right, skill, agreement, known, training, typical := "not known yet", "", "", "", "", ""
 	if v.Compared > 0 {
 		right = fmt.Sprintf("%d of %s that can be compared", v.Right, format.Count(v.Compared, "answer"))
 	}
 	if q := v.Quality; q != nil {
 		skill, agreement = fmt.Sprintf("%.2f (%.2f to %.2f)", q.Skill, q.SkillLow, q.SkillHigh), fixed(4, q.Agreement)
+		training = when(q.Taught > 0, fmt.Sprintf("%d of %d right", q.TaughtRight, q.Taught))
 		known = when(q.GoldAnswers > 0, fmt.Sprintf("%d of %d right", q.GoldRight, q.GoldAnswers))
 	}
 	if v.Typical != nil {
 		typical = format.Duration(time.Duration(*v.Typical * float64(time.Second)))
 	}
 	pairs(w, "worker", calledBy(v.Worker, clean(v.WorkerName))+when(v.Blocked, ", blocked")+when(v.Paused > 0, fmt.Sprintf(", paused by action %d", v.Paused)),
-		"answers", fmt.Sprintf("%d, of which %d count", v.Given, v.Counted)+when(v.Late > 0, fmt.Sprintf(" and %d came late", v.Late))+when(v.Out > 0, fmt.Sprintf(", %d disregarded", v.Out)), "right", right, "skill", skill, "agreement", agreement, "known answers", known,
+		"answers", fmt.Sprintf("%d, of which %d count", v.Given, v.Counted)+when(v.Late > 0, fmt.Sprintf(" and %d came late", v.Late))+when(v.Out > 0, fmt.Sprintf(", %d disregarded", v.Out)), "right", right, "skill", skill, "agreement", agreement, "known answers", known, "training", training,
 		"an answer takes", typical, "paid", v.PaidMicros, "for the rules", engine.Figures(v.Figures), "labels by", v.Method+", as of "+stamp(v.At))
 	for _, a := range v.Actions {
-		say(w, "%s  %s by rule %d, %s%s\n", stamp(a.At), map[string]string{string(engine.Warn): "warned", string(engine.PausePerson): "paused"}[a.Kind], a.Rule, clean(a.When), when(!a.UndoneAt.IsZero(), "; undone "+stamp(a.UndoneAt)))
+		say(w, "%s  %s by rule %d, %s%s\n", stamp(a.At), actedAs[a.Kind], a.Rule, clean(a.When), when(!a.UndoneAt.IsZero(), "; undone "+stamp(a.UndoneAt)))
 	}
 	if len(v.Course) > 1 {
 		say(w, "\n")
@@ -85,6 +89,8 @@ func showWorker(w io.Writer, v *wire.BatchWorker, wrong bool) {
 			is = "disregarded"
 		case a.Late:
 			is = "late"
+		case a.Training:
+			is = "training"
 		}
 		return []any{a.Task, cmp.Or(format.Clip(clean(a.Said), 30), "-"), label + when(a.Corrected, " (corrected)"), cmp.Or(format.Clip(clean(a.Known), 30), "-"), is, fixed(1, a.Seconds), stamp(a.AnsweredAt)}
 	})

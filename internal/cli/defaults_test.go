@@ -87,8 +87,6 @@ throng worker invite --pool=main
 throng worker run --wait=60s
 throng workflow items --limit=100
 throng workflow list --limit=100
-throng workflow rows add --every=1s
-throng workflow run --every=1s
 throng workflow services --listen=127.0.0.1:8099
 throng workflow show --slowest=3
 `)

@@ -211,7 +211,15 @@ func (x *DutyWish) Run(c *Context, r *remote) error {
 			called = "never"
 		}
 		say(w, "called: %s\n", called)
-		list := lists.Map(slices.Sorted(maps.Keys(wishes.Prefers)), func(id string) string { return fmt.Sprintf("%s=%g", id, wishes.Prefers[id]) })
+		list := lists.Map(slices.Sorted(maps.Keys(wishes.Prefers)), func(id string) string {
+			name := id
+			for _, p := range wishes.Pools {
+				if p.ID.String() == id {
+					name = p.Name
+				}
+			}
+			return fmt.Sprintf("%s=%g", name, wishes.Prefers[id])
+		})
 		if len(list) > 0 {
 			say(w, "likes: %s\n", strings.Join(list, " "))
 		}

@@ -127,7 +127,7 @@ const pageSize = 1000
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n', r == '\t', r == ' ':
+		case r == '\n', r == '\t', r == ' ', r == '\u00a0', r == '\u202f': // the last two stand in numbers
 			return r
 		case !unicode.IsPrint(r) && !unicode.Is(unicode.M, r):
 			return '\uFFFD'

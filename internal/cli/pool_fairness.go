@@ -82,6 +82,9 @@ func showFairness(w io.Writer, f *wire.PoolFairness) {
 			"tenants", served(f))
 	}
 	pairs(w, list...)
+	if f.Mean == nil && len(f.Tenants)+len(f.Batches) == 0 {
+		say(w, "\nno task of yours was worked on or waited in this time\n")
+	}
 	columns := when(f.Mean != nil, "WORKED|") + "SHARE|DUE"
 	if len(f.Tenants) > 0 {
 		say(w, "\n")

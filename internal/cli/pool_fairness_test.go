@@ -36,6 +36,10 @@ func TestFairnessInWords(t *testing.T) {
 	shows("now 0.9, mean 0.9\n")
 	f.Verdict, f.Least = "even", nil
 	shows("every tenant had what it was due, or nearly so")
+	all := f
+	f.Now, f.Mean, f.Had, f.HadEver = nil, nil, nil, nil // a requester's
+	shows("\n\nno task of yours was worked on or waited in this time\n")
+	f = all
 	f.Verdict = "nobody-worked"
 	shows("nobody has worked on tasks in this time")
 }

@@ -39,6 +39,20 @@ type Remote struct {
 	Output
 }
 
+// given lists the flags about the server that were given, and not by the environment.
+func (r *Remote) given() (flags []string) {
+	if r.Server != "" && r.Server != os.Getenv("THRONG_SERVER") {
+		flags = append(flags, "--server")
+	}
+	if r.Profile != "" && r.Profile != os.Getenv("THRONG_PROFILE") {
+		flags = append(flags, "--profile")
+	}
+	if r.Token != nil {
+		flags = append(flags, "--token")
+	}
+	return flags
+}
+
 // remote is a connection of a command.
 type remote struct {
 	*client.Client

@@ -10,6 +10,19 @@ type RowsOfFile struct {
 	Key        string          `placeholder:"COLUMN" help:"The column that tells which rows are the same; default: all of its columns."`
 }
 
+// given names the first of these flags that was given; "": none was.
+func (x *RowsOfFile) given() string {
+	switch {
+	case x.Delimiter != 0:
+		return "delimiter"
+	case x.Duplicates != "":
+		return "duplicates"
+	case x.Key != "":
+		return "key"
+	}
+	return ""
+}
+
 func (x *RowsOfFile) rule() table.Duplicates {
 	return table.Duplicates{Do: table.OnDuplicate(x.Duplicates), Key: x.Key}
 }

@@ -114,6 +114,14 @@ func (d *span) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// or is the time that was given, or this one.
+func (d *span) or(otherwise time.Duration) span {
+	if d == nil {
+		return span{otherwise}
+	}
+	return *d
+}
+
 // text is a span as it is given, with days; "" for none.
 func (d span) text() string {
 	const day = 24 * time.Hour

@@ -96,6 +96,9 @@ func TestOption(t *testing.T) {
 
 func TestCleanTakesTheSting(t *testing.T) {
 	t.Parallel()
+	if got, want := clean("1\u202f379 of 2\u00a0000\u2003"), "1\u202f379 of 2\u00a0000�"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got, want := clean("a\x1b[2Jb\r\r\n\tcafé 猫\u202e\x00"), "a�[2Jb�\n\tcafé 猫��"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -218,7 +218,7 @@ func (w *working) show() {
 		return
 	}
 	var b strings.Builder
-	say(&b, "\n── %s · %s · pays %s · until %s ──\n", h.Name, h.Task, h.RewardMicros, h.ExpiresAt.Local().Format(time.TimeOnly))
+	say(&b, "\n── %s · %s%s · pays %s · until %s ──\n", h.Name, h.Task, when(h.Training, " · training"), h.RewardMicros, h.ExpiresAt.Local().Format(time.TimeOnly))
 	for _, text := range []string{h.View.Title, h.View.Instructions} {
 		if text != "" {
 			say(&b, "%s\n", text)
@@ -270,7 +270,7 @@ func (w *working) answer() error {
 			w.paid += outcome.PaidMicros
 			w.awaits += outcome.HeldMicros
 			w.held = next
-			w.event("outcome", outcome, "%s\n", outcomeText(outcome))
+			w.event("outcome", outcome, "%s\n%s", outcomeText(outcome), feedbackText(outcome.Feedback))
 			if next != nil {
 				w.show()
 			}

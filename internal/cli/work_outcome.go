@@ -33,3 +33,14 @@ func outcomeText(o wire.Outcome) string {
 	}
 	return "thank you: " + o.PaidMicros.String()
 }
+
+// feedbackText says whether an answer to a task for training was right, and why; "" of others.
+func feedbackText(f *wire.Feedback) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Right:
+		return "right: " + f.Explanation + "\n"
+	}
+	return "not right: the answer is " + f.Answer + "\n" + f.Explanation + "\n"
+}

@@ -34,6 +34,7 @@ type Workflow struct {
 	Resume   WorkflowMove     `cmd:"" help:"Go on with a paused run."`
 	Cancel   WorkflowMove     `cmd:"" help:"Give a run up."`
 	Rows     WorkflowRows     `cmd:"" help:"Add rows to a run with open inputs, or seal them."`
+	Redo     WorkflowRedo     `cmd:"" help:"Do a run anew with the labels that were corrected in it."`
 	TopUp    WorkflowTopUp    `cmd:"" help:"Add to what a run may spend."`
 	End      WorkflowEnd      `cmd:"" help:"End a crowd step early, with the labels that there are."`
 	Retry    WorkflowRetry    `cmd:"" help:"Try again what is held by an error."`

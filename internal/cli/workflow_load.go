@@ -14,6 +14,7 @@ import (
 
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/kit/table"
 	"github.com/throng-dev/throng/internal/sim/report"
 	"github.com/throng-dev/throng/internal/sim/scenario"
 	"github.com/throng-dev/throng/internal/sim/workflows"
@@ -31,13 +32,14 @@ type WorkflowSimulate struct {
 	Policy   *string     `placeholder:"A,B,C" help:"Policies to compare, separated by commas; default: that of a new pool, and penalty."`
 	Workers  []string    `sep:"none" placeholder:"N" help:"People in each pool, such as 5; 5,9 compares two crowds; main=5,experts=2 for each pool. Once for each crowd. Default: 5."`
 	Input    []inputFile `sep:"none" placeholder:"NAME=PATH" help:"A file from which rows of an input are drawn; once for each. Without one they are made up."`
-	Model    string      `placeholder:"FILE" help:"A YAML file with models of the services and people, and any of these settings."`
-	Each     string      `placeholder:"row|run" help:"What an arrival is: a row of the inputs, or a run of its own; default: what suits the workflow."`
-	Rows     *int        `placeholder:"N" help:"Rows of each input in a run; default: all of its file."`
-	Budget   *amount     `placeholder:"AMOUNT" help:"The most that the answers of a run may cost; default: what the file says."`
-	Reps     *int        `placeholder:"N" help:"Repetitions; default: 5."`
-	Seed     *uint64     `placeholder:"S" help:"Seed of all that is random; default: 1."`
-	Out      *newFolder  `placeholder:"DIR" help:"New folder for the report, or an old report to replace."`
+	RowsOfFile
+	Model  string     `placeholder:"FILE" help:"A YAML file with models of the services and people, and any of these settings."`
+	Each   string     `placeholder:"row|run" help:"What an arrival is: a row of the inputs, or a run of its own; default: what suits the workflow."`
+	Rows   *int       `placeholder:"N" help:"Rows of each input in a run; default: all of its file."`
+	Budget *amount    `placeholder:"AMOUNT" help:"The most that the answers of a run may cost; default: what the file says."`
+	Reps   *int       `placeholder:"N" help:"Repetitions; default: 5."`
+	Seed   *uint64    `placeholder:"S" help:"Seed of all that is random; default: 1."`
+	Out    *newFolder `placeholder:"DIR" help:"New folder for the report, or an old report to replace."`
 	Output
 }
 
@@ -296,7 +298,10 @@ func poolsOf(flow *workflow.Workflow) (pools []string) {
 
 // tables reads the files of the inputs.
 func (x *WorkflowSimulate) tables(ctx context.Context, c *Context, flow *workflow.Workflow) (map[string]*workflows.Table, error) {
-	files := WorkflowRun{Input: x.Input}
+	if x.RowsOfFile.given() != "" && len(x.Input) == 0 {
+		return nil, wrong(x.RowsOfFile.given(), "goes with --input: no file is read")
+	}
+	files := WorkflowRun{Input: x.Input, RowsOfFile: x.RowsOfFile}
 	rows, closeAll, err := files.openInputs(ctx, c)
 	defer closeAll()
 	if err != nil {
@@ -309,8 +314,15 @@ func (x *WorkflowSimulate) tables(ctx context.Context, c *Context, flow *workflo
 			return nil, wrong("input", "the workflow has no input %q (it has %s)", name, joined(flow.Inputs, func(in workflow.Input) string { return in.Name }))
 		}
 		if tables[name], err = workflows.ReadTable(file, &flow.Inputs[i]); err != nil {
-			return nil, err
+			return nil, files.ofInput(err)
 		}
+	}
+	for _, in := range x.Input {
+		dropped := int64(0)
+		if file, is := rows[in.name].(*table.Distinct); is {
+			dropped = file.Dropped
+		}
+		c.tellFile(in.path, rows[in.name].Delimiter().String(), dropped)
 	}
 	return tables, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/client"
@@ -31,13 +32,16 @@ type WorkflowRowsAdd struct {
 	File   string `required:"" help:"The rows: CSV, TSV, JSON Lines or Parquet; - for standard input."`
 	Format string `enum:"csv,tsv,jsonl,parquet," default:"" help:"csv, tsv, jsonl or parquet; default: by the name of the file, or by its content."`
 	Follow bool   `help:"Go on with what is written to the end of the file, until the input is sealed or an interrupt. A server that cannot be reached once this has begun is tried again."`
-	Every  span   `default:"1s" help:"With --follow: how often to look."`
+	Every  *span  `help:"With --follow: how often to look; default: 1s."`
 	RowsOfFile
 	Feed string `help:"What the rows are from: those of it that were added before are not added again. Default: nothing; with --follow, the file."`
 }
 
 // Run adds the rows.
 func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
+	if x.Every != nil && !x.Follow {
+		return wrong("every", "goes with --follow: without it the file is read once")
+	}
 	run, err := r.Run(c.Ctx, x.ID)
 	if err != nil {
 		return err
@@ -74,7 +78,7 @@ func (x *WorkflowRowsAdd) Run(c *Context, r *remote) error {
 				say(c.Stderr, "%s %s: %s added\n", run.ID, clean(x.Input), format.Count(int(n), "row"))
 			}
 		}
-		err = f.follow(ctx, x.Every)
+		err = f.follow(ctx, x.Every.or(time.Second))
 	} else {
 		err = f.addFile(c.Ctx)
 	}

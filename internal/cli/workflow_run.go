@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -45,10 +46,10 @@ type WorkflowRun struct {
 
 	AllowSmallCrowd bool `group:"served" help:"Even if nobody holds a qualification that a step asks for."`
 
-	AskAgain  bool `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question, of no lower redundancy; without it such labels are taken over."`
-	RenewAges bool `group:"served" help:"With --from-run: the items that are taken over start anew, for the SLA; without it they keep their ages."`
-	Detach    bool `group:"served" help:"Do not wait for its end."`
-	Every     span `group:"served" default:"1s" help:"How often to look."`
+	AskAgain  bool  `group:"served" help:"With --from-run: ask people again, also where that run has the label of the same item and question, of no lower redundancy; without it such labels are taken over."`
+	RenewAges bool  `group:"served" help:"With --from-run: the items that are taken over start anew, for the SLA; without it they keep their ages."`
+	Detach    bool  `group:"served" help:"Do not wait for its end."`
+	Every     *span `group:"served" help:"How often to look; default: 1s."`
 
 	SimulateWorkers *int        `group:"simulated" placeholder:"N" help:"Simulate it here, with so many model workers in each pool."`
 	Seed            *uint64     `group:"simulated" placeholder:"S" help:"Seed of all that is random; default 1."`
@@ -93,33 +94,6 @@ func (x *WorkflowRun) Run(c *Context) error {
 		return x.simulate(c, w, text)
 	}
 	return x.serve(c, w, text)
-}
-
-// fits checks flags before anything is done.
-func (x *WorkflowRun) fits(w *workflow.Workflow) error {
-	simulated := x.SimulateWorkers != nil
-	switch {
-	case simulated && (x.FromRun != 0 || x.AskAgain || x.RenewAges || x.From != "" || x.Detach || x.Tenant != "" || len(x.Open)+len(x.Follow) > 0):
-		return wrong("simulate-workers", "goes without --from-run, --from, --ask-again, --renew-ages, --open, --follow, --detach and --tenant: those are about a server")
-	case x.Detach && len(x.Follow) > 0:
-		return wrong("follow", "goes without --detach: add rows later with throng workflow rows add RUN --file FILE")
-	case !simulated && (x.Seed != nil || x.Policy != "" || len(x.Service)+len(x.Services) > 0):
-		return wrong("simulate-workers", "is missing: --seed, --policy, --service and --services are about simulations")
-	case x.AskAgain && x.FromRun == 0:
-		return wrong("from-run", "is missing: --ask-again is about the labels of that run")
-	case x.RenewAges && x.FromRun == 0:
-		return wrong("from-run", "is missing: --renew-ages is about the items of that run")
-	case x.From != "" && x.FromRun == 0:
-		return wrong("from-run", "is missing: --from is a step of that run")
-	case x.Detach && x.Out != "":
-		return wrong("out", "goes without --detach: get the outputs later with throng workflow results RUN --out FILE")
-	case x.Budget.check() != nil:
-		return x.Budget.check()
-	}
-	if simulated && (*x.SimulateWorkers < 1 || *x.SimulateWorkers > 100_000) {
-		return wrong("simulate-workers", "must be from 1 to 100000, not %d", *x.SimulateWorkers)
-	}
-	return x.inputsFit(w)
 }
 
 // inputsFit checks what is said of the inputs.
@@ -398,7 +372,7 @@ func (x *WorkflowRun) follow(c *Context, r *remote, run wire.Run) (wire.Run, err
 	told, stuck, said := "", false, make(map[string]bool)
 	away := c.outage()
 	away.reached = true
-	err := every(ctx, x.Every, func() (done bool, err error) {
+	err := every(ctx, x.Every.or(time.Second), func() (done bool, err error) {
 		if told != "" {
 			now, err := r.Run(ctx, id)
 			switch {
@@ -456,6 +430,7 @@ func (x *WorkflowRun) feed(until context.Context, bar *gauge, to feeder) (ctx co
 	var feeding sync.WaitGroup
 	for _, in := range x.Follow {
 		f := to
+		f.duplicates = x.rule()
 		f.outage, f.input, f.file, f.opts = to.c.outage(), in.name, in.path, table.Options{Format: table.FormatOf(in.path), Delimiter: x.Delimiter}
 		f.added = func(n int64) {
 			if !x.JSON {
@@ -463,7 +438,7 @@ func (x *WorkflowRun) feed(until context.Context, bar *gauge, to feeder) (ctx co
 			}
 		}
 		feeding.Go(func() {
-			if err := f.follow(ctx, x.Every); err != nil {
+			if err := f.follow(ctx, x.Every.or(time.Second)); err != nil {
 				end(err)
 			}
 		})

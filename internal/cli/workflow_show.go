@@ -101,18 +101,27 @@ func (x *WorkflowShow) Run(c *Context, r *remote) error {
 			return
 		}
 		say(w, "\nlongest on their way\n")
-		header := "ITEM|STEP|FOR|HERE FOR|EARLIEST END|PENALTY THEN|WAITS"
-		if len(run.Classes) > 0 {
-			header = "CLASS|" + header
-		}
-		writeTable(w, v.Slowest, header, func(s wire.SlowItem) []any {
-			row := []any{s.Item, s.Step, ago(s.Born), ago(s.Since), cmp.Or(stamp(s.Ends), "not known"), s.PenaltyMicros, s.Why}
+		perItem := run.SLA == "item"
+		header := when(len(run.Classes) > 0, "CLASS|") + "ITEM|STEP|FOR|HERE FOR|EARLIEST END|" + when(perItem, "PENALTY THEN|") + "WAITS"
+		writeTable(w, v.Slowest, header, func(s wire.SlowItem) (row []any) {
 			if len(run.Classes) > 0 {
-				row = slices.Insert(row, 0, any(s.Class))
+				row = append(row, s.Class)
 			}
-			return row
+			row = append(row, s.Item, s.Step, ago(s.Born), ago(s.Since), cmp.Or(stamp(s.Ends), "not known"))
+			if perItem {
+				row = append(row, knownMoney(s.PenaltyMicros))
+			}
+			return append(row, s.Why)
 		})
 	})
+}
+
+// knownMoney is an amount as it is shown, or says that it is not known.
+func knownMoney(m *crowd.Money) string {
+	if m == nil {
+		return "not known"
+	}
+	return m.String()
 }
 
 func ago(t time.Time) string { return max(now().Sub(t), 0).Round(time.Second).String() }
@@ -198,14 +207,14 @@ func doneWords(r *wire.Run) string {
 
 // predicted says what the items on their way will cost on top; "": nothing.
 func predicted(r *wire.Run) string {
-	p, going := r.PredictedMicros, format.Count(int(r.Going), "item")
+	p, going := r.PredictedMicros, when(r.Going > 0, ", for "+format.Count(int(r.Going), "item")+" on their way")
 	switch {
 	case p == nil:
-		return "not known, for " + going + " on their way"
+		return "not known" + going
 	case *p == 0:
 		return ""
 	}
-	return foreseen(r, p) + " more, for " + going + " on their way"
+	return foreseen(r, p) + " more" + going
 }
 
 // foreseen is a penalty that is foreseen of a run, or of a class of its items.
@@ -225,11 +234,12 @@ func showRun(w io.Writer, r *wire.Run) {
 		state += ", waits: " + strings.Join(list, "; ")
 	}
 	pairs(w, "run", r.ID.String()+" "+r.Name, "state", state, "tenant", r.Tenant,
-		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.From != "", ", from "+r.From)+when(r.RenewAges, ", ages renewed")), "needs", strings.Join(r.Needs, ", "),
+		"goes on from", when(r.Parent != 0, r.Parent.String()+when(r.RedoLabels > 0, ", as "+labelsWere(r.RedoLabels)+" corrected in it")+when(r.From != "", ", from "+r.From)+when(r.RenewAges, ", ages renewed")), "needs", strings.Join(r.Needs, ", "),
 		"open", openInputs(r),
 		"spent", r.SpentMicros.String()+when(r.BudgetMicros > 0, " of "+r.BudgetMicros.String()),
-		"penalty", r.PenaltyMicros.String()+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
+		"penalty", when(r.SLA != "", r.PenaltyMicros.String())+when(r.ItemsEnded > 0, fmt.Sprintf(", %d of %d items late", r.ItemsLate, r.ItemsEnded)),
 		"predicted", predicted(r),
+		"corrected", withRemedy(r.Corrected, r.CorrectedRemedy), "done anew as", when(r.RedoneAs != 0, r.RedoneAs.String()),
 		"note", strings.Join(r.Notes, "; "),
 		"done", doneWords(r), "deadline", r.Deadline, "created", r.CreatedAt, "started", r.StartedAt, "ended", r.EndedAt)
 	if len(r.Classes) > 0 {
@@ -251,40 +261,14 @@ func showRun(w io.Writer, r *wire.Run) {
 			state = "blocked"
 		case n.Enough != "" && state == "running":
 			state = "had enough"
+		case n.HasEnough && state == "running":
+			state = "has enough"
 		case n.EndedEarly && state == "running":
 			state = "ended early"
 		}
 		return []any{n.Name, n.Kind, state, n.In, n.OK, n.Skipped, n.Failed, n.Held, n.Waiting, n.Inside, when(workflow.Kind(n.Kind).AsksPeople(), strconv.Itoa(n.Answers))}
 	})
 	showStepNotes(w, r)
-}
-
-// showStepNotes prints, below the table of a run's steps, what is to be known of each.
-func showStepNotes(w io.Writer, r *wire.Run) {
-	for i := range r.Nodes {
-		if n := &r.Nodes[i]; n.Reused > 0 {
-			again := "--ask-again has people asked again"
-			if r.From != "" { // what comes before that step is taken over whole
-				again = "--from " + clean(n.Name) + " --ask-again has people asked again"
-			}
-			if r.AskAgain {
-				again = "the run began after it; --from " + clean(n.Name) + " has people asked again here, too"
-			}
-			say(w, "%s: %s taken over from %s (%s)\n", clean(n.Name), format.Count(int(n.Reused), "label"), r.Parent, again)
-		}
-		if n := &r.Nodes[i]; n.Enough != "" {
-			say(w, "%s: had enough, %s: it asks nobody, and what comes is skipped\n", clean(n.Name), n.Enough)
-		}
-		if n := &r.Nodes[i]; n.EndedEarly {
-			say(w, "%s\n", endedEarly(n, r))
-		}
-		if n := &r.Nodes[i]; n.Error != "" && n.State == "failed" {
-			say(w, "%s\n", clean(n.Name+": "+n.Error))
-		}
-		if n := &r.Nodes[i]; n.Service != nil && n.Service.Text != "" {
-			say(w, "%s\n", clean(n.Name+": "+n.Service.Text))
-		}
-	}
 }
 
 // WorkflowItems is "throng workflow items".
@@ -324,7 +308,7 @@ func (x *WorkflowItems) path(c *Context, r *remote) error {
 		with := s.Error
 		if s.Error == "" {
 			pairs := lists.Map(slices.Sorted(maps.Keys(s.Values)), func(name string) string { return name + "=" + oneLine(s.Values[name]) })
-			with = strings.Join(pairs, " ")
+			with = strings.Join(pairs, " ") + when(s.Corrected, " (corrected)")
 		}
 		return []any{s.Step, s.Kind, s.Item, s.State, s.At, with}
 	})
@@ -344,7 +328,7 @@ func (x *WorkflowItems) done(c *Context, r *remote) error {
 	return printTable(r, list, err, "N|ITEM|STATE|AT|ADDS", func(i wire.Item) []any {
 		adds := i.Error
 		if adds == "" {
-			adds = oneLine(strings.Join(i.Values, ", "))
+			adds = oneLine(strings.Join(i.Values, ", ")) + when(i.Corrected, " (corrected)")
 		}
 		return []any{i.N, i.Item, i.State, i.At, adds}
 	})
@@ -414,6 +398,20 @@ type WorkflowMove struct{ aRun }
 // Run makes the move that the command is named after.
 func (x *WorkflowMove) Run(c *Context, r *remote, v verb) error {
 	return r.printRun(r.MoveRun(c.Ctx, x.ID, string(v)))
+}
+
+// WorkflowRedo is "throng workflow redo".
+type WorkflowRedo struct{ aRun }
+
+// Run does the run anew.
+func (x *WorkflowRedo) Run(c *Context, r *remote) error {
+	run, err := r.RedoRun(c.Ctx, x.ID)
+	return r.tell(run, err, "%s %s: %s; it does %s anew, as %s corrected in it\n", run.ID, clean(run.Name), run.State, x.ID, labelsWere(run.RedoLabels))
+}
+
+// labelsWere is how many labels were.
+func labelsWere(n int64) string {
+	return format.Count(int(n), "label") + when(n == 1, " was") + when(n != 1, " were")
 }
 
 // WorkflowTopUp is "throng workflow top-up".

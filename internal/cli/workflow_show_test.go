@@ -59,3 +59,16 @@ func TestWhyAnEndIsNotKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestAStepThatHasEnough: its state and a line below the table say so while people still work on it.
+func TestAStepThatHasEnough(t *testing.T) {
+	t.Parallel()
+	r := wire.Run{RunHead: wire.RunHead{ID: 3, State: "running"}, Nodes: []wire.RunNode{{Name: "kind", Kind: "crowd", State: "running", HasEnough: true, Inside: 6}}}
+	var b strings.Builder
+	showRun(&b, &r)
+	for _, want := range []string{"kind +crowd +has enough .*", "kind: it has enough labels, and ends when those at work have finished"} {
+		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(b.String()) {
+			t.Errorf("no line %q in %s", want, &b)
+		}
+	}
+}

@@ -206,12 +206,12 @@ func (x *WorkflowRun) openInputs(ctx context.Context, c *Context) (rows map[stri
 		if size < 0 {
 			from = &endless{ctx: ctx, from: file, left: maxInput}
 		}
-		read, err := openRows(from, size, table.Options{Format: table.FormatOf(in.path)})
+		read, err := openRows(from, size, table.Options{Format: table.FormatOf(in.path), Delimiter: x.Delimiter})
 		if err == nil {
 			rows[in.name], err = x.rule().Of(read)
 		}
 		if err != nil {
-			return nil, closeAll, ofFile(in.path, fmt.Errorf("%s: %w", in.name, err))
+			return nil, closeAll, ofFile(in.path, err)
 		}
 	}
 	return rows, closeAll, nil
@@ -230,7 +230,11 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setu
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted; nothing was written")
 	case err != nil:
-		return nil, ofWorkflow(x.File, err)
+		return nil, ofWorkflow(x.File, x.ofInput(err))
+	}
+	for _, in := range x.Input {
+		l := world.Loaded[in.name]
+		c.tellFile(in.path, l.Delimiter.String(), 0) // what was dropped is in the result
 	}
 	result, err := world.Result(ctx)
 	if err != nil {
@@ -262,6 +266,19 @@ func (x *WorkflowRun) play(ctx context.Context, c *Context, setup workflows.Setu
 	}
 	out.WallS = now().Sub(began).Seconds()
 	return out, nil
+}
+
+// ofInput puts an error of the file of an input in its place.
+func (x *WorkflowRun) ofInput(err error) error {
+	var wrong *workflows.InputError
+	if errors.As(err, &wrong) {
+		for _, in := range x.Input {
+			if in.name == wrong.Input {
+				return ofFile(in.path, wrong.Err)
+			}
+		}
+	}
+	return err
 }
 
 // money is an amount as a number of JSON, in the currency.

@@ -70,6 +70,11 @@ func (c *Client) StartRun(ctx context.Context, id crowd.RunID, smallCrowd bool) 
 	return post[wire.Run](ctx, c, path("runs", id, "start")+query("allow_small_crowd", smallCrowd), nil)
 }
 
+// RedoRun does a run anew with the labels that were corrected in it, and returns the run that does so.
+func (c *Client) RedoRun(ctx context.Context, id crowd.RunID) (wire.Run, error) {
+	return post[wire.Run](ctx, c, path("runs", id, "redo"), nil)
+}
+
 // TopUpRun adds to what a run may spend.
 func (c *Client) TopUpRun(ctx context.Context, id crowd.RunID, amount crowd.Money) (wire.Run, error) {
 	return post[wire.Run](ctx, c, path("runs", id, "top-up"), wire.TopUp{AmountMicros: amount})

@@ -103,6 +103,7 @@ func (k *books) end(x engine.End) error {
 	if _, t, err := k.task(r.Task); err == nil {
 		may := x.State == crowd.Returned || x.State == crowd.Expired
 		t.back[r.Worker], t.kept[r.Worker] = may, t.kept[r.Worker] || !may
+		k.noteCheck(t, string(x.State))
 		if t.removed {
 			k.seen["taken out: given back later"]++
 		}

@@ -69,16 +69,17 @@ type batch struct {
 
 // task is a task that was handed out at least once and has no label yet.
 type task struct {
-	batch   *batch
-	given   []*assignment // to everybody who ever held it: first the counted answers, in order
-	place   uint64        // stamp in the backlog, 0 if not there
-	n       uint32
-	planned int32 // annotations wanted: tid.num of the execution plan
-	counted int32 // answers
-	live    int32 // in somebody's hands, or answered provisionally
-	closed  bool
-	removed bool // taken out: wants no label, and nobody but who holds it
-	isCheck bool // a hand-out of a task whose answer is known, to one person
+	batch    *batch
+	given    []*assignment // to everybody who ever held it: first the counted answers, in order
+	place    uint64        // stamp in the backlog, 0 if not there
+	n        uint32
+	planned  int32 // annotations wanted: tid.num of the execution plan
+	counted  int32 // answers
+	live     int32 // in somebody's hands, or answered provisionally
+	closed   bool
+	removed  bool // taken out: wants no label, and nobody but who holds it
+	isCheck  bool // a hand-out of a task whose answer is known, to one person
+	isLesson bool // with isCheck: of one that teaches
 }
 
 // assignment is one worker's lease on one task, kept while the task is open.
@@ -292,6 +293,9 @@ func (t *task) forget() {
 	t.batch.open--
 	if t.isCheck {
 		t.batch.checks.open--
+		if t.isLesson {
+			t.batch.checks.learning--
+		}
 	}
 	t.batch.backlog.remove(t)
 	if p := t.batch.posterior; p != nil {

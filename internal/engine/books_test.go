@@ -77,6 +77,7 @@ type taskBook struct {
 	without int                  // answers to it that were disregarded
 	label   *engine.Label
 	known   string // "": its answer is not known
+	lesson  bool   // with known: it teaches
 	removed bool   // taken out
 	reports int    // how often somebody said that something is wrong with it
 	wait
@@ -129,6 +130,7 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 			k.seen["for everybody among invited ones"]++
 		}
 		t.known = cmp.Or(item.Known, s.Known[n+1])
+		t.lesson = item.Lesson || slices.Contains(s.Lessons, n+1)
 		t.wanted = t.want()
 		if b.tasks = append(b.tasks, t); !s.Training {
 			k.tally.Arrived += int64(t.wanted)
@@ -149,43 +151,6 @@ func (k *books) task(id crowd.TaskID) (*batchBook, *taskBook, error) {
 		return nil, nil, fmt.Errorf("%s: no such task", id)
 	}
 	return b, b.tasks[id.N()-1], nil
-}
-
-// refused says why batch b may give nothing to worker w now, or "".
-func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
-	who, known := k.workers[w]
-	switch {
-	case !known:
-		return "not in the pool"
-	case who.Suspended:
-		return "suspended"
-	case k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped:
-		return "stopped"
-	case b.kept.State == crowd.BatchOnHold:
-		return "paused"
-	case b.kept.State.Ended():
-		return "ended"
-	case slices.Contains(who.BlockedBy, b.spec.Tenant):
-		return "blocked"
-	case slices.Contains(who.StaffOf, b.spec.Tenant):
-		return "their own tenant's"
-	case len(who.Serves) > 0 && !slices.Contains(who.Serves, b.spec.Tenant):
-		return "for others than they serve"
-	case b.spec.Training != (k.person(w).training > 0):
-		return "in training, or not"
-	case k.promised(b)+b.spec.Reward > k.accounts[b.account()]:
-		return "no money"
-	case !holds(who, b.spec):
-		return "not qualified"
-	case !k.mayGive(w, b):
-		return "answered enough"
-	case k.enough(b) != "":
-		return "enough labels"
-	case b.pausedBy(w) > 0:
-		k.seen["rule: refused"]++
-		return "paused by a rule"
-	}
-	return ""
 }
 
 // apply enters what one command changed. Within a command hand-outs come last.
@@ -250,11 +215,18 @@ func (k *books) handout(x engine.Handout) error {
 		return err
 	}
 	if t.known != "" {
-		if err := cmp.Or(k.rightCheck(x, b, t), k.underLooks(func() error { return k.rightBatch(x, b) })); err != nil {
+		right := k.rightCheck
+		if t.lesson {
+			right = k.rightLesson
+		}
+		if err := cmp.Or(right(x, b, t), k.underLooks(func() error { return k.rightBatch(x, b) })); err != nil {
 			return err
 		}
 	}
 	again := t.unfit(x.Worker) == "held before" && t.comesBack(x.Worker)
+	if due := k.dueLesson(x.Worker, b); due != nil && due != t && !again {
+		return fmt.Errorf("%s is due, for training", due.id)
+	}
 	if why := cmp.Or(k.refused(x.Worker, b), t.unfit(x.Worker)); why != "" && t.known == "" && !(again && k.refused(x.Worker, b) == "") {
 		return fmt.Errorf("must not be: %s", why)
 	}

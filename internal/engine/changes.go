@@ -119,7 +119,9 @@ type TaskNote struct {
 	Task crowd.TaskID
 	At   time.Time
 	Text string
-	By   crowd.WorkerID // the reviewer who says it; 0: it is from staff
+	By   crowd.WorkerID // whose command it was, see Engine.Act, or the reviewer; 0: nobody knows
+	// ByReviewer is whether a reviewer says it, not staff.
+	ByReviewer bool
 }
 
 // SentBack is the review of a label that its reviewer has sent back, since their verdict counts. If it acts, the

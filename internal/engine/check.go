@@ -198,7 +198,7 @@ func (b *batch) check() error {
 		return fmt.Errorf("%d in hand, counted %d", live, b.running)
 	case b.waiting() < 0:
 		return fmt.Errorf("planned %d, but %d done and %d running", b.planned, b.completed, b.running)
-	case b.open == 0 && b.untouched() == 0 && !b.spec.Open:
+	case b.open == b.learning() && b.untouched() == 0 && !b.spec.Open:
 		return fmt.Errorf("all %d tasks have labels or were taken out, and it goes on", b.spec.Tasks)
 	}
 	return b.checkPromises(open)

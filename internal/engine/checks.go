@@ -33,6 +33,8 @@ type Checks struct {
 	First float64 `json:"first"`
 	// Least is the share for somebody who is fully trusted, from MinChecks to First.
 	Least float64 `json:"least"`
+	// Training is how many of the tasks that somebody is given first are lessons, up to MaxTrainingTasks.
+	Training int `json:"training,omitempty"`
 }
 
 // The bounds of a share of checks, and what stands for nothing said: one task in ten
@@ -61,6 +63,8 @@ func (c *Checks) Validate() error {
 		return crowd.Fieldf("checks.first", "%s is not a share of tasks that are checks (from %v to %v)", format.Number(c.First), MinChecks, MaxChecks)
 	case !(c.Least >= MinChecks && c.Least <= c.First):
 		return crowd.Fieldf("checks.least", "%s is not a share of tasks that are checks (from %v to first, %s)", format.Number(c.Least), MinChecks, format.Number(c.First))
+	case c.Training < 0 || c.Training > MaxTrainingTasks:
+		return crowd.Fieldf("checks.training", "%d is not a number of training tasks that everybody is given first (0 to %d)", c.Training, MaxTrainingTasks)
 	}
 	return nil
 }
@@ -77,7 +81,7 @@ func (c Checks) Completed() Checks {
 	return c
 }
 
-// ParseChecks reads "first=0.1,least=0.01", or a part of it; "default" is both.
+// ParseChecks reads "first=0.1,least=0.01,training=3", or a part of it; "default" is the default of each.
 func ParseChecks(text string) (Checks, error) {
 	var c Checks
 	said := map[string]bool{}
@@ -87,13 +91,20 @@ func ParseChecks(text string) (Checks, error) {
 			break
 		}
 		into := map[string]*float64{"first": &c.First, "least": &c.Least}[name]
-		if into == nil {
-			return c, crowd.Errorf(crowd.Invalid, "%q does not say how many tasks are checks (first=0.1,least=0.01, or default)", part)
+		if into == nil && name != "training" {
+			return c, crowd.Errorf(crowd.Invalid, "%q does not say how many tasks are checks, or teach (first=0.1,least=0.01,training=3, or default)", part)
 		}
 		if said[name] {
 			return c, crowd.Errorf(crowd.Invalid, "%q: %s stands there twice", part, name)
 		}
 		said[name] = true
+		if into == nil {
+			var err error
+			if c.Training, err = strconv.Atoi(value); err != nil || c.Training < 1 {
+				return c, crowd.Errorf(crowd.Invalid, "%q: %q is not a number of training tasks (1 to %d)", part, value, MaxTrainingTasks)
+			}
+			continue
+		}
 		x, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(x > 0) {
 			return c, crowd.Errorf(crowd.Invalid, "%q: %q is not a share above 0 (like first=0.1,least=0.01)", part, value)
@@ -106,7 +117,11 @@ func ParseChecks(text string) (Checks, error) {
 
 // String says in words how many tasks are checks.
 func (c Checks) String() string {
-	return exactPercent(c.First) + " of the tasks of somebody new, " + exactPercent(c.Least) + " of somebody trusted"
+	text := exactPercent(c.First) + " of the tasks of somebody new, " + exactPercent(c.Least) + " of somebody trusted"
+	if c.Training > 0 {
+		text += "; training with " + format.Count(c.Training, "task") + " first"
+	}
+	return text
 }
 
 // share is the share of checks at a trust.
@@ -123,11 +138,13 @@ func (s *Spec) checkRoom() int64 {
 	return int64(math.Ceil(float64(s.Tasks) * float64(s.Rule.Most()) * s.Checks.First / (1 - s.Checks.First)))
 }
 
-// MostAnswers is the most answers that a batch can be given, those to checks among them.
-func (s *Spec) MostAnswers() int64 { return int64(s.Tasks)*int64(s.Rule.Most()) + s.checkRoom() }
+// MostAnswers is the most answers that a batch can be given, those to checks and lessons among them.
+func (s *Spec) MostAnswers() int64 {
+	return int64(s.Tasks)*int64(s.Rule.Most()) + s.checkRoom() + s.lessonRoom(s.mostLessons())
+}
 
 // MostCost is the most that the tasks of a batch after number from, up to number to, can cost, and
-// the checks that may go with them. It reports false if that is more than there can be.
+// the checks and lessons that may go with them. It reports false if that is more than there can be.
 func (s *Spec) MostCost(from, to uint32) (crowd.Money, bool) {
 	before, after := *s, *s
 	before.Tasks, after.Tasks = from, to
@@ -154,16 +171,20 @@ func (s *Spec) validChecks() error {
 	if len(s.Known) > 0 && len(s.Known) == int(s.Tasks) && !s.Open {
 		return crowd.Fieldf("checks", "all of the tasks have a known answer: checks go among others, which nobody knows")
 	}
+	if err := s.validLessons(); err != nil {
+		return err
+	}
 	return s.Checks.Validate()
 }
 
 // checks is what a batch knows of its checks.
 type checks struct {
 	Checks
-	list  []uint32 // numbers of the known tasks, in the order in which they came
+	list  []uint32 // numbers of the known tasks, in the order in which they came, but for lessons
 	of    map[crowd.WorkerID]*checked
 	given int // answers to checks that count, and what is held or provisional
-	open  int // hand-outs that are open: they count among batch.open
+	open  int // hand-outs that are open, those of lessons among them: they count among batch.open
+	lessons
 }
 
 // checked is what is known of somebody by the checks of a batch.
@@ -171,9 +192,10 @@ type checked struct {
 	seen         map[uint32]struct{} // tasks that they were given
 	right, wrong int
 	trust        int
+	taught
 }
 
-// openChecks is how many of the open tasks are checks.
+// openChecks is how many of the open tasks are checks, or lessons.
 func (b *batch) openChecks() int {
 	if b.checks == nil {
 		return 0
@@ -207,7 +229,10 @@ func (b *batch) useChecks() {
 	if b.spec.Checks == nil {
 		return
 	}
-	b.checks = &checks{Checks: *b.spec.Checks, list: slices.Sorted(maps.Keys(b.spec.Known)), of: make(map[crowd.WorkerID]*checked)}
+	b.checks = &checks{Checks: *b.spec.Checks, of: make(map[crowd.WorkerID]*checked)}
+	b.checks.most = b.spec.mostLessons()
+	b.checks.add(slices.Sorted(maps.Keys(b.spec.Known)), b.spec.Lessons)
+	b.spec.Lessons = nil
 	b.backlog.known = maps.Clone(b.spec.Known)
 	if b.backlog.known == nil {
 		b.backlog.known = make(map[uint32]string)
@@ -246,24 +271,24 @@ func (e *Engine) newKnown(now time.Time, b *batch, numbers []uint32, key func(n 
 	}
 }
 
-// learnKnown enters known tasks that come to a running batch, before the backlog hears of them.
-func (e *Engine) learnKnown(now time.Time, b *batch, known map[uint32]string) {
+// learnKnown enters known tasks that come to a running batch, some as lessons, before the backlog hears of them.
+func (e *Engine) learnKnown(now time.Time, b *batch, known map[uint32]string, lessons []uint32) {
 	if len(known) == 0 {
 		return
 	}
 	numbers := slices.Sorted(maps.Keys(known))
+	b.checks.add(numbers, lessons)
 	for _, n := range numbers {
 		b.backlog.known[n] = known[n]
-		if b.posterior != nil {
+		if b.posterior != nil && !b.checks.teaches(n) {
 			b.posterior.know(n, known[n])
 		}
 	}
-	b.checks.list = append(b.checks.list, numbers...)
 	e.newKnown(now, b, numbers, func(n uint32) string { return known[n] })
 }
 
-// mayKnow refuses known tasks where there are no checks.
-func (b *batch) mayKnow(known map[uint32]string, first, last uint32) error {
+// mayKnow refuses known tasks where there are no checks, and lessons that nobody would be given.
+func (b *batch) mayKnow(known map[uint32]string, lessons []uint32, first, last uint32) error {
 	if len(known) > 0 && b.checks == nil {
 		return crowd.Fieldf("known", "%s has no checks", b.spec.ID)
 	}
@@ -272,7 +297,10 @@ func (b *batch) mayKnow(known map[uint32]string, first, last uint32) error {
 			return crowd.Fieldf("known", "%d is not the number of a new task with a known answer", n)
 		}
 	}
-	return nil
+	if err := mayTeach(lessons, b.checks != nil && b.checks.most > 0); err != nil {
+		return err
+	}
+	return areKnown(lessons, known)
 }
 
 // check returns the known task that w is given in place of another one of b, or 0.
@@ -299,27 +327,43 @@ func (e *Engine) check(b *batch, w crowd.WorkerID) uint32 {
 	return c.list[i]
 }
 
-// startCheck returns a task that is about to be handed out to w as a check.
+// startCheck returns a task that is about to be handed out to w as a check, or a lesson.
 func (e *Engine) startCheck(now time.Time, b *batch, w crowd.WorkerID, n uint32) *task {
 	t := e.newCheck(b, n)
 	e.replan(now, t, 1)
-	b.checks.record(w).seen[n] = struct{}{}
+	if r := b.checks.record(w); t.isLesson {
+		r.had++
+	} else {
+		r.seen[n] = struct{}{}
+	}
 	return t
 }
 
 func (e *Engine) newCheck(b *batch, n uint32) *task {
 	t := taken(&e.free.tasks)
-	t.batch, t.n, t.isCheck = b, n, true
+	t.batch, t.n, t.isCheck, t.isLesson = b, n, true, b.checks.teaches(n)
 	b.open++
-	b.checks.given++
+	b.checks.take(t, 1)
 	b.checks.open++
+	if t.isLesson {
+		b.checks.learning++
+	}
 	return t
+}
+
+// take counts what begins (1) to have a place in the room for checks, or for lessons, or ceases to (-1).
+func (c *checks) take(t *task, n int) {
+	if t.isLesson {
+		c.taught += n
+	} else {
+		c.given += n
+	}
 }
 
 // endCheck forgets a check that somebody has let go of without an answer.
 func (e *Engine) endCheck(now time.Time, t *task) {
 	b := t.batch
-	b.checks.given--
+	b.checks.take(t, -1)
 	e.replan(now, t, 0)
 	e.forget(t)
 	e.touch(now, b, nil)
@@ -327,9 +371,14 @@ func (e *Engine) endCheck(now time.Time, t *task) {
 	e.endIfDone(now, b)
 }
 
-// score enters a counted answer to a check.
+// score enters a counted answer to a check, or to a lesson.
 func (b *batch) score(a *assignment) {
-	b.checks.record(a.worker.id).answered(a.key == b.backlog.known[a.task.n])
+	r, right := b.checks.record(a.worker.id), a.key == b.backlog.known[a.task.n]
+	if a.task.isLesson {
+		r.learnt++
+		return
+	}
+	r.answered(right)
 }
 
 // Checked is what answers to the checks of a batch have shown of somebody.
@@ -338,10 +387,11 @@ type Checked struct {
 	Given        int     // checks that they were given
 	Right, Wrong int     // of their answers that count
 	Share        float64 // of checks among what they are given now
+	Lessons      int     // that they were given
 }
 
-// Checked lists what the checks of a running batch have shown of those who were given any,
-// in order of their ids.
+// Checked lists what the checks of a running batch have shown of those who were given any, or lessons, in
+// order of their ids.
 func (e *Engine) Checked(id crowd.BatchID) []Checked {
 	b := e.batches[id]
 	if b == nil || b.checks == nil {
@@ -349,7 +399,9 @@ func (e *Engine) Checked(id crowd.BatchID) []Checked {
 	}
 	list := make([]Checked, 0, len(b.checks.of))
 	for w, r := range b.checks.of {
-		list = append(list, Checked{w, len(r.seen), r.right, r.wrong, b.checks.share(r.trust)})
+		if len(r.seen)+r.had > 0 {
+			list = append(list, Checked{w, len(r.seen), r.right, r.wrong, b.checks.share(r.trust), r.had})
+		}
 	}
 	slices.SortFunc(list, func(x, y Checked) int { return int(x.Worker - y.Worker) })
 	return list
@@ -374,6 +426,10 @@ func (b *batch) restoreChecks(list []CheckSnapshot) error {
 	}
 	for _, x := range list {
 		r := b.checks.record(x.Worker)
+		if b.checks.teaches(x.N) {
+			b.checks.restoreLesson(r, &x)
+			continue
+		}
 		r.seen[x.N] = struct{}{}
 		if x.Counted {
 			b.checks.given++
@@ -387,7 +443,7 @@ func (b *batch) restoreChecks(list []CheckSnapshot) error {
 // who holds them. There may be more than checkRoom, as an edit can lower the redundancy: then no
 // more are handed out.
 func (b *batch) checkChecks(open []*task) error {
-	held := 0
+	held, learning := 0, 0
 	for _, t := range open {
 		if !t.isCheck {
 			if b.backlog.isKnown(t.n) {
@@ -396,6 +452,13 @@ func (b *batch) checkChecks(open []*task) error {
 			continue
 		}
 		held++
+		if t.isLesson {
+			if err := b.checkLesson(t); err != nil {
+				return err
+			}
+			learning++
+			continue
+		}
 		if a := t.given[0]; len(t.given) != 1 || t.planned != 1 || !a.live() {
 			return fmt.Errorf("%s is a check for %d people who wants %d answers, and is %s", t.id(), len(t.given), t.planned, a.state)
 		} else if _, seen := b.checks.record(a.worker.id).seen[t.n]; !seen {
@@ -405,12 +468,12 @@ func (b *batch) checkChecks(open []*task) error {
 	if b.checks == nil {
 		return nil
 	}
-	counted := 0
+	counted, learnt := 0, 0
 	for _, r := range b.checks.of {
-		counted += r.right + r.wrong
+		counted, learnt = counted+r.right+r.wrong, learnt+r.learnt
 	}
-	if held != b.checks.open || held+counted != b.checks.given {
-		return fmt.Errorf("%d checks in hand and %d answered, counted %d and %d", held, counted, b.checks.open, b.checks.given-b.checks.open)
+	if c := b.checks; held != c.open || learning != c.learning || held-learning+counted != c.given || learning+learnt != c.taught {
+		return fmt.Errorf("%d checks and lessons in hand, of them %d lessons, and %d and %d answered, counted %d, %d, %d and %d", held, learning, counted, learnt, c.open, c.learning, c.given, c.taught)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ func (w *world) know(s *engine.Spec, r *rand.Rand) {
 			s.Known[n+1] = key(r.Uint32())
 		}
 	}
+	w.teach(s, r)
 }
 
 // room is the most checks that a batch pays, with so many tasks.
@@ -40,7 +41,7 @@ func (b *batchBook) room(most, tasks int) int {
 // checks counts the checks of b that are held or have an answer that counts.
 func (b *batchBook) checks() (n int) {
 	for _, t := range b.tasks {
-		if t.known != "" {
+		if t.known != "" && !t.lesson {
 			n += t.live + len(t.answers)
 		}
 	}
@@ -87,7 +88,10 @@ func (k *books) knownLabel(x engine.Label, b *batchBook, t *taskBook) error {
 
 // noteCheck notes how a check ended.
 func (k *books) noteCheck(t *taskBook, how string) {
-	if t.known != "" {
+	switch {
+	case t.lesson:
+		k.seen["lesson: "+how]++
+	case t.known != "":
 		k.seen["check: "+how]++
 	}
 }
@@ -101,13 +105,17 @@ func (k *books) shown(b *batchBook) []engine.Checked {
 				if people[w] == nil {
 					people[w] = &engine.Checked{Worker: w}
 				}
-				people[w].Given++
+				if t.lesson {
+					people[w].Lessons++
+				} else {
+					people[w].Given++
+				}
 			}
 		}
 	}
 	var answered []*row
 	for _, r := range k.rows {
-		if _, t, _ := k.task(r.Task); r.Task.Batch() == b.spec.ID && t.known != "" && r.answer != nil && r.answer.Counted {
+		if _, t, _ := k.task(r.Task); r.Task.Batch() == b.spec.ID && t.known != "" && !t.lesson && r.answer != nil && r.answer.Counted {
 			answered = append(answered, r)
 		}
 	}

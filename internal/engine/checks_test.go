@@ -211,6 +211,14 @@ func TestChecksRefused(t *testing.T) {
 			t.Errorf("%q is %v", text, c)
 		}
 	}
+	for _, text := range []string{"training=0", "training=101", "training=x", "training=1,training=2"} {
+		if c, err := engine.ParseChecks(text); err == nil {
+			t.Errorf("%q is %v", text, c)
+		}
+	}
+	if c, err := engine.ParseChecks("first=0.2,training=3"); err != nil || c != (engine.Checks{First: 0.2, Least: 0.02, Training: 3}) {
+		t.Errorf("with training they are %v (%v)", c, err)
+	}
 	for text, want := range map[string]engine.Checks{
 		"default": {First: 0.1, Least: 0.01}, "first=0.2": {First: 0.2, Least: 0.02}, "least=0.05": {First: 0.1, Least: 0.05}, "least=0.3": {First: 0.3, Least: 0.3}, "first=0.5,least=0.001": {First: 0.5, Least: 0.001},
 	} {

@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 )
 
@@ -72,4 +74,41 @@ func (t *taskBook) want() int {
 	default:
 		return max(min(max(t.rule.Fewest(), len(t.answers)+1), t.rule.Most()), here)
 	}
+}
+
+// refused says why batch b may give nothing to worker w now, or "".
+func (k *books) refused(w crowd.WorkerID, b *batchBook) string {
+	who, known := k.workers[w]
+	switch {
+	case !known:
+		return "not in the pool"
+	case who.Suspended:
+		return "suspended"
+	case k.stopped || b.stopped || k.tenants[b.spec.Tenant].Stopped:
+		return "stopped"
+	case b.kept.State == crowd.BatchOnHold:
+		return "paused"
+	case b.kept.State.Ended():
+		return "ended"
+	case slices.Contains(who.BlockedBy, b.spec.Tenant):
+		return "blocked"
+	case slices.Contains(who.StaffOf, b.spec.Tenant):
+		return "their own tenant's"
+	case len(who.Serves) > 0 && !slices.Contains(who.Serves, b.spec.Tenant):
+		return "for others than they serve"
+	case b.spec.Training != (k.person(w).training > 0):
+		return "in training, or not"
+	case k.promised(b)+b.spec.Reward > k.accounts[b.account()]:
+		return "no money"
+	case !holds(who, b.spec):
+		return "not qualified"
+	case !k.mayGive(w, b):
+		return "answered enough"
+	case k.enough(b) != "":
+		return "enough labels"
+	case b.pausedBy(w) > 0:
+		k.seen["rule: refused"]++
+		return "paused by a rule"
+	}
+	return ""
 }

@@ -275,14 +275,14 @@ func (e *Engine) disregard(now time.Time, b *batch, x *Disregard, d *disregardin
 	w := x.Worker
 	mark := func(id crowd.AssignmentID, n uint32) {
 		e.changes.Disregarded = append(e.changes.Disregarded, DisregardedAnswer{Assignment: id, At: now})
-		if b.posterior != nil {
+		if b.posterior != nil && !b.checks.teaches(n) {
 			b.posterior.remove(n, w)
 		}
 	}
 	anew := func(id crowd.AssignmentID, n uint32) {
 		mark(id, n)
 		if x.Note != "" {
-			e.changes.Notes = append(e.changes.Notes, TaskNote{Task: b.spec.ID.Task(n), At: now, Text: x.Note})
+			e.changes.Notes = append(e.changes.Notes, TaskNote{Task: b.spec.ID.Task(n), At: now, Text: x.Note, By: e.author})
 		}
 	}
 	for _, a := range d.open {

@@ -232,6 +232,7 @@ type Addition struct {
 	Had     uint32            // tasks that the caller knows it to have
 	Tasks   uint32            // that are added
 	Known   map[uint32]string // keys of those answers that are known, by the numbers of their tasks
+	Lessons []uint32          // those of Known that teach, ascending
 	Reserve crowd.Money       // the most that may be added to its budget from the tenant's account, which has it
 }
 
@@ -249,7 +250,7 @@ func (e *Engine) Add(now time.Time, id crowd.BatchID, x Addition) error {
 		return nil
 	}
 	next := b.spec
-	if err := b.mayKnow(x.Known, x.Had+1, x.Had+x.Tasks); err != nil {
+	if err := b.mayKnow(x.Known, x.Lessons, x.Had+1, x.Had+x.Tasks); err != nil {
 		return err
 	}
 	if err := tooMany(int64(next.Tasks)+int64(x.Tasks), &next); err != nil {
@@ -263,7 +264,7 @@ func (e *Engine) Add(now time.Time, id crowd.BatchID, x Addition) error {
 	if missing > x.Reserve {
 		return tooLittle("tasks", missing)
 	}
-	e.extend(now, b, x.Tasks, missing, x.Known)
+	e.extend(now, b, x.Tasks, missing, x.Known, x.Lessons)
 	if o := b.backlog.order; o != nil {
 		for n := x.Had + 1; n <= b.spec.Tasks; n++ {
 			if b.backlog.isKnown(n) {
@@ -296,7 +297,7 @@ func (e *Engine) Remove(now time.Time, id crowd.BatchID, numbers ...uint32) erro
 		case n < 1 || n > b.spec.Tasks:
 			return crowd.Fieldf("task", "%s has no task %d (it has %d)", id, n, b.spec.Tasks)
 		case b.backlog.isKnown(n):
-			return crowd.Errorf(crowd.Conflict, "%s is there to check people: its answer is known", id.Task(n))
+			return crowd.Errorf(crowd.Conflict, "%s is there to check people, or to teach them: its answer is known", id.Task(n))
 		case !b.backlog.isRemoved(n) && open[n] == nil && !b.backlog.untouchedOne(n):
 			return crowd.Errorf(crowd.Conflict, "%s has its label already", id.Task(n))
 		}

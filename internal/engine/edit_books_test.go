@@ -34,7 +34,7 @@ func (t *taskBook) gone() bool { return t.removed && t.live == 0 }
 func (b *batchBook) left() int {
 	n := 0
 	for _, t := range b.tasks {
-		if t.label == nil && !t.gone() || t.known != "" && t.live > 0 {
+		if t.label == nil && !t.gone() || t.known != "" && !t.lesson && t.live > 0 {
 			n++
 		}
 	}
@@ -74,7 +74,7 @@ func (k *books) most(b *batchBook, next *engine.Spec, more int) crowd.Money {
 			late[r.Task] = append(late[r.Task], r.Reward)
 		}
 	}
-	need := checks + reward*crowd.Money(more*rule.Most()+max(b.room(rule.Most(), len(b.tasks)+more)-b.checks(), 0))
+	need := checks + reward*crowd.Money(more*rule.Most()+max(b.room(rule.Most(), len(b.tasks)+more)-b.checks(), 0)+max(b.lessonRoom(rule.Most(), len(b.tasks)+more)-b.taught(), 0))
 	for _, t := range b.tasks {
 		if t.label != nil || t.known != "" {
 			continue
@@ -321,13 +321,18 @@ func (w *world) add(c command) error {
 		return wantCode(w.e.Add(w.now, id, engine.Addition{Had: had + 1, Tasks: tasks, Reserve: reserve}), crowd.Conflict)
 	}
 	items, known := make([]engine.Item, tasks), make(map[uint32]string)
+	var lessons []uint32
 	for i := range items {
 		if b.spec.Checks != nil && c.a>>i%3 == 0 {
 			items[i].Known = key(c.a)
 			known[had+1+uint32(i)] = items[i].Known
+			if b.mostLessons() > 0 && c.b>>i%2 == 0 {
+				items[i].Lesson, lessons = true, append(lessons, had+1+uint32(i))
+				w.k.seen["lesson: added"]++
+			}
 		}
 	}
-	err := w.e.Add(w.now, id, engine.Addition{Had: had, Tasks: tasks, Known: known, Reserve: reserve})
+	err := w.e.Add(w.now, id, engine.Addition{Had: had, Tasks: tasks, Known: known, Lessons: lessons, Reserve: reserve})
 	missing := w.k.missing(b, &b.spec, int(tasks))
 	switch {
 	case b.open:

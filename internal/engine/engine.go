@@ -87,7 +87,7 @@ func New(cfg Config) *Engine {
 	return e
 }
 
-// Act runs a command of somebody, whose transfers carry them as their author.
+// Act runs a command of somebody, whose transfers and notes of tasks carry them as their author.
 func (e *Engine) Act(author crowd.WorkerID, command func()) {
 	e.author = author
 	command()

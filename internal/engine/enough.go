@@ -266,7 +266,7 @@ func (b *batch) beyondLimit(reward crowd.Money) bool {
 // hasEnough reports whether b hands nothing out because it has enough.
 func (b *batch) hasEnough() bool { return b.enough || b.beyondLimit(b.spec.Reward) }
 
-// judge ends the batches that have enough and of which nobody holds a task any more.
+// judge ends the batches that have enough and of which nobody holds a task any more, but for lessons.
 func (e *Engine) judge(now time.Time) {
 	for _, b := range e.judged {
 		b.judged = false
@@ -274,7 +274,7 @@ func (e *Engine) judge(now time.Time) {
 			b.enough = false
 			continue
 		}
-		if b.enough = b.hasLabels(); b.running == 0 && b.hasEnough() {
+		if b.enough = b.hasLabels(); b.running == b.learning() && b.hasEnough() && !b.waitsForLessons() {
 			b.ended = true
 			e.endEarly(now, b)
 			b.judged = false

@@ -88,7 +88,7 @@ func (k *books) checkEnough(b *batchBook, s *engine.Status) error {
 	if why == "" {
 		return nil
 	}
-	if b.running == 0 {
+	if waits := why == "spent" && k.spent(b)+b.spec.Reward <= b.spec.Enough.Spent; b.running == b.learning() && !waits {
 		return fmt.Errorf("it has enough %s, nobody holds a task of it, and it goes on", why)
 	}
 	k.seen["enough, and somebody at work: "+why]++

@@ -77,6 +77,9 @@ func (k *books) provisional(ch *engine.Changes) error {
 		k.person(r.Worker).seen = k.now
 		k.learn(r)
 		_, t, _ := k.task(r.Task)
+		if t.lesson {
+			return fmt.Errorf("%s, which teaches, is answered provisionally", x.Assignment)
+		}
 		t.kept[r.Worker] = true
 		k.seen["undo: answered provisionally"]++
 	}
@@ -136,7 +139,9 @@ func (k *books) graceEnds(b *batchBook, r *row, x *engine.Answer) error {
 		return fmt.Errorf("provisional before: %t, and it says %t", r.kept != nil, x.Kept)
 	}
 	if !x.Kept {
-		if r.state == crowd.Assigned && b.spec.Grace > 0 {
+		if r.state == crowd.Assigned && b.spec.Grace > 0 && b.tasks[r.Task.N()-1].lesson {
+			k.seen["lesson: counts at once, with a grace"]++
+		} else if r.state == crowd.Assigned && b.spec.Grace > 0 {
 			return fmt.Errorf("it counts at once, with a grace of %s", b.spec.Grace)
 		}
 		return nil

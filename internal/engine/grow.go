@@ -8,11 +8,12 @@ import (
 
 // Item is what a task belongs to: a unit that is on its way through a workflow.
 type Item struct {
-	Born  time.Time        // when its way began; zero: with the task
-	Class int              // of the classes of the batch's Terms; 0 without an SLA
-	Bound time.Time        // when its other branches are expected to end; zero: there are none
-	Known string           // key of its known answer; "": there is none. In a batch with Checks only
-	NotBy []crowd.WorkerID // who must not do the task: they answered its item elsewhere (Spec.NotBy)
+	Born   time.Time        // when its way began; zero: with the task
+	Class  int              // of the classes of the batch's Terms; 0 without an SLA
+	Bound  time.Time        // when its other branches are expected to end; zero: there are none
+	Known  string           // key of its known answer; "": there is none. In a batch with Checks only
+	Lesson bool             // with Known: it teaches, and checks nobody
+	NotBy  []crowd.WorkerID // who must not do the task: they answered its item elsewhere (Spec.NotBy)
 }
 
 // Grow adds tasks to an open batch, numbered from first on, one for each item.
@@ -67,11 +68,11 @@ func (e *Engine) grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	if err := b.hasClasses(items); err != nil {
 		return err
 	}
-	answers := knownOf(known+1, items)
-	if err := b.mayKnow(answers, known+1, known+uint32(len(items))); err != nil {
+	answers, lessons := knownOf(known+1, items)
+	if err := b.mayKnow(answers, lessons, known+1, known+uint32(len(items))); err != nil {
 		return err
 	}
-	e.extend(now, b, uint32(len(items)), reserve, answers)
+	e.extend(now, b, uint32(len(items)), reserve, answers, lessons)
 	for i := range items {
 		b.backlog.except.add(known+1+uint32(i), items[i].NotBy)
 	}
@@ -88,9 +89,8 @@ func (e *Engine) grow(now time.Time, id crowd.BatchID, first uint32, items []Ite
 	return nil
 }
 
-// knownOf lists the known answers of items, which are tasks from first on.
-func knownOf(first uint32, items []Item) map[uint32]string {
-	var known map[uint32]string
+// knownOf lists the known answers of items, which are tasks from first on, and those of them that teach.
+func knownOf(first uint32, items []Item) (known map[uint32]string, lessons []uint32) {
 	for i := range items {
 		if key := items[i].Known; key != "" {
 			if known == nil {
@@ -98,18 +98,21 @@ func knownOf(first uint32, items []Item) map[uint32]string {
 			}
 			known[first+uint32(i)] = key
 		}
+		if items[i].Lesson {
+			lessons = append(lessons, first+uint32(i))
+		}
 	}
-	return known
+	return known, lessons
 }
 
-// extend gives a batch more tasks for everybody, of which some have known answers, and reserves
-// money for it.
-func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Money, known map[uint32]string) {
+// extend gives a batch more tasks for everybody, of which some have known answers, and some of these teach,
+// and reserves money for it.
+func (e *Engine) extend(now time.Time, b *batch, tasks uint32, reserve crowd.Money, known map[uint32]string, lessons []uint32) {
 	if b.waiting() == 0 {
 		b.waitsFrom = now
 	}
 	b.spec.Tasks += tasks
-	e.learnKnown(now, b, known)
+	e.learnKnown(now, b, known, lessons)
 	b.backlog.extend(b.spec.Tasks)
 	more := (int(tasks) - len(known)) * b.fewest
 	b.planned += more
@@ -154,9 +157,9 @@ func (e *Engine) Seal(now time.Time, id crowd.BatchID) error {
 }
 
 // endIfDone ends a batch all of whose tasks have their labels or were taken out,
-// unless more may come.
+// unless more may come. It does not wait for those who are learning.
 func (e *Engine) endIfDone(now time.Time, b *batch) {
-	if !b.spec.Open && b.open == 0 && b.untouched() == 0 {
+	if !b.spec.Open && b.open == b.learning() && b.untouched() == 0 {
 		e.end(now, b, crowd.BatchDone)
 	}
 }

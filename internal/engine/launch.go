@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -30,6 +32,9 @@ func (e *Engine) launchable(now time.Time, s Spec) (*batch, error) {
 	if e.batches[s.ID] != nil {
 		return nil, crowd.Errorf(crowd.Conflict, "%s is running already", s.ID)
 	}
+	if err := s.hasLessons(); err != nil {
+		return nil, err
+	}
 	if e.tenants[s.Tenant] == nil {
 		return nil, crowd.Fieldf("tenant", "%s is not known to the pool", s.Tenant)
 	}
@@ -56,7 +61,7 @@ func (e *Engine) begin(now time.Time, b *batch) error {
 	b.state, b.launchedAt, b.waitsFrom, b.turn = crowd.BatchRunning, now, now, e.turn
 	b.planned = b.plannedAtFirst()
 	if b.checks != nil {
-		e.newKnown(now, b, b.checks.list, func(n uint32) string { return b.backlog.known[n] })
+		e.newKnown(now, b, slices.Sorted(maps.Keys(b.backlog.known)), func(n uint32) string { return b.backlog.known[n] })
 	}
 	if o := b.backlog.order; o != nil {
 		for n := uint32(1); n <= s.Tasks; n++ {

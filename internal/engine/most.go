@@ -16,7 +16,7 @@ func (b *batch) most(next *Spec) (crowd.Money, bool) { return b.mostWith(next, b
 func (b *batch) mostWith(next *Spec, tasks []*task) (crowd.Money, bool) {
 	answers := int64(next.Tasks-b.spec.Tasks) * int64(next.Rule.Most())
 	if b.checks != nil {
-		answers += max(next.checkRoom()-int64(b.checks.given), 0)
+		answers += max(next.checkRoom()-int64(b.checks.given), 0) + max(next.lessonRoom(b.checks.most)-int64(b.checks.taught), 0)
 	}
 	b.eachUntouched(func(n uint32, tasks int) {
 		answers += int64(tasks) * int64(b.backlog.capped(next.Rule, n).Most())

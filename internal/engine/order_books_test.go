@@ -392,6 +392,7 @@ func (w *world) grow(c command) error {
 		w.exclude(b, list, r)
 		if b.spec.Checks != nil && r.IntN(3) == 0 {
 			list[0].Known = key(r.Uint32())
+			list[0].Lesson = b.mostLessons() > 0 && r.IntN(2) == 0
 		}
 		w.store.items[id] = append(w.store.items[id], list...)
 	}
@@ -413,7 +414,7 @@ func (w *world) grow(c command) error {
 	if b.spec.Budget == 0 {
 		more := len(items) - int(known)
 		most := b.spec.Rule.Most()
-		b.funded += b.spec.Reward * crowd.Money(most*more+b.room(most, len(items))-b.room(most, int(known)))
+		b.funded += b.spec.Reward * crowd.Money(most*more+b.room(most, len(items))-b.room(most, int(known))+b.lessonRoom(most, len(items))-b.lessonRoom(most, int(known)))
 	}
 	w.k.grow(b, items[known:])
 	w.k.seen["grown"]++

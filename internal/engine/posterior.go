@@ -57,7 +57,9 @@ func (b *batch) follower() *posterior {
 	}
 	p := newPosterior(b.spec.Rule)
 	for n, key := range b.backlog.known {
-		p.know(n, key)
+		if !b.checks.teaches(n) {
+			p.know(n, key)
+		}
 	}
 	for _, t := range b.openTasks() {
 		if !t.isCheck {
@@ -121,9 +123,12 @@ type CountedAnswer struct {
 // restore takes in what was answered before a restart: evidence, and the open tasks. What the
 // model makes of it is near what it was, not the same to the last bit: the answers come in
 // another order, and are swept at once.
-func (p *posterior) restore(evidence []CountedAnswer, open []*task) {
+// To lessons, which are among the checks c, nobody's answers say anything.
+func (p *posterior) restore(evidence []CountedAnswer, open []*task, c *checks) {
 	for _, a := range evidence {
-		p.set(a.N, a.Worker, a.Key)
+		if !c.teaches(a.N) {
+			p.set(a.N, a.Worker, a.Key)
+		}
 	}
 	for _, t := range open {
 		p.setAll(t)

@@ -19,7 +19,9 @@ var until = label.Until(0.8, 2, 5).WithClasses(3)
 func (k *books) labelBySureness(x engine.Label, b *batchBook, t *taskBook) error {
 	n, sure := len(t.answers), x.Confidence >= t.rule.Confidence()
 	switch {
-	case !slices.ContainsFunc(b.tasks, func(o *taskBook) bool { return o.known == x.Value || slices.Contains(o.answers, x.Value) }):
+	case !slices.ContainsFunc(b.tasks, func(o *taskBook) bool {
+		return !o.lesson && (o.known == x.Value || slices.Contains(o.answers, x.Value))
+	}):
 		return fmt.Errorf("nobody ever answered %q", x.Value)
 	case !(x.Confidence > 0 && x.Confidence <= 1):
 		return fmt.Errorf("a confidence of %v", x.Confidence)

@@ -102,11 +102,14 @@ func checkSeen(t *testing.T, seen happenings) {
 		"revise: more than once", "revise: of a paused batch", "revise: of somebody who left", "revise: held pay", "revise: after a grace", "revise: with rules", "revise: of a task asked again",
 		"revise refused: ended", "revise refused: read before", "revise refused: not in this batch", "revise refused: does not count", "revise refused: too late", "revise refused: too often", "revise refused: its pay is decided", "revise refused: disregarded",
 		"revise refused: suspended", "revise refused: paused by a rule", "revise refused: not theirs any more", "revise refused: taken out", "revise refused: decided", "revise refused: no money",
+		"lesson: handed out", "lesson: of a rule", "lesson: held by several", "lesson: among tasks with an order", "lesson: no room", "lesson: all had", "lesson: added", "lesson: counts at once, with a grace",
+		"lesson: answered, right true, counted true", "lesson: answered, right false, counted true", "lesson: answered, right true, counted false", "lesson: returned", "lesson: expired", "lesson: withdrawn",
+		"lesson: granted", "lesson: fewer granted", "lesson: none left to grant", "lesson: withdrawn by an undoing", "lesson: undone when all were given",
 	)
 	for _, r := range plainRules {
 		want = append(want, "rule: "+r.When)
 	}
-	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone twice", "rule: paused with a task of the batch")
+	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone train", "rule: undone twice", "rule: paused with a task of the batch")
 	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "report", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}

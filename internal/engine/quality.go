@@ -20,7 +20,8 @@ type Action struct {
 	Rule    int // from 1
 	When    string
 	Kind    ActionKind
-	Text    string // of a warning
+	Text    string // of a warning; or how many lessons there were to give
+	Lessons int    // that somebody is given by it, or after it was undone, was
 	Figures Figures
 	Undoing
 }
@@ -36,8 +37,9 @@ type Undoing struct {
 
 // ActionUndone says that an action was undone.
 type ActionUndone struct {
-	Batch crowd.BatchID
-	N     uint32
+	Batch   crowd.BatchID
+	N       uint32
+	Lessons int // what is left of Action.Lessons
 	Undoing
 }
 
@@ -60,8 +62,9 @@ type quality struct {
 
 // act is an action, as far as it is needed to undo it.
 type act struct {
-	worker crowd.WorkerID
-	undone bool
+	worker  crowd.WorkerID
+	undone  bool
+	lessons int
 }
 
 // standing is what the rules of a batch know of somebody.
@@ -177,13 +180,17 @@ func (e *Engine) applyRules(now time.Time) {
 				continue
 			}
 			s.acted |= 1 << i
-			b.quality.acts = append(b.quality.acts, act{worker: x.worker})
-			n := uint32(len(b.quality.acts))
-			if r.do == PausePerson {
+			done := act{worker: x.worker}
+			n, text := uint32(len(b.quality.acts)+1), r.text
+			switch r.do {
+			case PausePerson:
 				s.paused = n
+			case Train:
+				done.lessons, text = b.checks.grant(x.worker, r.lessons)
 			}
+			b.quality.acts = append(b.quality.acts, done)
 			e.changes.Actions = append(e.changes.Actions, Action{
-				Batch: x.batch, N: n, Worker: x.worker, At: now, Rule: i + 1, When: r.When, Kind: r.do, Text: r.text, Figures: f,
+				Batch: x.batch, N: n, Worker: x.worker, At: now, Rule: i + 1, When: r.When, Kind: r.do, Text: text, Lessons: done.lessons, Figures: f,
 			})
 		}
 	}
@@ -191,7 +198,8 @@ func (e *Engine) applyRules(now time.Time) {
 }
 
 // UndoAction undoes what a rule of a running batch did to somebody: whoever it paused may get tasks of the
-// batch again, and a warning that they have not seen is not shown. They start anew: their figures begin at
+// batch again, a warning that they have not seen is not shown, and lessons that they were not given yet are
+// not. They start anew: their figures begin at
 // nothing, and all rules may act on them again. by is who undoes it.
 func (e *Engine) UndoAction(now time.Time, id crowd.BatchID, n uint32, by crowd.WorkerID) error {
 	b, err := e.launched(id)
@@ -207,9 +215,12 @@ func (e *Engine) UndoAction(now time.Time, id crowd.BatchID, n uint32, by crowd.
 		return crowd.Errorf(crowd.Conflict, "action %d was undone before", n)
 	}
 	done.undone = true
+	if done.lessons > 0 {
+		done.lessons -= b.checks.withdraw(done.worker, done.lessons)
+	}
 	u := Undoing{UndoneAt: now, UndoneBy: by, From: b.log.next(), After: uint32(len(q.acts))}
 	q.person(done.worker).startAnew(n, &u)
-	e.changes.Undoings = append(e.changes.Undoings, ActionUndone{Batch: id, N: n, Undoing: u})
+	e.changes.Undoings = append(e.changes.Undoings, ActionUndone{Batch: id, N: n, Lessons: done.lessons, Undoing: u})
 	e.mayServe(b)
 	if r := e.batches[b.reviewedIn]; r != nil {
 		e.mayServe(r)
@@ -242,7 +253,10 @@ func (b *batch) restoreQuality(s *BatchSnapshot) error {
 		if int(a.N) != i+1 || a.Rule < 1 || a.Rule > len(q.rules) {
 			return fmt.Errorf("action %d, of rule %d, is out of order", a.N, a.Rule)
 		}
-		q.acts = append(q.acts, act{worker: a.Worker, undone: !a.UndoneAt.IsZero()})
+		q.acts = append(q.acts, act{worker: a.Worker, undone: !a.UndoneAt.IsZero(), lessons: a.Lessons})
+		if a.Lessons > 0 {
+			b.checks.record(a.Worker).granted += a.Lessons
+		}
 		if last := restarts[a.Worker]; !a.UndoneAt.IsZero() && (last == nil || a.From > last.From || a.From == last.From && a.After > last.After) {
 			restarts[a.Worker] = &a.Undoing
 		}
@@ -264,7 +278,7 @@ func (b *batch) restoreQuality(s *BatchSnapshot) error {
 		q.person(x.Worker).Standing = x
 	}
 	for _, x := range s.Checked {
-		if p := q.person(x.Worker); x.Counted && x.Assignment.N() >= p.from {
+		if p := q.person(x.Worker); x.Counted && x.Assignment.N() >= p.from && !b.checks.teaches(x.N) {
 			p.Check(x.Right)
 		}
 	}

@@ -33,20 +33,29 @@ var plainRules = []struct {
 	{engine.QualityRule{When: "wrong == 1 || checks > 3 && accuracy_low > 0.4", Do: `warn 'checked'`}, func(f *engine.Figures) bool {
 		return f.Wrong == 1 || f.Checks > 3 && *f.AccuracyLow > 0.4
 	}},
+	{engine.QualityRule{When: "answers >= 1", Do: "train 1"}, func(f *engine.Figures) bool { return f.Answers >= 1 }},
+	{engine.QualityRule{When: "wrong >= 1 or agreement < 0.8", Do: "train 3"}, func(f *engine.Figures) bool {
+		return f.Wrong >= 1 || f.Agreement != nil && *f.Agreement < 0.8
+	}},
 }
 
 // rule gives some batches rules.
 func (w *world) rule(s *engine.Spec, r *rand.Rand) {
 	if r.IntN(3) > 0 {
+		w.needLessons(s)
 		return
 	}
 	usable := plainRules
-	if s.Checks == nil {
+	switch {
+	case s.Checks == nil:
 		usable = plainRules[:4]
+	case len(s.Lessons) == 0 && !s.Open: // nothing to train with
+		usable = plainRules[:7]
 	}
 	for range 1 + r.IntN(4) {
 		s.Quality = append(s.Quality, usable[r.IntN(len(usable))].QualityRule)
 	}
+	w.needLessons(s)
 }
 
 // holds reports whether a rule's condition holds of figures.
@@ -97,7 +106,7 @@ func (k *books) answersOf(b *batchBook, w crowd.WorkerID) (list []*row) {
 		from = last.From
 	}
 	for id, r := range k.rows {
-		if id.Batch() == b.spec.ID && r.Worker == w && id.N() >= from && r.answer != nil && r.answer.Counted {
+		if id.Batch() == b.spec.ID && !b.tasks[r.Task.N()-1].lesson && r.Worker == w && id.N() >= from && r.answer != nil && r.answer.Counted {
 			list = append(list, r)
 		}
 	}
@@ -156,6 +165,9 @@ func (k *books) ruled(ch *engine.Changes) error {
 		if u.UndoneAt != k.now || u.After != uint32(len(b.actions)) || !a.UndoneAt.IsZero() {
 			return fmt.Errorf("action %d of %s was undone as %+v", u.N, u.Batch, u)
 		}
+		if err := k.untaught(b, a, u.Lessons); err != nil {
+			return err
+		}
 		a.Undoing = u.Undoing
 		k.seen["rule: undone "+string(a.Kind)]++
 	}
@@ -169,6 +181,9 @@ func (k *books) ruled(ch *engine.Changes) error {
 		}
 		if b.latest(a.Worker) != nil {
 			k.seen["rule: acts anew"]++
+		}
+		if err := k.granted(b, &a); err != nil {
+			return err
 		}
 		b.actions = append(b.actions, a)
 		if !b.kept.State.Open() { // its end may have made labels since
@@ -199,7 +214,7 @@ func (k *books) checkRules(e *engine.Engine, b *batchBook) error {
 	}
 	people := make(map[crowd.WorkerID]bool)
 	for _, r := range k.rows {
-		if r.Task.Batch() == b.spec.ID && r.answer != nil && r.answer.Counted {
+		if r.Task.Batch() == b.spec.ID && r.answer != nil && r.answer.Counted && !b.tasks[r.Task.N()-1].lesson {
 			people[r.Worker] = true
 		}
 	}
@@ -254,9 +269,9 @@ func (s *store) standings(id crowd.BatchID) (list []engine.Standing) {
 		from[a.Worker] = max(from[a.Worker], a.From)
 	}
 	people := make(map[crowd.WorkerID]*engine.Standing)
-	known := s.known(id)
+	known, lessons := s.known(id), s.lessons(id)
 	for _, r := range s.rows {
-		if r.ID.Batch() != id || !r.Counted || r.ID.N() < from[r.Worker] {
+		if r.ID.Batch() != id || slices.Contains(lessons, r.Task.N()) || !r.Counted || r.ID.N() < from[r.Worker] {
 			continue
 		}
 		p := people[r.Worker]

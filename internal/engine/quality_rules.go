@@ -20,13 +20,14 @@ import (
 // after one of the actions on them was undone.
 type QualityRule struct {
 	When string `json:"when"` // a condition over FigureNames
-	Do   string `json:"do"`   // `warn "TEXT"` or `pause`
+	Do   string `json:"do"`   // `warn "TEXT"`, `pause` or `train N`
 }
 
 // The bounds of the rules of one batch.
 const (
 	MaxQualityRules = 20
 	MaxWarning      = 500 // characters of the text of a warning
+	MaxTrain        = 20  // lessons of one action
 )
 
 // Figures is what somebody's answers to a batch have shown, since the last time that an
@@ -102,14 +103,21 @@ type ActionKind string
 const (
 	Warn        ActionKind = "warn"  // the person is shown a text, once
 	PausePerson ActionKind = "pause" // they get no more tasks of the batch
+	Train       ActionKind = "train" // their next tasks of the batch are lessons
 )
 
 // qualityRule is a rule, ready to use.
 type qualityRule struct {
 	QualityRule
 	when *condition.Condition
-	do   ActionKind
-	text string
+	qualityAction
+}
+
+// qualityAction is what a rule does.
+type qualityAction struct {
+	do      ActionKind
+	text    string // of a warning
+	lessons int    // of Train
 }
 
 // CheckQuality checks the rules of a batch, with checks or without. The error is Invalid, its field
@@ -139,11 +147,13 @@ func compileQuality(rules []QualityRule, checks bool) ([]qualityRule, error) {
 		} else if lacks := slices.IndexFunc(when.Uses(), func(n condition.Name) bool { return slices.Contains(needsChecks, n.Name) }); lacks >= 0 && !checks {
 			refuse(i, "when", "%s is known by checks, and the batch has none: it has answers, seconds and agreement", when.Uses()[lacks].Name)
 		}
-		do, text, err := parseQualityAction(r.Do)
+		do, err := parseQualityAction(r.Do)
 		if err != nil {
 			refuse(i, "do", "%s", err)
+		} else if do.do == Train && !checks {
+			refuse(i, "do", "training tasks are known tasks with an explanation, which go with checks, and the batch has none")
 		}
-		list[i] = qualityRule{QualityRule: r, when: when, do: do, text: text}
+		list[i] = qualityRule{QualityRule: r, when: when, qualityAction: do}
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -151,22 +161,29 @@ func compileQuality(rules []QualityRule, checks bool) ([]qualityRule, error) {
 	return list, nil
 }
 
-// parseQualityAction reads `warn "TEXT"`, in quotes of either kind, or `pause`.
-func parseQualityAction(text string) (ActionKind, string, error) {
+// parseQualityAction reads `warn "TEXT"`, in quotes of either kind, `pause` or `train N`.
+func parseQualityAction(text string) (qualityAction, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rest = strings.TrimSpace(rest)
 	switch kind := ActionKind(word); {
 	case kind == PausePerson && rest != "":
-		return "", "", fmt.Errorf("%q is left over after %q", rest, word)
+		return qualityAction{}, fmt.Errorf("%q is left over after %q", rest, word)
 	case kind == PausePerson:
-		return kind, "", nil
+		return qualityAction{do: kind}, nil
 	case kind == Warn:
-		return quoted(rest)
+		text, err := quoted(rest)
+		return qualityAction{do: kind, text: text}, err
+	case kind == Train:
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 1 || n > MaxTrain {
+			return qualityAction{}, fmt.Errorf("train is followed by the number of training tasks, from 1 to %d, not by %q", MaxTrain, rest)
+		}
+		return qualityAction{do: kind, lessons: n}, nil
 	}
-	if meant := similarity.DidYouMean(word, []string{string(Warn), string(PausePerson)}); meant != "" {
-		return "", "", fmt.Errorf("there is no %q%s", word, meant)
+	if meant := similarity.DidYouMean(word, []string{string(Warn), string(PausePerson), string(Train)}); meant != "" {
+		return qualityAction{}, fmt.Errorf("there is no %q%s", word, meant)
 	}
-	return "", "", errors.New(`write warn "TEXT" or pause`)
+	return qualityAction{}, errors.New(`write warn "TEXT", pause or train N`)
 }
 
 // ParseQualityRule reads "CONDITION => ACTION".
@@ -184,20 +201,20 @@ func (r QualityRule) String() string {
 }
 
 // quoted reads the text of a warning.
-func quoted(text string) (ActionKind, string, error) {
+func quoted(text string) (string, error) {
 	n := len(text)
 	if n < 2 || text[0] != '"' && text[0] != '\'' || text[n-1] != text[0] {
-		return "", "", errors.New(`the text of a warning stands in quotes: warn "TEXT"`)
+		return "", errors.New(`the text of a warning stands in quotes: warn "TEXT"`)
 	}
 	text = strings.TrimSpace(text[1 : n-1])
 	wrong, control := format.Unkeepable(text), strings.IndexFunc(text, unicode.IsControl)
 	switch n := utf8.RuneCountInString(text); {
 	case wrong != "":
-		return "", "", errors.New("the text of a warning " + wrong)
+		return "", errors.New("the text of a warning " + wrong)
 	case control >= 0:
-		return "", "", fmt.Errorf("the text of a warning is one line, without control characters: leave out %U, its character %d", []rune(text[control:])[0], utf8.RuneCountInString(text[:control])+1)
+		return "", fmt.Errorf("the text of a warning is one line, without control characters: leave out %U, its character %d", []rune(text[control:])[0], utf8.RuneCountInString(text[:control])+1)
 	case n < 1 || n > MaxWarning:
-		return "", "", fmt.Errorf("the text of a warning has 1 to %d characters, not %d", MaxWarning, n)
+		return "", fmt.Errorf("the text of a warning has 1 to %d characters, not %d", MaxWarning, n)
 	}
-	return Warn, text, nil
+	return text, nil
 }

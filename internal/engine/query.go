@@ -196,7 +196,7 @@ func (e *Engine) WhyBatch(id crowd.BatchID) (Why, error) {
 			r = crowd.NotOnDuty
 		case hindrance != crowd.Eligible:
 			r = hindrance
-		case w.shutOut():
+		case w.outside: // who is not here would have no place either, but is not waiting for one
 			r = crowd.PoolFull
 		case e.gate.holdsBack(b):
 			r = crowd.GateClosed

@@ -216,7 +216,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.restoreExclusions(s, open)
 	b.restoreSendBacks(s, open)
 	if b.posterior != nil {
-		b.posterior.restore(s.Answers, b.openTasks())
+		b.posterior.restore(s.Answers, b.openTasks(), b.checks)
 	}
 	for _, t := range b.openTasks() {
 		t.planned = b.wanted(t)
@@ -240,7 +240,9 @@ func (e *Engine) restoreOpen(now time.Time, b *batch, s *BatchSnapshot) (map[cro
 		if b.backlog.isKnown(a.Task.N()) {
 			check := e.newCheck(b, a.Task.N())
 			check.planned = 1
-			b.checks.record(a.Worker).seen[a.Task.N()] = struct{}{}
+			if !check.isLesson { // of those that teach, Checked tells
+				b.checks.record(a.Worker).seen[a.Task.N()] = struct{}{}
+			}
 			if err := e.restoreAssignment(now, check, a); err != nil {
 				return nil, err
 			}

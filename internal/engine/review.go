@@ -192,7 +192,7 @@ func (e *Engine) review(now time.Time, t *task, l *Label) {
 		x.Answers = append(x.Answers, a.id())
 	}
 	slices.Sort(x.Answers)
-	e.extend(now, r, 1, 0, nil)
+	e.extend(now, r, 1, 0, nil, nil)
 	r.backlog.except.add(r.spec.Tasks, x.NotBy)
 	e.touch(now, r, nil)
 	e.mayServe(r)

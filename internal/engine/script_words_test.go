@@ -89,8 +89,22 @@ func (s *script) spec(word []string) engine.Spec {
 			x.NotBy = append(x.NotBy, value)
 		case "open":
 			x.Open = true
-		case "quality": // CONDITION:pause, or CONDITION:TEXT of a warning, without spaces
-			if second != string(engine.PausePerson) {
+		case "checks": // FIRST:LEAST:TRAINING
+			least, training, _ := strings.Cut(second, ":")
+			share := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+			x.Checks = &engine.Checks{First: parse(s, share, first), Least: parse(s, share, least), Training: parse(s, strconv.Atoi, training)}
+		case "known", "lesson": // N:ANSWER
+			if x.Known == nil {
+				x.Known = make(map[uint32]string)
+			}
+			n := uint32(parse(s, strconv.Atoi, first))
+			if x.Known[n] = second; key == "lesson" {
+				x.Lessons = append(x.Lessons, n)
+			}
+		case "quality": // CONDITION:pause, CONDITION:trainN, or CONDITION:TEXT of a warning, without spaces
+			if n, is := strings.CutPrefix(second, string(engine.Train)); is {
+				second = string(engine.Train) + " " + n
+			} else if second != string(engine.PausePerson) {
 				second = string(engine.Warn) + " " + strconv.Quote(second)
 			}
 			x.Quality = append(x.Quality, engine.QualityRule{When: first, Do: second})
@@ -102,6 +116,6 @@ func (s *script) spec(word []string) engine.Spec {
 			s.t.Fatalf("no option %q", option)
 		}
 	}
-	x.Budget = cmp.Or(x.Budget, x.Reward*crowd.Money(x.Rule.Most())*crowd.Money(x.Tasks))
+	x.Budget = cmp.Or(x.Budget, x.Reward*crowd.Money(x.MostAnswers()))
 	return x
 }

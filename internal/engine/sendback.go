@@ -174,7 +174,7 @@ func (e *Engine) verdict(now time.Time, a *assignment, x *verdict) {
 			}
 		}
 	}
-	e.changes.Notes = append(e.changes.Notes, TaskNote{Task: t.id(), At: now, Text: x.Comment, By: by})
+	e.changes.Notes = append(e.changes.Notes, TaskNote{Task: t.id(), At: now, Text: x.Comment, By: by, ByReviewer: true})
 	if b.posterior != nil {
 		e.relearn(b, &disregarding{closed: []reopened{*t}})
 	}
@@ -271,7 +271,7 @@ func (b *batch) restoreSendBacks(s *BatchSnapshot, open map[crowd.TaskID]*task) 
 		return
 	}
 	for n, people := range s.NotBy {
-		if open[b.spec.ID.Task(n)] != nil {
+		if t := open[b.spec.ID.Task(n)]; t != nil && !t.closed { // else it was taken out since
 			b.backlog.bar(n, people)
 		}
 	}

@@ -61,7 +61,9 @@ func (s *sentBacks) enter(w *reviewWorld, c *engine.Changes) error {
 			return fmt.Errorf("the review of %s is paid %s", x.Task, c.Answers[verdict].Paid)
 		}
 		gone := slices.ContainsFunc(c.Unlabelled, func(u engine.Unlabelled) bool { return u.Task == x.Task })
-		told := slices.ContainsFunc(c.Notes, func(n engine.TaskNote) bool { return n.Task == x.Task && n.By == x.By && n.Text == x.Comment })
+		told := slices.ContainsFunc(c.Notes, func(n engine.TaskNote) bool {
+			return n.Task == x.Task && n.By == x.By && n.ByReviewer && n.Text == x.Comment
+		})
 		if gone != x.Acts || told != x.Acts {
 			return fmt.Errorf("%+v: the label is withdrawn: %t, and its comment told: %t", x, gone, told)
 		}
@@ -208,6 +210,42 @@ func TestWhatIsSentBackIsForOthers(t *testing.T) {
 			t.Errorf("restart %t: somebody else is given %s, and the label is %+v", restart, got.Task, w.kept.labels[h.Task])
 		}
 	}
+}
+
+// TestSentBackAndTakenOut: a task that was sent back, asked again, and then taken out keeps nobody from anything, also
+// after a restart.
+func TestSentBackAndTakenOut(t *testing.T) {
+	t.Parallel()
+	w := newReviewWorldOf(t, engine.Review{Share: 1}, label.Count(2), func(s *engine.Spec) { s.Tasks = 2 })
+	first := w.do(t, 5, "yes").Task // it stays open, so what was handed out since is read by a restart
+	gets := func(who crowd.WorkerID, is func(crowd.TaskID) bool) engine.Handout {
+		h := w.do(t, who, "")
+		for !is(h.Task) {
+			must(t, w.e.Skip(w.now, who, h.Assignment))
+			must(t, w.take())
+			h = w.do(t, who, "")
+		}
+		return h
+	}
+	answers := func(who crowd.WorkerID) (task crowd.TaskID) { // the other task
+		h := gets(who, func(id crowd.TaskID) bool { return id.Batch() == 1 && id != first })
+		_, err := w.e.Submit(w.now, who, h.Assignment, "yes", "yes")
+		must(t, err)
+		must(t, w.take())
+		return h.Task
+	}
+	task := answers(1)
+	answers(3)
+	review := gets(2, func(id crowd.TaskID) bool { return w.of[id] == task })
+	_, err := w.e.SendBack(w.now, 2, review.Assignment, "{}", w.verdict(review))
+	must(t, err)
+	must(t, w.take())
+	answers(4)
+	must(t, w.e.Remove(w.now, 1, task.N()))
+	must(t, w.take())
+	must(t, w.e.Check())
+	w.restart(t)
+	must(t, w.e.Check())
 }
 
 // TestALabelIsNotSentBack where it makes no sense, or costs more than there is, and the reviewer still holds the review.

@@ -70,6 +70,8 @@ type Spec struct {
 	Checks *Checks
 	// Known holds the known answers, as their keys, by the numbers of their tasks; with Checks only.
 	Known map[uint32]string
+	// Lessons lists those of Known that are no checks, but teach: see lessons. Ascending.
+	Lessons []uint32
 
 	// Quality lists the rules that act on those who do the batch, by what their answers show.
 	Quality []QualityRule

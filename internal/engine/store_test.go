@@ -134,7 +134,8 @@ func (s *store) apply(ch *engine.Changes) {
 		}
 	}
 	for _, x := range ch.Undoings {
-		s.actions[x.Batch][x.N-1].Undoing = x.Undoing
+		a := &s.actions[x.Batch][x.N-1]
+		a.Undoing, a.Lessons = x.Undoing, x.Lessons
 	}
 	for _, x := range ch.Actions {
 		s.actions[x.Batch] = append(s.actions[x.Batch], x)
@@ -213,7 +214,7 @@ func (s *store) batch(id crowd.BatchID, p engine.Progress) engine.BatchSnapshot 
 		}
 	}
 	if b.Spec.Checks != nil {
-		b.Spec.Known, b.Checked = s.known(id), s.checked(id)
+		b.Spec.Known, b.Spec.Lessons, b.Checked = s.known(id), s.lessons(id), s.checked(id)
 	}
 	if b.Spec.Quality != nil {
 		b.Actions, b.Standings = slices.Clone(s.actions[id]), s.standings(id)

@@ -392,7 +392,7 @@ func (e *Engine) Submit(now time.Time, id crowd.WorkerID, aid crowd.AssignmentID
 	if a.state == crowd.Assigned {
 		a.worker.seen = now
 		e.learn(now, a.worker, b)
-		if b.grace != nil {
+		if b.grace != nil && !t.isLesson { // who has been told what is right takes nothing back
 			return e.keepProvisional(now, a, body, key, nil), nil
 		}
 		e.letGo(now, a)
@@ -432,10 +432,10 @@ func (e *Engine) count(now time.Time, a *assignment, at time.Time) {
 	if t.isCheck {
 		b.score(a)
 	}
-	if b.quality != nil {
+	if b.quality != nil && !t.isLesson {
 		e.noteAnswer(a, at)
 	}
-	if b.posterior != nil {
+	if b.posterior != nil && !t.isLesson {
 		e.follow(b.posterior, t, a.worker.id, a.key)
 	}
 	took := min(span(a.at, at), b.spec.Lease)

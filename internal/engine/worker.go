@@ -70,7 +70,11 @@ func (w *worker) MayBatch(id crowd.BatchID) bool {
 		return false
 	}
 	if b.checks != nil {
-		if known := e.check(b, w.id); known > 0 {
+		known := b.lesson(w.id)
+		if known == 0 {
+			known = e.check(b, w.id)
+		}
+		if known > 0 {
 			e.found = found{batch: b, n: known, check: true}
 			return true
 		}

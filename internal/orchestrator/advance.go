@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/throng-dev/throng/internal/store"
 )
@@ -69,6 +70,7 @@ func (r *run) refresh(ctx context.Context) error {
 		if r.kept = kept; kept.State.Ended() {
 			r.stale = false
 			r.remove()
+			r.redoIfDue()
 			return nil
 		}
 	}
@@ -110,21 +112,39 @@ func (r *run) pauseAfter(err error, at *node) {
 	r.pausedUntil = r.o.now().Add(failurePause << min(r.failures, 5))
 	r.failures++
 	r.o.timers.add(r.pausedUntil, r.kept.ID)
-	if at != nil {
-		why := "the store fails; it is tried again: "
-		if errors.As(err, new(*store.Excess)) {
-			why = "there is no room; it is tried again: "
-		}
-		r.o.setQueued(nodeKey{r.kept.ID, at.Node.Node}, why+messageOf(err))
+	r.o.setWait(r.key(at), waitAfter(err))
+}
+
+// tellPause has the log tell of a failure after which the run pauses. That a quota of its
+// tenant does not suffice is for nobody to mend who runs the server: it is told once.
+func (r *run) tellPause(what string, err error) {
+	if !errors.As(err, new(*store.Excess)) {
+		r.o.cfg.Log.Error(what, "run", r.kept.ID.String(), "err", err)
+	} else if !r.toldQuota {
+		r.toldQuota = true
+		r.o.cfg.Log.Info("a run waits for a quota of its tenant", "run", r.kept.ID.String(), "err", err)
 	}
 }
 
 // noteKept ends what pauseAfter began.
 func (r *run) noteKept() {
-	for i := range r.nodes {
-		r.o.setQueued(nodeKey{r.kept.ID, i}, "")
+	r.notePassed()
+	r.failures, r.toldQuota = 0, false
+}
+
+// notePassed ends what is noted of passes that failed, but not of results that were not kept.
+func (r *run) notePassed() {
+	r.o.setWait(r.key(nil), Wait{})
+	for _, n := range r.nodes {
+		if !n.resultLost {
+			r.o.setWait(r.key(n), Wait{})
+		}
 	}
-	r.failures = 0
+}
+
+// lostResult reports whether the last result of a query was not kept.
+func (r *run) lostResult() bool {
+	return slices.ContainsFunc(r.nodes, func(n *node) bool { return n.resultLost })
 }
 
 // remove takes a run that has ended out of the orchestrator.
@@ -135,8 +155,9 @@ func (r *run) remove() {
 	r.o.inbox.Lock()
 	for _, n := range r.nodes {
 		delete(r.o.inbox.owner, n.Batch)
-		delete(r.o.inbox.queued, nodeKey{r.kept.ID, n.Node.Node})
+		delete(r.o.inbox.waits, r.key(n))
 	}
+	delete(r.o.inbox.waits, r.key(nil))
 	r.o.inbox.Unlock()
 }
 

@@ -159,5 +159,5 @@ func (n *NodeView) isCrowd() bool { return n.Step != nil && n.Step.Crowd() != ni
 // WaitsForMoney reports whether a crowd step waits until its budget, the run's or its
 // tenant's account pays for more.
 func (n *NodeView) WaitsForMoney() bool {
-	return n.isCrowd() && n.State == store.NodeRunning && n.Error != "" && !n.passing
+	return n.isCrowd() && n.State == store.NodeRunning && n.Error != "" && n.Error != n.wait.Why
 }

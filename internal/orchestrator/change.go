@@ -111,6 +111,7 @@ func (r *run) finishStep(ctx context.Context, n *node) error {
 func (r *run) finish(ctx context.Context, state store.RunState) error {
 	kept := r.kept
 	kept.State, kept.EndedAt = state, r.o.now()
+	kept.RedoDue = r.flow.Redo && state == store.RunDone
 	if s := r.flow.SLA; s != nil && !s.PerItem && state == store.RunDone {
 		kept.Penalty = s.Penalty.At(kept.EndedAt.Sub(kept.StartedAt))
 	}
@@ -118,5 +119,13 @@ func (r *run) finish(ctx context.Context, state store.RunState) error {
 		return err
 	}
 	r.remove()
+	r.redoIfDue()
 	return nil
+}
+
+// redoIfDue has it looked at whether the run, which has ended, is done anew.
+func (r *run) redoIfDue() {
+	if r.kept.RedoDue {
+		r.o.redoLater(r.kept.ID, r.o.now())
+	}
 }

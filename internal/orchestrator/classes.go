@@ -89,7 +89,10 @@ func (o *Orchestrator) takeOver(ctx context.Context, run *store.Run, w *workflow
 			classes[i] = func(row *store.Row) int { return c.of(row.Cells) }
 		}
 	}
-	return o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over, classes)
+	if err := o.cfg.Store.TakeOver(ctx, run.Parent, run.ID, over, classes); err != nil {
+		return err
+	}
+	return o.takeCorrections(ctx, run, nodes, over)
 }
 
 // columnsOf returns the columns of a file with their types: what is not declared is text.

@@ -28,6 +28,13 @@ type NewRun struct {
 	AskAgain  bool        // of the steps that are done again, take over no label of an unchanged task
 	RenewAges bool        // items that are taken over start anew, for the SLA: they are born when the run is made
 	Open      []string    // inputs to which rows are added while it goes, besides those that the file calls open
+
+	corrected int64 // of Parent's labels, for whose sake it is made; 0: it is made for another reason
+}
+
+// note adds a note.
+func (made *Created) note(format string, args ...any) {
+	made.Notes = append(made.Notes, fmt.Sprintf(format, args...))
 }
 
 // maxRunName is how long the name of a run may be, in bytes: one of 200 characters.
@@ -81,6 +88,7 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 	run := store.Run{
 		Tenant: n.Tenant, Name: cmp.Or(n.Name, w.Name), Text: n.Text, State: store.RunLoading, Budget: cmp.Or(n.Budget, w.Budget),
 		Parent: n.Parent, From: n.From, AskAgain: n.AskAgain, RenewAges: n.RenewAges, CreatedBy: n.By, CreatedAt: now,
+		RedoLabels: n.corrected,
 	}
 	if err := format.ValidLine("name", run.Name, maxRunName); err != nil {
 		return Created{}, err
@@ -92,6 +100,9 @@ func (o *Orchestrator) Create(ctx context.Context, n NewRun) (Created, error) {
 		run.Deadline = w.SLA.Deadline
 	}
 	nodes := newNodes(w)
+	for i := range nodes {
+		nodes[i].Open = nodes[i].Open && n.corrected == 0 // it has the inputs of its parent, which has ended
+	}
 	for _, name := range n.Open {
 		i := slices.IndexFunc(w.Inputs, func(in workflow.Input) bool { return in.Name == name })
 		if i < 0 {
@@ -219,6 +230,9 @@ func (o *Orchestrator) nodesToCopy(ctx context.Context, run *store.Run, w *workf
 	if err := o.noteKeptLabels(ctx, x, redone, made); err != nil {
 		return nil, err
 	}
+	if err := o.noteCorrected(ctx, x, over, made); err != nil {
+		return nil, err
+	}
 	if err := o.checkCells(ctx, x, over); err != nil {
 		return nil, err
 	}
@@ -243,7 +257,7 @@ func needsParent(run *store.Run) error {
 func (made *Created) noteUnused(run *store.Run, nodes, old []store.Node) {
 	for j := range old {
 		if old[j].Last > 0 && !slices.ContainsFunc(nodes, func(x store.Node) bool { return x.Name == old[j].Name }) {
-			made.Notes = append(made.Notes, fmt.Sprintf("%s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last))
+			made.note("%s of %s is not in this file: its %d rows are not used, and its items go the way that the file says", old[j].Name, run.Parent, old[j].Last)
 		}
 	}
 }
@@ -288,7 +302,7 @@ func (made *Created) noteDoneAgain(run *store.Run, w *workflow.Workflow, redone 
 		}
 	}
 	if len(again) > 0 {
-		made.Notes = append(made.Notes, fmt.Sprintf("done again, too, as rows may be added to what they are made of: %s", strings.Join(again, ", ")))
+		made.note("done again, too, as rows may be added to what they are made of: %s", strings.Join(again, ", "))
 	}
 }
 

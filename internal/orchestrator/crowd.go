@@ -21,13 +21,13 @@ const maxWaiting = 200_000
 type crowdRunner struct {
 	stepBase
 	spec     *workflow.Crowd
-	failedTo uint32                    // every task up to this one of the ended batch has its label or its row
-	sent     engine.Rest               // what the batch was sent
-	paid     map[contentHash]paidLabel // labels paid for in earlier runs; nil: not read yet
-	taken    *engine.TakenOver         // labels that the step has from earlier runs; nil: not counted yet
-	checked  checkedBy                 // of the ended batch; nil: not read yet
-	compiled *task.Compiled            // nil: not compiled yet
-	columns  []string                  // of its tasks; nil: not known yet
+	failedTo uint32            // every task up to this one of the ended batch has its label or its row
+	sent     engine.Rest       // what the batch was sent
+	paid     *paidLabels       // labels paid for in earlier runs; nil: not read yet
+	taken    *engine.TakenOver // labels that the step has from earlier runs; nil: not counted yet
+	checked  checkedBy         // of the ended batch; nil: not read yet
+	compiled *task.Compiled    // nil: not compiled yet
+	columns  []string          // of its tasks; nil: not known yet
 }
 
 func newCrowdRunner(b stepBase) stepRunner {
@@ -207,10 +207,14 @@ func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
 		return t, err
 	}
 	columns := s.taskColumns()
+	explain := ""
 	for i, c := range s.node.inputs {
 		if slices.Contains(columns, c.Name) {
 			t.Values = append(t.Values, a.cells[i])
 			continue
+		}
+		if c.Name == s.spec.Explain {
+			explain = a.cells[i]
 		}
 		if c.Name != s.spec.Truth || a.cells[i] == "" {
 			continue
@@ -218,6 +222,9 @@ func (s *crowdRunner) taskOf(a *arrival) (store.Task, error) {
 		if t.Gold, err = template.Known(a.cells[i]); err != nil {
 			return t, crowd.Fieldf(c.Name, "%q is no answer that a worker could give: %s", a.cells[i], messageOf(err))
 		}
+	}
+	if t.Explain, err = task.Explanation(explain, t.Gold); err != nil {
+		return t, crowd.Fieldf(s.spec.Explain, "%s", messageOf(err))
 	}
 	if err := template.Fits(task.Values{Columns: columns, Cells: t.Values}, task.MaxShownBytes); err != nil {
 		return t, err
@@ -316,7 +323,7 @@ func (s *crowdRunner) announceTasks(ctx context.Context, batch *store.Batch, las
 		for i := range tasks {
 			items[i] = engine.Item{Born: tasks[i].Born, Class: tasks[i].Class, Bound: tasks[i].Bound, NotBy: tasks[i].NotBy}
 			if b.Spec.Checks != nil {
-				items[i].Known = tasks[i].Gold
+				items[i].Known, items[i].Lesson = tasks[i].Gold, tasks[i].Explain != ""
 			}
 		}
 		err = r.o.cfg.Crowd.Grow(store.WithAuthor(ctx, r.kept.CreatedBy), n.Batch, known+1, items, last && known+uint32(len(items)) == b.Spec.Tasks)

@@ -29,13 +29,13 @@ func after(x, y time.Duration) time.Duration {
 
 // rests returns, by node, how long it takes at least until the node is done with what is in the
 // run: 0 if nothing is left. It is notKnown before an input that takes rows, or what a step holds,
-// is dealt with.
+// is dealt with, and while a step has enough, which ends when those at work let it.
 func (v *View) rests() []time.Duration {
 	rests := make([]time.Duration, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		switch {
-		case v.OpenInput(i) || n.Faults > 0:
+		case v.OpenInput(i) || n.Faults > 0 || n.HasEnough():
 			rests[i] = notKnown
 			continue
 		case n.Step == nil || n.State == store.NodeDone:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/orchestrator"
 	"github.com/throng-dev/throng/internal/workflow/httpstep"
 )
@@ -62,8 +63,8 @@ func (w *world) wantEnds(when string, id crowd.RunID, places int, after time.Dur
 		want = w.now.Add(after)
 	}
 	for _, x := range slow {
-		if !x.Ends.Equal(want) || want.IsZero() && x.Penalty != 0 {
-			w.t.Errorf("%s: item %d at %s ends at %s for %s, want %s", when, x.Item, x.Step, x.Ends, x.Penalty, want)
+		if !x.Ends.Equal(want) || want.IsZero() != (x.Penalty == nil) {
+			w.t.Errorf("%s: item %d at %s ends at %s for %v, want %s", when, x.Item, x.Step, x.Ends, x.Penalty, want)
 		}
 	}
 }
@@ -180,4 +181,50 @@ steps:
 	must(t, w.o.SealInputs(w.ctx, id, "items"))
 	w.settle()
 	w.wantEnds("once it is", id, 2, 90*time.Second)
+}
+
+// TestNoPenaltyWithoutAnEnd: what an item costs at its earliest end is a figure only where that
+// end is known; where it is not, it may have cost much by now.
+func TestNoPenaltyWithoutAnEnd(t *testing.T) {
+	const late = "sla: {per: item, penalty: staged, after: 1s, every: 1s, cost: 1}\n"
+	refuse := func(orchestrator.Attempt) (httpstep.Reply, error) {
+		return httpstep.Reply{}, &httpstep.Failure{Reason: httpstep.Status, StatusCode: 404, Message: "no"}
+	}
+	for name, c := range map[string]struct {
+		sla, text string
+		then      func(w *world, id crowd.RunID)
+		known     bool
+	}{
+		"asked":                    {late, promised, nil, true},
+		"per run":                  {"sla: {per: run, penalty: constant, after: 1s, cost: 5}\n", promised, nil, false},
+		"without a promise":        {"", promised, nil, false},
+		"nobody is qualified":      {late, strings.Replace(promised, "reward:", "qualifications: {french: 80}, reward:", 1), nil, false},
+		"behind a step of nobody":  {late, strings.Replace(sideBySide, "reward:", "qualifications: {french: 80}, reward:", 1), nil, false},
+		"held":                     {late, promised + "  call: {from: {ask: stream}, service: {url: \"https://x.example/\", send: [id], response: {type: object, properties: {loud: {type: string}}}}}\n", func(w *world, _ crowd.RunID) { w.play() }, false},
+		"held in the other branch": {late, sideBySide, nil, false},
+		"the gate is closed":       {late, promised, func(w *world, _ crowd.RunID) { must(t, w.engine.SetGate(w.now, engine.Gate{On: true, Min: 30})) }, false},
+		"paused":                   {late, promised, func(w *world, id crowd.RunID) { must(t, w.o.Pause(w.ctx, id)) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.service = refuse
+			lines := strings.Split(strings.TrimSpace(c.text), "\n")
+			id := w.start(lines[0]+"\n"+c.sla+strings.Join(lines[2:], "\n")+"\n", "id\n1\n2\n3\n")
+			w.settle()
+			if c.then != nil {
+				c.then(w, id)
+			}
+			w.now = w.now.Add(10 * time.Second)
+			slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
+			must(t, err)
+			for _, x := range slow {
+				if c.known && (x.Ends.IsZero() || x.Penalty == nil || *x.Penalty < 10*crowd.Unit) || !c.known && x.Penalty != nil {
+					t.Errorf("item %d at %s (%s) ends at %s for %v", x.Item, x.Step, x.Why, x.Ends, x.Penalty)
+				}
+			}
+			if len(slow) < 3 {
+				t.Errorf("%d items are on their way", len(slow))
+			}
+		})
+	}
 }

@@ -183,6 +183,71 @@ func TestAStepThatHasHadEnoughSaysSo(t *testing.T) {
 	}
 }
 
+// TestAStepThatHasEnoughWhileSomebodyWorks: as long as somebody holds a task of it, it says that it
+// has enough and only waits for that. Nothing else in it waits for people, and nobody can tell when
+// it ends, which may take as long as a task may be held.
+func TestAStepThatHasEnoughWhileSomebodyWorks(t *testing.T) {
+	for _, edge := range []string{"batch", "stream"} {
+		t.Run(edge, func(t *testing.T) { hasEnoughWhileSomebodyWorks(t, edge) })
+	}
+}
+
+func hasEnoughWhileSomebodyWorks(t *testing.T, edge string) {
+	w, holds := newWorld(t), true
+	w.answer = func(values []string) string {
+		if values[0] == "1" && holds {
+			return ""
+		}
+		return "yes"
+	}
+	// Nobody but these may do it: with enough it does not matter that they are too few for the rest.
+	text := askedOf("items", "enough: {labels: 2}, per_worker: 1, ") + "  judge: {from: {ask: " + edge + "}, " + choose + "}\n"
+	id := w.load(orchestrator.NewRun{Text: text}, map[string]string{"items": "id\n1\n2\n3\n4\n5\n"})
+	must(t, w.o.Start(w.ctx, id))
+	w.settle()
+	if n := w.node(id, "ask"); n.HasEnough() {
+		t.Errorf("it has enough before anybody answers: %s", n.Reason)
+	}
+	w.play()
+	for range 2 { // the second time after a restart
+		v := w.view(id)
+		n := &v.Nodes[1]
+		if !n.HasEnough() || n.HadEnough() != "" || n.EndedEarly || n.InHand != 1 || n.OK != 2 || n.Offered != 0 || n.Crowd.TooSmall() || v.Blocked(1) != "" {
+			t.Errorf("has enough: %t, had %q, ended early: %t, %d in hand, %d labels, %d offered, %s, blocked %q",
+				n.HasEnough(), n.HadEnough(), n.EndedEarly, n.InHand, n.OK, n.Offered, n.Crowd, v.Blocked(1))
+		}
+		if picture := string(v.Picture()); !strings.Contains(picture, "has enough") {
+			t.Error("the picture does not say that it has enough")
+		}
+		if slices.Contains(v.Outlook.Then, "ask") {
+			t.Errorf("further tasks come to %v", v.Outlook.Then)
+		}
+		slow, err := w.o.SlowestItems(w.ctx, 0, id, 9)
+		must(t, err)
+		inside := 0
+		for _, x := range slow {
+			if !x.Ends.IsZero() {
+				t.Errorf("item %d, at %s, ends at %s at the earliest", x.Item, x.Step, x.Ends)
+			}
+			if x.Step == "ask" {
+				inside++
+				if x.Why != "for those at work to finish: the step has enough" {
+					t.Errorf("item %d waits %q", x.Item, x.Why)
+				}
+			}
+		}
+		if inside != 3 {
+			t.Errorf("%d items are inside, want 3", inside)
+		}
+		w.restart()
+	}
+	holds = false
+	w.play()
+	if n := w.node(id, "ask"); n.HasEnough() || n.HadEnough() != "3 labels" || n.Skipped != 2 {
+		t.Errorf("then: has enough: %t, had %q, %d skipped", n.HasEnough(), n.HadEnough(), n.Skipped)
+	}
+}
+
 // TestAStepThatWasEndedEarlySaysSo: it does not look as if it ran or waited for people, though
 // its run is open and its pool has too few, and what comes to it fails.
 func TestAStepThatWasEndedEarlySaysSo(t *testing.T) {

@@ -8,3 +8,6 @@ func (o *Orchestrator) Locked() bool {
 	o.mu.Unlock()
 	return false
 }
+
+// WaitKinds is how many kinds of waits there are.
+const WaitKinds = int(waitKinds)

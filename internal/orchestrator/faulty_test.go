@@ -93,6 +93,32 @@ func (f *faultyStore) TakeOver(ctx context.Context, from, to crowd.RunID, nodes 
 	return err
 }
 
+func (f *faultyStore) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) (crowd.RunID, error) {
+	err := f.failure("create")
+	if err == nil {
+		return f.Store.CreateRun(ctx, r, nodes)
+	}
+	if errors.Is(err, errUnheard) {
+		_, failed := f.Store.CreateRun(ctx, r, nodes)
+		err = errors.Join(err, failed)
+	}
+	return 0, err
+}
+
+func (f *faultyStore) RedoneAs(ctx context.Context, id crowd.RunID) (crowd.RunID, error) {
+	if err := f.failure("redone as"); err != nil {
+		return 0, err
+	}
+	return f.Store.RedoneAs(ctx, id)
+}
+
+func (f *faultyStore) CountCorrected(ctx context.Context, used store.LabelsUsed) (int64, error) {
+	if err := f.failure("count corrected"); err != nil {
+		return 0, err
+	}
+	return f.Store.CountCorrected(ctx, used)
+}
+
 func (f *faultyStore) Nodes(ctx context.Context, id crowd.RunID) ([]store.Node, error) {
 	f.ask()
 	if err := f.failure("nodes"); err != nil {

@@ -24,7 +24,9 @@ type httpRunner struct {
 	calls   map[int64]*call // by item: taken, and not answered in the log
 	ended   []outcome       // not kept yet
 	failing failing
-	stale   bool // calls may not be what is kept: at first, after a pause and after a failure of the store
+	unsent  bool                     // the last call that was to be made could not be
+	earlier map[contentHash][]string // answers of the run that this one does anew; nil: not read yet
+	stale   bool                     // calls may not be what is kept: at first, after a pause and after a failure of the store
 }
 
 // call is an item on its way through a service.
@@ -81,7 +83,10 @@ func (s *httpRunner) advance(ctx context.Context) (more bool, err error) {
 	}
 	if t.moved {
 		c := r.newChange()
-		items := n.filter(t.list, c)
+		items, err := s.reuseAnswers(ctx, n.filter(t.list, c), c)
+		if err != nil {
+			return false, err
+		}
 		n.setCursors(&t)
 		if err := r.commit(ctx, c, n); err != nil {
 			return false, err
@@ -199,6 +204,19 @@ func (s *httpRunner) release() {
 	}
 }
 
+// noteSent notes why a call of the step could not be made, or that one was.
+func (s *httpRunner) noteSent(err error) {
+	key := s.run.key(s.node)
+	switch {
+	case err != nil:
+		s.unsent = true
+		s.run.o.setWait(key, waitAfter(err))
+	case s.unsent:
+		s.unsent = false
+		s.run.o.setWait(key, Wait{})
+	}
+}
+
 // request makes the call of an item.
 func (s *httpRunner) request(ctx context.Context, item int64) (httpstep.Call, error) {
 	r, n := s.run, s.node
@@ -211,9 +229,75 @@ func (s *httpRunner) request(ctx context.Context, item int64) (httpstep.Call, er
 	}
 	out := httpstep.Call{Key: fmt.Sprintf("%s-%s-%d", r.kept.ID, n.Name, item)}
 	for i, col := range n.inputs {
-		if s.service.Send == nil && !workflow.Hides(s.service.Hidden, col.Name) || slices.Contains(s.service.Send, col.Name) {
+		if s.sends(col.Name) {
 			out.Fields = append(out.Fields, httpstep.Field{Name: col.Name, Value: a.cells[i], Kind: jsonschema.Kind(col.Type)})
 		}
 	}
 	return out, nil
+}
+
+// sends reports whether the service is sent a column.
+func (s *httpRunner) sends(column string) bool {
+	return s.service.Send == nil && !workflow.Hides(s.service.Hidden, column) || slices.Contains(s.service.Send, column)
+}
+
+// reuseAnswers adds to a change, in a run that does another one anew, the rows of items of which the service
+// was sent the same in that one, and returns the other items: it may answer otherwise now,
+// and people would be asked anew although nothing was corrected.
+func (s *httpRunner) reuseAnswers(ctx context.Context, items []arrival, c *change) ([]arrival, error) {
+	if s.run.kept.RedoLabels == 0 || len(items) == 0 {
+		return items, nil
+	}
+	if s.earlier == nil {
+		if err := s.readAnswers(ctx); err != nil {
+			s.earlier = nil
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(items, func(a arrival) bool {
+		cells, ok := s.earlier[s.hashSent(s.node, a.cells)]
+		if ok {
+			c.add(s.node, &a, store.RowOK, cells)
+		}
+		return ok
+	}), nil
+}
+
+// readAnswers reads what the service answered in the run's parent.
+func (s *httpRunner) readAnswers(ctx context.Context) error {
+	r := s.run
+	before, err := r.o.snapshot(ctx, r.kept.Tenant, r.kept.Parent)
+	if err != nil {
+		return err
+	}
+	s.earlier = make(map[contentHash][]string)
+	if !before.kept.FilesDeletedAt.IsZero() {
+		return nil
+	}
+	for i, n := range before.nodes {
+		if n.Name != s.node.Name || n.step == nil {
+			continue
+		}
+		log := store.Log{Store: r.o.cfg.Store, Run: r.kept.Parent, Node: i, With: without(n.joinedNodes, i)}
+		for row, err := range log.After(ctx, 0) {
+			if err != nil {
+				return err
+			}
+			if row.State == store.RowOK {
+				s.earlier[s.hashSent(n, cellsOf(n.inputs, &row))] = row.Cells
+			}
+		}
+	}
+	return nil
+}
+
+// hashSent stands for what the service is sent of the inputs of a node.
+func (s *httpRunner) hashSent(n *node, inputs []string) contentHash {
+	var sent []string
+	for i, col := range n.inputs {
+		if s.sends(col.Name) {
+			sent = append(sent, inputs[i])
+		}
+	}
+	return hashCells(sent)
 }

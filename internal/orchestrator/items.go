@@ -21,9 +21,9 @@ type SlowItem struct {
 	Step    string
 	Since   time.Time // it came there
 	Born    time.Time
-	Ends    time.Time // as predicted, if nothing has to queue; zero: not known, as it or the run waits for somebody to do something
-	Penalty crowd.Money
-	Why     string // it waits
+	Ends    time.Time    // as predicted, if nothing has to queue; zero: not known, as it or the run waits for somebody to do something
+	Penalty *crowd.Money // of its own when it Ends; nil: not known, or items have none of their own
+	Why     string       // it waits
 }
 
 // SlowestItems returns the items that have been on their way for the longest at each
@@ -39,6 +39,7 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			r.countItems(n, &v.Nodes[i])
 		}
 	}
+	o.viewWaits(v)
 	if err := r.viewBatches(ctx, v); err != nil {
 		return nil, err
 	}
@@ -65,11 +66,12 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 			tellBlocked(out, n, why)
 		}
 	}
+	v.tellEnough(out, r.nodes, e.waits)
 	v.tellUnsure(out, e.waits, o.now())
 	stands := v.State != store.RunRunning || v.standstill(false) != ""
 	for i := range out {
 		if stands || e.waits[out[i].Item] {
-			out[i].Ends, out[i].Penalty = time.Time{}, 0
+			out[i].Ends, out[i].Penalty = time.Time{}, nil
 		}
 	}
 	slices.SortStableFunc(out, func(x, y SlowItem) int { return x.Born.Compare(y.Born) })
@@ -82,6 +84,26 @@ func tellBlocked(items []SlowItem, n *node, why string) {
 	for i := range items {
 		if items[i].Step == n.Name && items[i].Why == n.runner.waitsFor() {
 			items[i].Why = why
+		}
+	}
+}
+
+// tellEnough says of the items of steps that have enough that nobody is asked about them any more,
+// and adds them to those that wait for what nobody can tell when it comes.
+func (v *View) tellEnough(items []SlowItem, nodes []*node, waits map[int64]bool) {
+	for i := range v.Nodes {
+		if !v.Nodes[i].HasEnough() {
+			continue
+		}
+		for j := range items {
+			x := &items[j]
+			if x.Step != v.Nodes[i].Name {
+				continue
+			}
+			waits[x.Item] = true
+			if x.Why == nodes[i].runner.waitsFor() {
+				x.Why = "for those at work to finish: the step has enough"
+			}
 		}
 	}
 }
@@ -136,7 +158,7 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int, e *earliest) ([
 					return nil, err
 				}
 				if terms := r.flow.SLA; terms != nil && terms.PerItem && !s.Ends.IsZero() {
-					s.Penalty = terms.Of(row.Class).At(s.Ends.Sub(row.Born))
+					s.Penalty = new(terms.Of(row.Class).At(s.Ends.Sub(row.Born)))
 				}
 				if s.Why, err = r.waitReason(ctx, n, i, &row, untold[row.Item]); err != nil {
 					return nil, err
@@ -149,9 +171,9 @@ func (r *run) slowestAt(ctx context.Context, n *node, limit int, e *earliest) ([
 }
 
 // untoldItems returns the items of whose tasks a step's pool does not know yet, as they
-// wait for money.
+// wait for money or for room.
 func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) {
-	if n.Batch == 0 || n.Error == "" {
+	if n.Batch == 0 || n.Error == "" && r.o.waitOf(r.key(n)).Why == "" {
 		return nil, nil
 	}
 	b, err := r.o.cfg.Store.Batch(ctx, 0, n.Batch)
@@ -169,7 +191,7 @@ func (r *run) untoldItems(ctx context.Context, n *node) (map[int64]bool, error) 
 // waitReason says what an item at a step waits for; i is the number of the source
 // that its row is of, and untold whether its task is not open to people yet.
 func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, untold bool) (string, error) {
-	from := n.step.From[i]
+	from, noted := n.step.From[i], r.o.waitOf(r.key(n))
 	switch {
 	case r.kept.State == store.RunPaused:
 		return "the run is paused", nil
@@ -179,8 +201,8 @@ func (r *run) waitReason(ctx context.Context, n *node, i int, row *store.Row, un
 		return fmt.Sprintf("for all of %s to be there", from.Name), nil
 	case n.Error != "" && (n.Batch == 0 || untold || row.N > n.Cursors[i]):
 		return n.Error, nil
-	case r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}) != "":
-		return r.o.waitsForTurn(nodeKey{r.kept.ID, n.Node.Node}), nil
+	case noted.Why != "" && (n.step.Crowd() == nil || n.Batch == 0 || untold || row.N > n.Cursors[i]):
+		return noted.Why, nil
 	case row.N > n.Cursors[i]:
 		return "in line before the step", nil
 	}

@@ -12,15 +12,56 @@ import (
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/internal/workflow"
 )
 
-// paidLabel is a label that people were paid for, as cells of its row, and who answered.
+// paidLabel is a label that people were paid for, or a correction of one, as cells of its row, and who answered.
 type paidLabel struct {
-	cells []string
-	by    []crowd.WorkerID // nil: not known
+	cells      []string
+	by         []crowd.WorkerID // nil: not known
+	item       int64            // of the run in which it was made
+	source     crowd.TaskID
+	correction uint32 // of source; 0: it is what was answered
+}
+
+// paidLabels are labels by the contents of their tasks.
+type paidLabels struct {
+	of   map[contentHash]paidLabel
+	each map[itemContent]paidLabel // where several items have one content
+}
+
+// itemContent is the content of the task of an item.
+type itemContent struct {
+	content contentHash
+	item    int64
+}
+
+// add adds a label. Of one content, and of one content of one item, that one counts that was added last:
+// a correction in an earlier run is none of the label that people gave again in a later one.
+func (p *paidLabels) add(content contentHash, l paidLabel) {
+	before, there := p.of[content]
+	key := itemContent{content, l.item}
+	if _, several := p.each[key]; several || there && before.item != l.item {
+		if other := (itemContent{content, before.item}); there {
+			if _, kept := p.each[other]; !kept {
+				p.each[other] = before
+			}
+		}
+		p.each[key] = l
+	}
+	p.of[content] = l
+}
+
+// find returns the label of an item's task: that of the same item, or else of another one.
+func (p *paidLabels) find(content contentHash, item int64) (paidLabel, bool) {
+	if l, ok := p.each[itemContent{content, item}]; ok {
+		return l, true
+	}
+	l, ok := p.of[content]
+	return l, ok
 }
 
 // contentHash stands for the content of a task.
@@ -45,7 +86,7 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 		return items, nil
 	}
 	if s.paid == nil {
-		s.paid = make(map[contentHash]paidLabel)
+		s.paid = &paidLabels{make(map[contentHash]paidLabel), make(map[itemContent]paidLabel)}
 		if err := s.readPaidLabels(ctx, parent); err != nil {
 			s.paid = nil
 			return nil, err
@@ -57,15 +98,17 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 		if err != nil {
 			return false
 		}
-		label, ok := s.paid[hashCells(task.Values)]
-		if ok && s.whoMatters() { // one is asked for again where it is not known whose it is
+		label, ok := s.paid.find(hashCells(task.Values), a.item)
+		// One is asked for again where it is not known whose it is. A correction stays right whoever answered.
+		if ok && label.correction == 0 && s.whoMatters() {
 			others, err := s.excluded(ctx, a.item)
 			failed = errors.Join(failed, err)
 			ok = label.by != nil && !slices.ContainsFunc(label.by, func(w crowd.WorkerID) bool { return slices.Contains(others, w) })
 		}
 		if ok {
 			c.add(s.node, &a, store.RowOK, label.cells)
-			c.Rows[len(c.Rows)-1].By = label.by
+			row := &c.Rows[len(c.Rows)-1]
+			row.By, row.Source, row.Correction = label.by, label.source, label.correction
 		}
 		return ok
 	})
@@ -73,8 +116,9 @@ func (s *crowdRunner) reuseLabels(ctx context.Context, items []arrival, c *chang
 }
 
 // readPaidLabels reads the labels of the step of the same name, with the same task
-// for people, in a run and those that it goes on from: of one task, the latest. Of a batch that
-// was ended early, each undecided label tells for itself whether enough people gave it.
+// for people, in a run and those that it goes on from: of one task, the latest, or the one that
+// it was corrected to. Of a batch that was ended early, each undecided label tells for itself
+// whether enough people gave it; a correction needs nobody.
 func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error {
 	st, tenant := s.run.o.cfg.Store, s.run.kept.Tenant
 	paid, err := s.run.o.paidBatches(ctx, tenant, id, s.node.Name)
@@ -82,9 +126,10 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 		return err
 	}
 	for _, p := range slices.Backward(paid) {
-		if whyAnotherTask(&p, s.taskColumns(), s.spec) != "" {
+		if whyAnotherQuestion(&p, s.taskColumns(), s.spec) != "" {
 			continue
 		}
+		tooFew := whyTooFew(&p, s.spec) != ""
 		by := make(map[int64][]crowd.WorkerID)
 		for row, err := range st.Answered(ctx, p.run, p.node) {
 			if err != nil {
@@ -96,10 +141,19 @@ func (s *crowdRunner) readPaidLabels(ctx context.Context, id crowd.RunID) error 
 			if err != nil {
 				return err
 			}
-			l := t.Label
+			l := t.RightLabel()
 			check := p.Spec.Checks != nil && t.Gold != "" // whose label nobody gave
-			if l != nil && !check && (!p.edited && !l.Undecided || s.spec.Redundancy.Satisfied(l.Answers, l.Confidence)) {
-				s.paid[hashCells(t.Values)] = paidLabel{store.LabelCells(t.Label), by[t.Item]}
+			given := l != nil && !tooFew && !check && (!p.edited && !l.Undecided || s.spec.Redundancy.Satisfied(l.Answers, l.Confidence))
+			if check && t.Corrected == nil && s.run.kept.RedoLabels > 0 { // the run goes on with it, as its parent did
+				l, given = &engine.Label{Value: t.Gold, Confidence: 1}, true
+			}
+			x := paidLabel{by: by[t.Item], item: t.Item, source: t.Task}
+			if t.Corrected != nil {
+				x.correction = t.Corrected.N
+			}
+			if given || t.Corrected != nil {
+				x.cells = store.LabelCells(l)
+				s.paid.add(hashCells(t.Values), x)
 			}
 		}
 	}
@@ -112,11 +166,13 @@ type paidBatch struct {
 	run    crowd.RunID
 	node   int
 	edited bool // its redundancy is another one than it began with, by which it has labels, too
+	whole  bool // its labels are rows of the step in the run that was asked about, which took the step over whole
 }
 
 // paidBatches lists the batches of the step of a name in a run and those that it goes on
 // from, the latest first, as far as that one whose people were asked again.
 func (o *Orchestrator) paidBatches(ctx context.Context, tenant crowd.TenantID, id crowd.RunID, step string) (list []paidBatch, err error) {
+	whole := true
 	for id != 0 {
 		run, err := o.cfg.Store.Run(ctx, tenant, id)
 		if err != nil {
@@ -126,42 +182,27 @@ func (o *Orchestrator) paidBatches(ctx context.Context, tenant crowd.TenantID, i
 		if err != nil {
 			return nil, err
 		}
+		w, err := o.workflow(ctx, &run, nodes)
+		if err != nil {
+			return nil, err
+		}
+		j := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == step })
 		if i := slices.IndexFunc(nodes, func(x store.Node) bool { return x.Name == step && x.Batch != 0 }); i >= 0 {
 			b, err := o.cfg.Store.Batch(ctx, tenant, nodes[i].Batch)
 			if err != nil {
 				return nil, err
 			}
-			w, err := o.workflow(ctx, &run, nodes)
-			if err != nil {
-				return nil, err
-			}
-			j := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == step })
 			edited := j >= 0 && w.Steps[j].Crowd() != nil && w.Steps[j].Crowd().Redundancy != b.Spec.Rule
-			list = append(list, paidBatch{b, id, nodes[i].Node, edited})
+			list = append(list, paidBatch{b, id, nodes[i].Node, edited, whole})
 		}
-		again, err := o.askedAgain(ctx, &run, nodes, step)
-		if err != nil {
-			return nil, err
-		}
-		if id = run.Parent; again {
+		redone := j >= 0 && redoneFrom(w, run.From, nodes)[w.Steps[j].Node]
+		if run.AskAgain && redone { // earlier labels were of no use to it
 			break
 		}
+		whole = whole && j >= 0 && !redone
+		id = run.Parent
 	}
 	return list, nil
-}
-
-// askedAgain reports whether a run was to have people asked again in the step of a name: a
-// step whose rows it took over was none of those.
-func (o *Orchestrator) askedAgain(ctx context.Context, run *store.Run, nodes []store.Node, step string) (bool, error) {
-	if !run.AskAgain {
-		return false, nil
-	}
-	w, err := o.workflow(ctx, run, nodes)
-	if err != nil {
-		return false, err
-	}
-	i := slices.IndexFunc(w.Steps, func(x workflow.Step) bool { return x.Name == step })
-	return i >= 0 && redoneFrom(w, run.From, nodes)[w.Steps[i].Node], nil
 }
 
 // mayTakeOverMore reports whether more has come that may have its label from an earlier run,
@@ -218,9 +259,14 @@ func (s *crowdRunner) whoMatters() bool {
 
 // whyAnotherTask says why the labels of an earlier batch are none of a step, whose tasks have
 // the given columns: people were asked something else, or for less. "": they are. Columns
-// that are nil are not known yet. Of a batch whose redundancy was edited, each label tells
-// for itself whether enough people gave it.
+// that are nil are not known yet.
 func whyAnotherTask(b *paidBatch, columns []string, c *workflow.Crowd) string {
+	return cmp.Or(whyAnotherQuestion(b, columns, c), whyTooFew(b, c))
+}
+
+// whyAnotherQuestion says why people were asked something else in an earlier batch than in a
+// step; "": they were not.
+func whyAnotherQuestion(b *paidBatch, columns []string, c *workflow.Crowd) string {
 	x, err := task.Parse(b.Template)
 	if err != nil {
 		return "their question cannot be read"
@@ -231,6 +277,15 @@ func whyAnotherTask(b *paidBatch, columns []string, c *workflow.Crowd) string {
 		return "they are of another question"
 	case columns != nil && !slices.Equal(b.Columns, columns):
 		return fmt.Sprintf("they are of items with other columns, %s", strings.Join(b.Columns, ", "))
+	}
+	return ""
+}
+
+// whyTooFew says why what people answered in an earlier batch is not enough for a step; "": it
+// is. Of a batch whose redundancy was edited, each label tells for itself whether enough people
+// gave it.
+func whyTooFew(b *paidBatch, c *workflow.Crowd) string {
+	switch {
 	case b.edited && !b.Spec.Rule.CombinesAs(c.Redundancy):
 		return "their answers are combined in another way"
 	case !b.edited && !b.Spec.Rule.AsksAtLeast(c.Redundancy):
@@ -242,7 +297,6 @@ func whyAnotherTask(b *paidBatch, columns []string, c *workflow.Crowd) string {
 // noteKeptLabels says of which steps that are done again the labels are taken over, and
 // why those of others are not.
 func (o *Orchestrator) noteKeptLabels(ctx context.Context, x *refit, redone map[int]bool, made *Created) error {
-	note := func(format string, args ...any) { made.Notes = append(made.Notes, fmt.Sprintf(format, args...)) }
 	for i := range x.after.Steps {
 		s := &x.after.Steps[i]
 		if s.Crowd() == nil || !slices.ContainsFunc(x.old, func(n store.Node) bool { return n.Name == s.Name && n.OK > 0 }) {
@@ -250,17 +304,17 @@ func (o *Orchestrator) noteKeptLabels(ctx context.Context, x *refit, redone map[
 		}
 		switch {
 		case !redone[s.Node] && x.run.AskAgain:
-			note("%s: its labels are kept, as the run begins after it; to have people asked again there, too, begin at it (--from %s)", s.Name, s.Name)
+			made.note("%s: its labels are kept, as the run begins after it; to have people asked again there, too, begin at it (--from %s)", s.Name, s.Name)
 		case redone[s.Node] && !x.run.AskAgain:
 			why, err := o.whyNotTakenOver(ctx, x.run, s)
 			if err != nil {
 				return err
 			}
 			if why != "" {
-				note("%s: labels that people gave in %s are not taken over, and people are asked again: %s", s.Name, x.run.Parent, why)
+				made.note("%s: labels that people gave in %s are not taken over, and people are asked again: %s", s.Name, x.run.Parent, why)
 				continue
 			}
-			note("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, x.run.Parent)
+			made.note("%s: labels that people gave in %s are taken over where the question and the item are the same; to have people asked again, make a run that says so (--ask-again)", s.Name, x.run.Parent)
 		}
 	}
 	return nil

@@ -100,7 +100,7 @@ type Query struct {
 	Tenant crowd.TenantID
 	Time   time.Duration // what it may take at most; row by row, for one item
 	// Wait is to be called before Do if that is not called at once, with what it waits for.
-	Wait func(why string)
+	Wait func(Wait)
 	// Do runs it; to be called once, also when Ctx is done. It ends when its context is done,
 	// with the cause.
 	Do func(context.Context)
@@ -112,6 +112,7 @@ type Config struct {
 	Crowd Crowd
 	Call  func(a Attempt, done func(httpstep.Reply, error)) // makes the attempt without blocking, and calls done when it is over
 	Query func(Query)                                       // has the query run without blocking
+	Later func(do func(context.Context))                    // has it done without blocking; the context ends with the server
 	Wake  func()                                            // called when Step has something to do; may be called from anywhere
 	Now   func() time.Time
 	Rand  func() float64 // from 0 to 1
@@ -132,6 +133,7 @@ type Orchestrator struct {
 	streams  []*rowQueryRunner // whose streams are open and idle, the one that is idle for the longest first
 
 	inbox inbox
+	redos redos
 	views viewCache
 }
 
@@ -142,14 +144,8 @@ type inbox struct {
 	results []func(context.Context) // of what ran asynchronously; to be called under Orchestrator.mu
 	dirty   map[crowd.RunID]bool    // runs that may go on
 	owner   map[crowd.BatchID]crowd.RunID
-	loading map[inputKey]bool  // inputs whose files are being read
-	queued  map[nodeKey]string // steps that wait for the turn of their query, or for the store, as their requester reads it
-}
-
-// nodeKey is a node of a run.
-type nodeKey struct {
-	run  crowd.RunID
-	node int
+	loading map[inputKey]bool // inputs whose files are being read
+	waits   map[nodeKey]Wait  // of steps and runs; that is not kept
 }
 
 // New makes an orchestrator. Recover brings it the runs that are under way. When ctx is done,
@@ -161,7 +157,8 @@ func New(ctx context.Context, cfg Config) *Orchestrator {
 	o.inbox.dirty = make(map[crowd.RunID]bool)
 	o.inbox.owner = make(map[crowd.BatchID]crowd.RunID)
 	o.inbox.loading = make(map[inputKey]bool)
-	o.inbox.queued = make(map[nodeKey]string)
+	o.inbox.waits = make(map[nodeKey]Wait)
+	o.redos.due, o.redos.going = make(map[crowd.RunID]time.Time), make(map[crowd.RunID]bool)
 	return o
 }
 
@@ -199,7 +196,7 @@ func (o *Orchestrator) Recover(ctx context.Context) error {
 			o.cfg.Log.Error("a run cannot go on", "run", kept.ID.String(), "err", err)
 		}
 	}
-	return nil
+	return o.recoverRedos(ctx)
 }
 
 // adopt takes up a run whose inputs are there, now or, if the store fails, later. flow is its
@@ -304,6 +301,11 @@ func (o *Orchestrator) Step(ctx context.Context) (next time.Time, more bool) {
 		o.services.dispatch(ctx)
 		next = reached(nextOf(o.timers.next(), o.services.next()))
 	})
+	anew, at := o.redos.take(o.now())
+	for _, id := range anew {
+		o.cfg.Later(func(ctx context.Context) { o.redo(ctx, id) })
+	}
+	next = nextOf(next, at)
 	o.inbox.Lock()
 	more = len(o.inbox.results) > 0 || len(o.inbox.dirty) > 0
 	o.inbox.Unlock()
@@ -332,13 +334,16 @@ func (o *Orchestrator) advanceRun(ctx context.Context, id crowd.RunID) {
 	more, err := r.advance(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			o.cfg.Log.Error("a run pauses after a failure", "run", id.String(), "err", err)
+			r.tellPause("a run pauses after a failure", err)
 			r.pauseAfter(err, r.failed)
-			r.resultLost = false
 		}
 		return
 	}
-	if r.failures > 0 && !r.resultLost {
+	switch {
+	case r.failures == 0:
+	case r.lostResult():
+		r.notePassed()
+	default:
 		r.noteKept()
 	}
 	if more {

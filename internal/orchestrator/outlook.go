@@ -35,6 +35,8 @@ func (v *View) Blocked(node int) string {
 		return "the step has failed: " + n.Error + "; once that has changed, try the step again"
 	case n.WaitsForMoney() && n.InHand+n.Offered == 0:
 		return n.Error
+	case n.wait.Kind == ForMore && n.InHand+n.Offered == 0:
+		return n.wait.Why
 	case n.Waiting+n.Inside-n.Checks == 0:
 	case n.Service != nil && n.Service.Wrong != "":
 		return n.Service.Wrong
@@ -44,7 +46,7 @@ func (v *View) Blocked(node int) string {
 		return "it cannot finish: " + n.Crowd.String()
 	case n.Stays() && n.Waiting == 0:
 		return format.Count(int(n.Faults), "item") + ", all that is left here, held after an error"
-	case n.Reason == crowd.BatchPaused || n.Reason == crowd.BudgetSpent:
+	case n.Reason == crowd.BatchPaused || n.Reason == crowd.BudgetSpent || n.Reason == crowd.NoTraining && n.InHand == 0:
 		return n.Reason.Text()
 	case n.Reason == crowd.GateClosed && n.InHand == 0:
 		return "the pool's gate is closed: " + n.Reason.Text()
@@ -62,6 +64,10 @@ func (n *NodeView) HadEnough() string {
 	}
 	return n.Batch.Spec.HadEnough(&n.Batch.Progress)
 }
+
+// HasEnough reports whether a crowd step has enough while people still hold tasks of it: it hands
+// nothing out, and ends when they have finished. Should they give back what it was to pay for, it may go on.
+func (n *NodeView) HasEnough() bool { return n.Reason == crowd.EnoughLabels }
 
 // asksNobody reports whether no task of a step is handed out any more.
 func (n *NodeView) asksNobody() bool { return n.Batch != nil && n.Batch.Progress.State.Ended() }
@@ -220,11 +226,18 @@ func (o *Outlook) age(now time.Time) string {
 // standstill says which step keeps items from their end if nothing is done about it, and
 // why; "": none. Steps that have nothing but held items keep no others from it.
 func (v *View) standstill(held bool) string {
+	if v.wait.Why != "" {
+		return v.wait.Why
+	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		why := v.Blocked(i)
-		if why == "" && v.State == store.RunRunning && n.WaitsForMoney() { // for the rest of its tasks
+		switch {
+		case why != "" || v.State != store.RunRunning || n.State == store.NodeDone:
+		case n.WaitsForMoney(): // for the rest of its tasks
 			why = n.Error
+		case n.wait.Kind == ForMore || n.wait.Kind == ForStore:
+			why = n.wait.Why
 		}
 		if why != "" && (held || n.State == store.NodeFailed || n.Waiting+n.Going() > 0) {
 			return n.Name + ": " + why
@@ -265,7 +278,10 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.State == store.NodeDone {
 			continue
 		}
-		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.asksNobody() {
+		if n.wait.Kind == ForTurn { // others take as long as they like
+			return Outlook{Why: n.Name + ": " + n.wait.Why}
+		}
+		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.asksNobody() && !n.HasEnough() {
 			o.Then = append(o.Then, n.Name)
 		}
 		begins := now
@@ -340,7 +356,7 @@ func (v *View) comes() []bool {
 	to := make([]bool, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil || n.asksNobody() { // what comes to it then goes no further
+		if n.Step == nil || n.asksNobody() || n.HasEnough() { // what comes to it then goes no further
 			continue
 		}
 		for _, from := range n.Step.From {

@@ -42,7 +42,7 @@ func TestPenalties(t *testing.T) {
 		t.Errorf("%d items on their way will cost %s, want 1 and at least 1", v.Going, v.Predicted)
 	}
 	slow, err := w.o.SlowestItems(w.ctx, 0, id, 3)
-	if err != nil || len(slow) != 1 || slow[0].Penalty != 2*crowd.Unit {
+	if err != nil || len(slow) != 1 || slow[0].Penalty == nil || *slow[0].Penalty != 2*crowd.Unit {
 		t.Errorf("slowest: %+v, %v", slow, err)
 	}
 	w.now = w.now.Add(10 * time.Second)

@@ -41,6 +41,8 @@ func (v *View) Picture() []byte {
 			d.Counts[i].State = "blocked"
 		case n.HadEnough() != "":
 			d.Counts[i].State = "had enough"
+		case n.HasEnough():
+			d.Counts[i].State = "has enough"
 		case n.EndedEarly:
 			d.Counts[i].State = "ended early"
 		}

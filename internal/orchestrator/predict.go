@@ -53,7 +53,9 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		}
 	}
 	v.Going = int64(len(items))
-	v.AtLeast = v.Going > 0 && (v.Outlook.Median.IsZero() || v.Going >= maxPredicted)
+	// What waits before a query over all rows is no item on its way, but nobody knows what comes of it.
+	comes := v.Going > 0 || v.Outlook.Why != ""
+	v.AtLeast = comes && (v.Outlook.Median.IsZero() || v.Going >= maxPredicted)
 	if v.AtLeast {
 		for id, x := range items {
 			x.end = now
@@ -61,11 +63,11 @@ func (r *run) predict(ctx context.Context, v *View) error {
 		}
 	}
 	if !r.flow.SLA.PerItem {
-		last := now
+		last := instant.Later(now, v.Outlook.Median)
 		for _, x := range items {
 			last = instant.Later(last, x.end)
 		}
-		if v.Going > 0 {
+		if comes || !v.Outlook.None() {
 			v.Predicted = r.flow.SLA.Penalty.At(last.Sub(r.kept.StartedAt))
 		}
 		return nil

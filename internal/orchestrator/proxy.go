@@ -283,7 +283,9 @@ func (v *services) dispatch(ctx context.Context) {
 			q, _, _ := l.queue.Head()
 			x := l.calls[q.ID]
 			l.drop(x)
-			if err := v.send(ctx, p, x); err != nil {
+			err := v.send(ctx, p, x)
+			x.runner.noteSent(err)
+			if err != nil {
 				v.retries.add(now.Add(failurePause), x)
 				if ctx.Err() == nil {
 					v.cfg.Log.Error("a call cannot be made", "run", x.runner.run.kept.ID.String(), "err", err)

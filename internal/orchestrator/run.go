@@ -29,7 +29,7 @@ type run struct {
 	retryAt     time.Time // when it is advanced again without a cause; past: not planned
 	pausedUntil time.Time // until then it is not advanced, because something has failed
 	failures    int       // of the store, one after the other
-	resultLost  bool      // the last of them was of a query's result: only the next result tells whether it is over
+	toldQuota   bool      // the log tells that a quota of its tenant is among them
 	failed      *node     // where the last pass ended with an error; nil: at no node
 	forecastAt  time.Time // when the expected times were last updated
 }
@@ -44,6 +44,7 @@ type node struct {
 	inputs      []column       // of a step: those of its joined sources together
 	joined      []int          // of its sources, by number, those that are joined by item
 	joinedNodes []int          // the nodes whose rows are read along with a source's: every source adds a column
+	resultLost  bool           // the last result of its query was not kept: only the next one tells whether that is over
 	exits                      // where its items leave the workflow
 
 	expect        time.Duration // for one item

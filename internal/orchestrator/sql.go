@@ -40,36 +40,25 @@ func (s *sqlBase) limits() sqlstep.Limits {
 // under the lock, in the next Step. The context of f is done when the turn is over.
 func (s *sqlBase) runQuery(f func(turn context.Context) func(context.Context)) {
 	s.busy = true
-	o, key, waited := s.run.o, nodeKey{s.run.kept.ID, s.node.Node.Node}, false
+	o, key, waited := s.run.o, s.run.key(s.node), false
+	before := o.waitOf(key) // as its last result was not kept: that is over when this one is
 	o.cfg.Query(Query{
 		Ctx: s.run.ctx, Tenant: s.run.kept.Tenant, Time: cmp.Or(s.query.Time, sqlstep.DefaultTime),
-		Wait: func(why string) { waited = true; o.setQueued(key, "the query waits for its turn: "+why) },
+		Wait: func(w Wait) {
+			waited = true
+			what := "the query waits: "
+			if w.Kind == ForTurn {
+				what = "the query waits for its turn: "
+			}
+			o.setWait(key, Wait{w.Kind, what + w.Why})
+		},
 		Do: func(turn context.Context) {
 			if waited {
-				o.setQueued(key, "")
+				o.setWait(key, before)
 			}
 			o.deliver(f(turn))
 		},
 	})
-}
-
-// setQueued notes what a step waits for: its query's turn, or room on the disk; "": it
-// does not.
-func (o *Orchestrator) setQueued(key nodeKey, why string) {
-	o.inbox.Lock()
-	delete(o.inbox.queued, key)
-	if why != "" {
-		o.inbox.queued[key] = why
-	}
-	o.inbox.Unlock()
-	o.cfg.Wake()
-}
-
-// waitsForTurn says what a step waits for, as setQueued notes it.
-func (o *Orchestrator) waitsForTurn(key nodeKey) string {
-	o.inbox.Lock()
-	defer o.inbox.Unlock()
-	return o.inbox.queued[key]
 }
 
 // storeError is a failure of the store during a query, which is not the query's.
@@ -96,6 +85,7 @@ func (s *sqlBase) keepResult(ctx context.Context, err error, save func() error) 
 			err = &storeError{wrong}
 		}
 	}
+	s.noteResult()
 	switch {
 	case err == nil:
 		err = save()
@@ -104,14 +94,23 @@ func (s *sqlBase) keepResult(ctx context.Context, err error, save func() error) 
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			r.o.cfg.Log.Error("the result of a query cannot be kept", "run", r.kept.ID.String(), "err", err)
+			r.tellPause("the result of a query cannot be kept", err)
 		}
 		r.pauseAfter(err, s.node)
-		r.resultLost = true
+		s.node.resultLost = true
 		return err
 	}
 	r.o.markDirty(r.kept.ID)
 	return nil
+}
+
+// noteResult ends what is noted of a result that was not kept: there is another one, or none is
+// wanted any more.
+func (s *sqlBase) noteResult() {
+	if s.node.resultLost {
+		s.node.resultLost = false
+		s.run.o.setWait(s.run.key(s.node), Wait{})
+	}
 }
 
 // tableQueryRunner runs a query that needs all rows once, when the step's sources

@@ -105,6 +105,7 @@ func (s *rowQueryRunner) advance(ctx context.Context) (more bool, err error) {
 		s.closeStream()
 		return false, r.finishStep(ctx, n)
 	}
+	s.noteResult()
 	return false, nil
 }
 

@@ -50,7 +50,7 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	}
 	slow, err := w.o.SlowestItems(w.ctx, 0, id, 5)
 	must(t, err)
-	if len(slow) != 2 || !slow[0].Ends.IsZero() || slow[0].Penalty != 0 {
+	if len(slow) != 2 || !slow[0].Ends.IsZero() || slow[0].Penalty != nil {
 		t.Errorf("an end, or what it costs then, is said of what nobody knows: %+v", slow)
 	}
 	w.restart()
@@ -79,7 +79,7 @@ func TestAFewFailuresAreForeseen(t *testing.T) {
 	}
 	slow, err := w.o.SlowestItems(w.ctx, 0, id, 5)
 	must(t, err)
-	if len(slow) != 1 || slow[0].Ends.Before(w.now.Add(time.Hour)) || slow[0].Penalty < 5*crowd.Unit {
+	if len(slow) != 1 || slow[0].Ends.Before(w.now.Add(time.Hour)) || slow[0].Penalty == nil || *slow[0].Penalty < 5*crowd.Unit {
 		t.Errorf("its items: %+v", slow)
 	}
 }

@@ -22,10 +22,15 @@ type View struct {
 	Classes []ClassView // of items; nil: there are none
 	Outlook Outlook
 	Stuck   bool // nothing goes on until held items are retried or skipped
+	// Corrected is how many labels its steps have used that are others now.
+	Corrected int64
+	// RedoneAs is the run that was made of corrected labels of this one; 0: none was.
+	RedoneAs crowd.RunID
 	// Notes says which pools do not look at the SLA, of a run that has not ended, and how
 	// many rows are of a class only because they could not be read.
 	Notes []string
 
+	wait    Wait          // of no node, that is not kept
 	batches []store.Batch // of its nodes
 	done    []time.Time   // when a node is done with what is in the run, by its Outlook; zero: not known, or nothing is to come
 }
@@ -53,7 +58,7 @@ type NodeView struct {
 	Inside  int64          // items that it has taken and not handed on
 	Expect  time.Duration  // for one item, as observed
 	Batch   *store.Batch   // of a crowd step that has begun
-	Crowd   engine.Crowd   // of a crowd step that is not done and has not been ended
+	Crowd   engine.Crowd   // of a crowd step that is not done, has not been ended and does not have enough
 	Stops   engine.Stops   // under which its batch is
 	Reason  crowd.Reason   // why nobody takes what waits in its batch
 	InHand  int            // answers that people are working on
@@ -64,9 +69,10 @@ type NodeView struct {
 	// nobody, and what comes to it fails.
 	EndedEarly bool
 	Reused     int64 // labels that a crowd step has from earlier runs
+	Corrected  int64 // labels of a crowd step that are others now
 	Checks     int64 // items inside that people are checked with: they go on when the step's job has ended
 	tries      tries // of a service step
-	passing    bool  // Error goes by itself: the store is tried again, or others have their turn
+	wait       Wait  // that is not kept
 	split      split // of a step that splits items; Skipped is without those that were split
 	gone       int64 // items that were split before, and came here as skipped ones: not in Skipped either
 }
@@ -84,12 +90,9 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		return nil, err
 	}
 	v := r.bareView()
+	o.viewWaits(v)
 	for i, n := range r.nodes {
 		if x := &v.Nodes[i]; n.step != nil {
-			if x.Error == "" {
-				x.Error = o.waitsForTurn(nodeKey{id, n.Node.Node})
-				x.passing = x.Error != ""
-			}
 			r.countItems(n, x)
 			if x.split, err = r.countSplit(ctx, n); err != nil {
 				return nil, err
@@ -103,6 +106,9 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 		}
 	}
 	if err := r.viewBatches(ctx, v); err != nil {
+		return nil, err
+	}
+	if err := r.viewCorrected(ctx, v); err != nil {
 		return nil, err
 	}
 	if err := r.viewCrowds(ctx, v); err != nil {
@@ -284,6 +290,8 @@ func (r *run) viewPool(ctx context.Context, v *View, pool crowd.PoolID, nodes []
 			n.InHand, n.Ahead = st.Running, st.Forecast
 			n.Crowd, n.Stops, n.Reason = st.Crowd, st.Stops, st.Reason
 			switch {
+			case n.HasEnough(): // it needs nobody but those at work
+				n.Crowd = engine.Crowd{}
 			case n.Reason != crowd.BudgetSpent:
 				n.Offered = st.Waiting
 			case n.Error == "":

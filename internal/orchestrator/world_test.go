@@ -48,13 +48,14 @@ type world struct {
 	forecasts map[crowd.BatchID]orchestrator.Forecast
 	asked     int // questions to the pool
 	attempts  []orchestrator.Attempt
-	tails     []time.Duration // that were sent
-	works     []time.Duration // likewise
-	lag       bool            // calls end by endCalls only
-	open      []func()        // calls that have not ended
-	slow      bool            // queries are done by the test
-	turnOver  error           // of each query, when it begins
-	queries   []func()        // that were begun then
+	tails     []time.Duration   // that were sent
+	works     []time.Duration   // likewise
+	lag       bool              // calls end by endCalls only
+	open      []func()          // calls that have not ended
+	slow      bool              // queries are done by the test
+	queued    orchestrator.Wait // what they wait for until then
+	turnOver  error             // of each query, when it begins
+	queries   []func()          // that were begun then
 }
 
 func newWorld(t *testing.T) *world {
@@ -65,6 +66,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { st.Close() })
 	w := &world{t: t, ctx: ctx, store: &faultyStore{Store: st}, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)}
 	w.store.asked = w.whileAsked
+	w.queued = orchestrator.Wait{Kind: orchestrator.ForTurn, Why: "others are running"}
 	w.answer = func([]string) string { return "yes" }
 	w.service = func(a orchestrator.Attempt) (httpstep.Reply, error) {
 		return httpstep.Reply{Values: []string{a.Call.Fields[0].Value + "!"}}, nil
@@ -113,7 +115,8 @@ func (w *world) restart() {
 	w.open = nil
 	w.o = orchestrator.New(w.ctx, orchestrator.Config{
 		Store: w.store, Crowd: w, Call: w.call, Query: w.query, Wake: func() { w.woken = true },
-		Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.t.Output(), &w.logged), nil)),
+		Later: func(do func(context.Context)) { do(w.ctx) },
+		Now:   func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }, Log: slog.New(slog.NewTextHandler(io.MultiWriter(w.t.Output(), &w.logged), nil)),
 	})
 	w.t.Cleanup(w.o.Close)
 	must(w.t, w.o.Recover(w.ctx))
@@ -122,7 +125,7 @@ func (w *world) restart() {
 // query runs a query at once, or leaves it to the test.
 func (w *world) query(q orchestrator.Query) {
 	if w.slow {
-		q.Wait("others are running")
+		q.Wait(w.queued)
 		w.queries = append(w.queries, func() { q.Do(q.Ctx) })
 		return
 	}

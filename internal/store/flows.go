@@ -39,6 +39,14 @@ type Run struct {
 	From      string      // the step from which it repeats, if it has a parent
 	AskAgain  bool        // it takes over no labels of the steps that it repeats
 	RenewAges bool        // items that it takes over are born when it was made
+	// RedoLabels is how many labels of Parent had been corrected when the run was made, because of
+	// them; 0: it was made for another reason.
+	RedoLabels int64
+	// RedoDue says that the run has ended, and that it is not settled yet whether a run is made
+	// of its corrected labels.
+	RedoDue bool
+	// RedoError says why none could be begun; "": nothing is known against it.
+	RedoError string
 	CreatedBy crowd.WorkerID
 	CreatedAt time.Time
 	StartedAt time.Time // when its inputs were there
@@ -151,6 +159,9 @@ type Row struct {
 	State  RowState
 	Cells  []string // of the node's own columns; nil unless ok
 	Error  string   // why it failed or was skipped
+
+	Source     crowd.TaskID // of an earlier run, whose label was taken over; 0: of none
+	Correction uint32       // of Source, by number, that is the label; 0: it is what was answered
 
 	// By lists who answered, of a row that people made; nil: that is not known. It is read by
 	// Flows.Answerers and Answered alone.

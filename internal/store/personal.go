@@ -22,27 +22,54 @@ const (
 	WrittenAnswer     Writing = "answer"     // to a task
 	WrittenNote       Writing = "note"       // of an entry in the ledger
 	WrittenInvitation Writing = "invitation" // the note to somebody whom they invited
+	WrittenReply      Writing = "reply"      // to reports of a task, or the comment with which an answer to it was sent back
+	// What is deleted with who wrote it, and is a WrittenText only where it names somebody else.
+	WrittenReport     Writing = "report"     // of what is wrong with a task
+	WrittenComment    Writing = "comment"    // with which a reviewer sent a label back
+	WrittenCorrection Writing = "correction" // the note of one of a label
+	WrittenRefusal    Writing = "refusal"    // of held pay
+	WrittenAppeal     Writing = "appeal"     // against that
+	WrittenDecision   Writing = "decision"   // of the appeal
 )
 
 // WrittenText is a text that a person wrote, or one that others wrote and that names them.
 type WrittenText struct {
 	Kind   Writing
-	ID     int64 // of the assignment, the entry, or the invitation
+	ID     int64          // of the assignment, the entry, the invitation, or of the task that a reply or a correction is of
+	N      uint32         // of a correction, among those of its task; of a comment 1 while its grace goes on; else 0
+	By     crowd.WorkerID // who wrote it; 0: nobody knows
 	At     time.Time
 	Tenant crowd.TenantID
 	Text   string // of an answer all of it, as JSON
 	Others bool   // somebody else wrote it, or nobody knows who
 	Batch  crowd.BatchID
-	// Earlier has, of an answer that was revised, what does not count: it goes with the answer.
-	Earlier []string
+	// Revisions has, of an answer that was revised, what does not count: it goes with the answer.
+	Revisions []Revision
+}
+
+// Given is all that was written in the course of time, the last one at the end: of an answer that was revised, more than one.
+// Whether the first of an answer is the one that counts is not to be seen, as it would tell which tasks were checks.
+func (x *WrittenText) Given() (all []string) {
+	if len(x.Revisions) > 0 && x.Revisions[0].N > 0 {
+		all = append(all, x.Text)
+	}
+	for _, r := range x.Revisions {
+		all = append(all, string(r.Body))
+	}
+	if len(x.Revisions) == 0 || x.Revisions[0].N == 0 {
+		all = append(all, x.Text)
+	}
+	return all
 }
 
 // NewText replaces a WrittenText.
 type NewText struct {
-	Kind Writing
-	ID   int64
-	Text string
-	Key  string // of an answer
+	Kind   Writing
+	ID     int64
+	N      uint32
+	Others bool // answers to requests that have it are withheld, which are kept for a day
+	Text   string
+	Key    string // of an answer
 }
 
 // NewLabel is what a label was replaced by with a text that it was.
@@ -79,7 +106,7 @@ type PersonalData interface {
 	Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[PersonalRow, error]
 	// WrittenTexts yields all answers of a person, the newest first, and then what else
 	// they wrote and, if others is set, what others wrote that names them. They choose their
-	// names: what has one may be about anything.
+	// names: what has one may be about anything. What Erase deletes anyway is not among it.
 	WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool) iter.Seq2[WrittenText, error]
 	// ReplaceTexts replaces texts: all of the call's, or none. A label of a task that is
 	// the answer, and nobody else's that counted, is replaced by its new key; it returns

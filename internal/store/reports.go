@@ -22,8 +22,9 @@ type Report struct {
 // Reply is what a requester answers to all reports of a task.
 type Reply struct {
 	Task crowd.TaskID
-	At   time.Time // zero: there is none
-	Text string    // "": there is none, or it has been deleted
+	At   time.Time      // zero: there is none
+	Text string         // "": there is none, or it has been deleted
+	By   crowd.WorkerID // PutReply keeps it; 0: nobody knows
 }
 
 // Reports keeps replies to what workers said is wrong with tasks. What they said comes by

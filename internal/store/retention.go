@@ -29,7 +29,7 @@ type RetainedInfo struct {
 
 // retained is all that tenants keep so. docs/people-data.md has the same table.
 var retained = []RetainedInfo{
-	{RetainedAnswers, "the end of the batch, or of its run", "what workers answered, what they said is wrong with tasks, the replies, and what was said about held pay", "who answered what task when and what they were paid, whether it counted; the labels that tasks were given as answers came in; all counts"},
+	{RetainedAnswers, "the end of the batch, or of its run", "what workers answered, what they said is wrong with tasks, the replies, the comments with which labels were sent back, and what was said about held pay", "who answered what task when and what they were paid, whether it counted; the labels that tasks were given as answers came in; all counts"},
 	{RetainedFiles, "the end of the batch, or of its run", "cells and known answers of the tasks that were uploaded; rows of runs, inputs and results; errors of items that a run held", "names of columns, templates and workflows; which tasks and items there were, and what became of them; labels of batches, those of runs among them"},
 	{RetainedLogs, "the entry", "the address in the tenant's entries of the audit log, and what was before and after", "who did what to what thing when; the chain, which verifies"},
 }

@@ -44,6 +44,7 @@ type Store interface {
 	Reports
 	QualityActions
 	Corrections
+	Redos
 	Reviews
 	Ledger
 	Approvals
@@ -320,7 +321,8 @@ func (b Batch) Held() crowd.Money {
 type Task struct {
 	ID      crowd.TaskID
 	Values  []string         // by column
-	Gold    string           // known answer (its key), or ""; never shown to a worker
+	Gold    string           // known answer (its key), or ""; shown to a worker with Explain only
+	Explain string           // why it is right, where the task teaches; "": it does not
 	Invited []crowd.WorkerID // only these may do it; nil: everybody
 
 	Item  int64     // of the run of the batch, or 0
@@ -371,6 +373,8 @@ type Batches interface {
 	// Known returns the known answers of a batch's tasks after one number up to another, by
 	// their numbers.
 	Known(ctx context.Context, id crowd.BatchID, after, last uint32) (map[uint32]string, error)
+	// Lessons returns the numbers of those of them that teach, as they are explained, ascending.
+	Lessons(ctx context.Context, id crowd.BatchID, after, last uint32) ([]uint32, error)
 	// Invitations returns who may do which task of a directed batch.
 	Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error)
 }
@@ -414,6 +418,7 @@ type LabelledTask struct {
 	Item   int64 // of its run, or 0
 	Values []string
 	Gold   string
+	Lesson bool          // Gold is there to teach
 	Label  *engine.Label // nil: none yet
 	// Corrected is the correction that holds; nil: none does.
 	Corrected *Correction

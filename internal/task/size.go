@@ -187,6 +187,31 @@ func (c *Compiled) fit(values Values, most int) Values {
 	}
 }
 
+// FitTexts returns texts that go out with a task, with the longest of them cut, so that when they are
+// shown they take at most so many bytes.
+func FitTexts(texts []string, most int) []string {
+	if SizeOfTexts(texts) <= most {
+		return texts
+	}
+	cut := make([]string, len(texts))
+	for room := most / 2; ; room /= 2 {
+		for i, s := range texts {
+			cut[i] = shortened(s, room)
+		}
+		if room == 0 || SizeOfTexts(cut) <= most {
+			return cut
+		}
+	}
+}
+
+// SizeOfTexts is how many bytes texts take at most when they are shown.
+func SizeOfTexts(texts []string) (n int) {
+	for _, s := range texts {
+		n += shownEscapes.size(s)
+	}
+	return n
+}
+
 // shortened cuts a value to so many bytes, and says so if there is room for that.
 func shortened(value string, room int) string {
 	if len(value) <= room {

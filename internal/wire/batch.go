@@ -64,14 +64,15 @@ type Enough struct {
 
 // Checks says how many of the tasks that somebody is given are checks.
 type Checks struct {
-	First float64 `json:"first,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who has shown nothing yet; default 0.1"`
-	Least float64 `json:"least,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who is fully trusted, at most first; default: a tenth of first"`
+	First    float64 `json:"first,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who has shown nothing yet; default 0.1"`
+	Least    float64 `json:"least,omitempty" minimum:"0.001" maximum:"0.5" doc:"the share for somebody who is fully trusted, at most first; default: a tenth of first"`
+	Training int     `json:"training,omitempty" minimum:"1" maximum:"100" doc:"how many of the tasks that somebody is given first are training tasks: known ones with an explanation (columns _gold and _explain), after which they are told whether they were right; default: none"`
 }
 
 // QualityRule acts on somebody, once, when a condition holds of their answers to a batch.
 type QualityRule struct {
 	When string `json:"when" doc:"over answers, seconds, agreement, checks, wrong, accuracy, accuracy_low, accuracy_high and drift" example:"accuracy_high < 0.7"`
-	Do   string `json:"do" doc:"warn \"TEXT\", or pause" example:"pause"`
+	Do   string `json:"do" doc:"warn \"TEXT\", pause, or train N: the next N tasks of theirs are training tasks that they have not had (1 to 20)" example:"pause"`
 }
 
 // QualityActions is a page of what the quality rules of a batch did.
@@ -89,8 +90,9 @@ type QualityAction struct {
 	At         time.Time      `json:"at"`
 	Rule       int            `json:"rule" doc:"its number in the batch, from 1"`
 	When       string         `json:"when" doc:"the condition that held"`
-	Kind       string         `json:"kind" enum:"warn,pause"`
-	Text       string         `json:"text,omitempty" doc:"of a warning"`
+	Kind       string         `json:"kind" enum:"warn,pause,train"`
+	Text       string         `json:"text,omitempty" doc:"of a warning; of train, how many training tasks there were to give"`
+	Lessons    int            `json:"training_tasks,omitempty" doc:"that train gives them, or gave before it was undone"`
 	Figures    QualityFigures `json:"figures" doc:"of which the condition held"`
 	SeenAt     time.Time      `json:"seen_at,omitzero" doc:"when the person said that they had seen it"`
 	UndoneAt   time.Time      `json:"undone_at,omitzero"`
@@ -264,6 +266,8 @@ type WorkerQuality struct {
 	SkillHigh   float64  `json:"skill_high"`
 	GoldRight   int      `json:"gold_right" doc:"answers that equal the task's known answer"`
 	GoldAnswers int      `json:"gold_answers" doc:"answers to tasks with a known answer"`
+	TaughtRight int      `json:"training_right,omitempty" doc:"answers to training tasks that equal the known answer; they count in none of the other figures"`
+	Taught      int      `json:"training_answers,omitempty" doc:"answers to training tasks"`
 	Accuracy    *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`
 	Information *float64 `json:"information,omitempty" doc:"0: the answers do not depend on the truth"`
 }

@@ -29,6 +29,11 @@ func (s Submitted) AppendJSON(out []byte) []byte {
 	if at := s.Outcome.CountsAt; !at.IsZero() {
 		out = append(at.AppendFormat(append(out, `,"counts_at":"`...), time.RFC3339Nano), '"')
 	}
+	if f := s.Outcome.Feedback; f != nil {
+		out = strconv.AppendBool(append(out, `,"feedback":{"right":`...), f.Right)
+		out = task.AppendString(append(out, `,"answer":`...), f.Answer)
+		out = append(task.AppendString(append(out, `,"explanation":`...), f.Explanation), '}')
+	}
 	out = append(out, '}')
 	if s.Work != nil {
 		out = s.Work.appendJSON(append(out, `,"work":`...))
@@ -46,6 +51,9 @@ func (w *Work) appendJSON(out []byte) []byte {
 	out = strconv.AppendInt(append(out, `,"reward_micros":`...), int64(w.RewardMicros), 10)
 	out = w.Values.appendJSON(append(out, `,"values":`...))
 	out = w.View.AppendJSON(append(out, `,"view":`...))
+	if w.Training {
+		out = append(out, `,"training":true`...)
+	}
 	if w.IsReview {
 		out = append(out, `,"is_review":true`...)
 	}

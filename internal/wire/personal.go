@@ -24,7 +24,7 @@ type BeforeErasure struct {
 // FreeText is a text that somebody wrote, or that names them.
 type FreeText struct {
 	ID     string         `json:"id" doc:"by which it is named in an erasure"`
-	Kind   string         `json:"kind" enum:"answer,note,invitation" doc:"an answer to a task, the note of an entry of an account, the note to somebody whom they invited"`
+	Kind   string         `json:"kind" enum:"answer,note,invitation,reply,report,correction,refusal,appeal,decision" doc:"an answer to a task, the note of an entry of an account, the note to somebody whom they invited, the reply to reports of a task or the comment of an answer that was sent back; and of others alone, since what they wrote of these is deleted anyway: a report, the note of a correction, the reason of refused pay, an appeal, and how that was decided"`
 	At     time.Time      `json:"at"`
 	Tenant crowd.TenantID `json:"tenant,omitempty" doc:"whose it is"`
 	Texts  []string       `json:"texts"`

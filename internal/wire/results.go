@@ -45,6 +45,7 @@ type ResultTask struct {
 	Task      crowd.TaskID           `json:"task"`
 	Input     map[string]string      `json:"input" doc:"its row of the file"`
 	Known     string                 `json:"known,omitempty" doc:"the known answer"`
+	Training  bool                   `json:"training,omitempty" doc:"the task is for training: its answers count in no figure"`
 	Label     *ResultLabel           `json:"label,omitempty" doc:"left out: none yet, or each field has its own"`
 	Fields    map[string]ResultLabel `json:"fields,omitempty" doc:"the label of each field that somebody answered"`
 	Agree     *bool                  `json:"agree,omitempty" doc:"all answers are equal; left out: there are none or one"`
@@ -162,6 +163,7 @@ type WorkerAnswer struct {
 	PaidMicros crowd.Money        `json:"paid_micros"`
 	Label      *ResultLabel       `json:"task_label,omitempty" doc:"of the task, by whole answers; left out: none yet"`
 	Known      string             `json:"known,omitempty" doc:"the known answer"`
+	Training   bool               `json:"training,omitempty" doc:"the task is for training: the answer counts in no figure"`
 	Corrected  bool               `json:"corrected,omitempty" doc:"somebody has said what the label is"`
 	Right      *bool              `json:"right,omitempty" doc:"left out: it does not count, or there is nothing to compare it with"`
 }

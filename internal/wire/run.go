@@ -31,6 +31,7 @@ type RunHead struct {
 	From          string         `json:"from,omitempty" doc:"the step from which it starts again, if it has a parent"`
 	AskAgain      bool           `json:"ask_again,omitempty" doc:"it takes over no labels of the steps that it repeats"`
 	RenewAges     bool           `json:"renew_ages,omitempty" doc:"the items that it takes over have their ages from when it was made"`
+	RedoLabels    int64          `json:"redo_labels,omitempty" doc:"it does its parent anew, in which so many labels had been corrected; left out: it was made for another reason"`
 	CreatedBy     crowd.WorkerID `json:"created_by"`
 	CreatedAt     time.Time      `json:"created_at"`
 	StartedAt     time.Time      `json:"started_at,omitzero"`
@@ -50,6 +51,7 @@ type Run struct {
 	Notes            []string     `json:"notes,omitempty" doc:"which pools do not look at the SLA; how many rows are of the last class since they could not be read; of a run that was just made, also what is taken over from the parent"`
 	Nodes            []RunNode    `json:"nodes" doc:"inputs first, then steps in the order in which they follow each other"`
 	Outputs          []RunFile    `json:"outputs"`
+	SLA              string       `json:"sla,omitempty" enum:"item,run" doc:"what the workflow promises a time for: each item, or the run as a whole; left out: nothing, and no penalty is due"`
 	SpentMicros      crowd.Money  `json:"spent_micros" doc:"for answers"`
 	PredictedMicros  *crowd.Money `json:"predicted_micros,omitempty" doc:"the penalty that the items in the workflow will cost, by the forecasts that outlook goes by, on top of penalty_micros; not there: not known, as long as nothing says how long they have to wait"`
 	PredictedAtLeast bool         `json:"predicted_at_least,omitempty" doc:"predicted_micros rests on no forecast, as there is none, or not of all items: it is what they cost if they leave the workflow now, and it will be no less"`
@@ -57,6 +59,10 @@ type Run struct {
 	Classes          []RunClass   `json:"classes,omitempty" doc:"of items, in the order of the workflow, each with an SLA of its own"`
 	Outlook          *RunOutlook  `json:"outlook,omitempty" doc:"of a run in which something is on its way: when that is done"`
 	Stuck            bool         `json:"stuck" doc:"nothing goes on until somebody says retry or skip"`
+	CorrectedLabels  int64        `json:"corrected_labels,omitempty" doc:"labels that its steps have used and that are others now, as they were corrected since, or a correction that was taken over was withdrawn"`
+	Corrected        string       `json:"corrected,omitempty" doc:"corrected_labels in words, with the steps whose labels they are"`
+	CorrectedRemedy  string       `json:"corrected_remedy,omitempty" doc:"what becomes of them, or the command that does the run anew with them"`
+	RedoneAs         crowd.RunID  `json:"redone_as,omitempty" doc:"the run that does this one anew, with labels that were corrected"`
 }
 
 // RunClass is how the promise to a class of items is kept.
@@ -104,6 +110,7 @@ type RunNode struct {
 	Lift            string        `json:"stopped_remedy,omitempty" doc:"of a crowd step that an emergency stop holds: what lifts it"`
 	AddBudget       string        `json:"budget_remedy,omitempty" doc:"of a crowd step whose budget, or the run's, does not pay for one more task: what adds to it"`
 	Enough          string        `json:"had_enough,omitempty" doc:"of a crowd step: what it had enough of, so that it ended by itself and what comes to it is skipped"`
+	HasEnough       bool          `json:"has_enough,omitempty" doc:"of a crowd step: it has enough, hands nothing out, and ends when those at work have finished"`
 	EndedEarly      bool          `json:"ended_early,omitempty" doc:"of a crowd step: somebody ended it; it asks nobody, and what comes to it fails"`
 	In              int64         `json:"in" doc:"items that it has taken; of an input, rows read"`
 	OK              int64         `json:"ok"`
@@ -117,6 +124,7 @@ type RunNode struct {
 	Service         *RunService   `json:"service,omitempty" doc:"of a service step that is not done, if the service is declared"`
 	Answers         int           `json:"answers,omitempty" doc:"of people, that count"`
 	Reused          int64         `json:"reused,omitempty" doc:"labels of a crowd step that were taken over from earlier runs"`
+	Corrected       int64         `json:"corrected,omitempty" doc:"of a crowd step: its part of corrected_labels of the run"`
 	SpentMicros     crowd.Money   `json:"spent_micros,omitempty"`
 	StartedAt       time.Time     `json:"started_at,omitzero"`
 	EndedAt         time.Time     `json:"ended_at,omitzero"`
@@ -171,14 +179,14 @@ type Skipped struct {
 
 // SlowItem is an item in the workflow.
 type SlowItem struct {
-	Item          int64       `json:"item"`
-	Class         string      `json:"class,omitempty" doc:"of the SLA, if that has classes"`
-	Step          string      `json:"step"`
-	Why           string      `json:"why" doc:"it waits"`
-	Since         time.Time   `json:"since" doc:"it is at the step"`
-	Born          time.Time   `json:"born" doc:"it entered the workflow"`
-	Ends          time.Time   `json:"ends,omitzero" doc:"its end, as foreseen if nothing has to queue; not there while it is held, or the run does not go on"`
-	PenaltyMicros crowd.Money `json:"penalty_micros" doc:"if it left the workflow then"`
+	Item          int64        `json:"item"`
+	Class         string       `json:"class,omitempty" doc:"of the SLA, if that has classes"`
+	Step          string       `json:"step"`
+	Why           string       `json:"why" doc:"it waits"`
+	Since         time.Time    `json:"since" doc:"it is at the step"`
+	Born          time.Time    `json:"born" doc:"it entered the workflow"`
+	Ends          time.Time    `json:"ends,omitzero" doc:"its end, as foreseen if nothing has to queue; not there while it is held, or the run does not go on"`
+	PenaltyMicros *crowd.Money `json:"penalty_micros,omitempty" doc:"if it left the workflow at ends; not there: not known, as ends is not, or the run has no SLA per item"`
 }
 
 // ItemStop is where an item has been.
@@ -192,6 +200,8 @@ type ItemStop struct {
 	Values map[string]string `json:"values,omitempty" doc:"what the step has added"`
 	Error  string            `json:"error,omitempty" doc:"why it failed, is held or was skipped"`
 	Tries  int               `json:"tries,omitempty" doc:"of one that is held"`
+
+	Corrected bool `json:"corrected,omitempty" doc:"the label is the correction of one of an earlier run"`
 }
 
 // Item is what a step has made of an item.
@@ -204,6 +214,8 @@ type Item struct {
 	At     time.Time `json:"at"`
 	Error  string    `json:"error,omitempty" doc:"why it failed or was skipped; of one that was skipped, not there if that was before this was kept"`
 	Values []string  `json:"values" doc:"what the step has added"`
+
+	Corrected bool `json:"corrected,omitempty" doc:"the label is the correction of one of an earlier run"`
 }
 
 // Fault is an item that a step holds after an error.

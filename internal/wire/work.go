@@ -19,6 +19,7 @@ type Work struct {
 	RewardMicros crowd.Money        `json:"reward_micros"`
 	Values       Values             `json:"values" doc:"the task's data, by column"`
 	View         task.View          `json:"view" doc:"what to show and ask"`
+	Training     bool               `json:"training,omitempty" doc:"it is for training: the reply to your answer tells whether you were right, and why; it is paid as any other"`
 	IsReview     bool               `json:"is_review,omitempty" doc:"it has been answered by others, and you say what is right"`
 	Review       *WorkReview        `json:"review,omitempty" doc:"of a review, what it is of; left out where it is blind"`
 	Reply        string             `json:"reply,omitempty" doc:"what the requester answered to reports that something is wrong with this task, or the comment with which an answer or a label was sent back"`
@@ -93,6 +94,14 @@ type Outcome struct {
 	PaidMicros crowd.Money `json:"paid_micros"`
 	HeldMicros crowd.Money `json:"held_micros,omitempty" doc:"the pay that waits for approval; of a duplicate it may have been decided since: GET /v1/work/pay"`
 	CountsAt   time.Time   `json:"counts_at,omitzero" doc:"when the answer comes to count and is paid, of a batch with a grace; until then you may take it back"`
+	Feedback   *Feedback   `json:"feedback,omitempty" doc:"of a task for training"`
+}
+
+// Feedback is what somebody is told of their answer to a task for training.
+type Feedback struct {
+	Right       bool   `json:"right"`
+	Answer      string `json:"answer" doc:"the known answer, as answers are compared"`
+	Explanation string `json:"explanation" doc:"why it is right"`
 }
 
 // Undone is a task whose answer was taken back.

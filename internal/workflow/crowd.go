@@ -40,7 +40,8 @@ type Crowd struct {
 	Quality      []engine.QualityRule // act on those who do it, by what their answers show
 	Checks       *engine.Checks       // rows with a known answer (Truth) check people; nil: they are asked as the others are
 	Truth        string               // column with the known answer, never shown to a worker; "": none
-	Hidden       []string             // columns that no worker is shown: Truth, and without reveal what tells the known answers of other steps
+	Explain      string               // column with why it is right, of rows that teach; "": none do
+	Hidden       []string             // columns that no worker is shown: Truth, Explain, and without reveal what tells the known answers of other steps
 	Simulate     *Simulate            // how model workers do it; never nil
 }
 
@@ -104,6 +105,7 @@ var crowdShape = fields.Object("A job for people.",
 	fields.May("checks", checksShape),
 	fields.May("quality", qualityShape),
 	fields.May("truth", fields.Text(1, maxColumnName).Doc("A column with the known answer, which no worker is shown.")),
+	fields.May("explain", fields.Text(1, maxColumnName).Doc("A column with why the known answer is right. A row with one is for training (see checks and quality): who answers it is told whether they were right, and why.")),
 	fields.May("reveal", fields.Bool.Doc("Show the known answers (truth) of other steps, and what steps with checks before this one add. Default: false.")),
 	fields.May("output", word.Doc("The name of the column of labels, and the beginning of those that go with it. Default: the step's name.")),
 	fields.May("simulate", fields.Object("How model workers do it.",
@@ -160,9 +162,11 @@ func (r *reader) crowd(m *made, v *fields.Part) {
 		m.step.Expect = rounds(c.Redundancy, c.TaskTime)
 	}
 	r.truth(m, v.Get("truth"))
+	r.explain(m, v.Get("explain"))
 	r.checks(v, c)
 	r.quality(v, c)
-	c.Hidden = r.hidden(m, v, c.Truth, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
+	r.lessons(v, c)
+	c.Hidden = r.hidden(m, v, []string{named(v.Get("truth")), named(v.Get("explain"))}, func(column string) []Place { return r.namedInTemplate(v.Get("template"), column) })
 	t := r.template(m, v.Get("template"))
 	c.Redundancy = t.Rule(c.Redundancy)
 	r.money(m, v)
@@ -332,6 +336,21 @@ func (r *reader) spec(m *made, v *fields.Part) {
 func (r *reader) truth(m *made, v *fields.Part) {
 	if v != nil && r.known(m, v.Text(), v.At()) {
 		m.step.Crowd().Truth = v.Text()
+	}
+}
+
+// named is the column that a file names, whether there is one of that name or not; "": none.
+func named(v *fields.Part) string {
+	if v == nil {
+		return ""
+	}
+	return v.Text()
+}
+
+// explain reads the column with why the known answer is right.
+func (r *reader) explain(m *made, v *fields.Part) {
+	if v != nil && r.known(m, v.Text(), v.At()) {
+		m.step.Crowd().Explain = v.Text()
 	}
 }
 

@@ -10,13 +10,24 @@ import (
 	"github.com/throng-dev/throng/internal/kit/yamlfile/fields"
 )
 
-// findTruths collects the columns that a step names as the known answer.
+// findTruths collects the columns that a step names as the known answer, or as why it is right.
 func (r *reader) findTruths() {
 	for _, m := range r.nodes {
-		if t := m.value.Get("crowd").Get("truth"); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
-			r.truths = append(r.truths, t.Text())
+		for _, what := range []string{"truth", "explain"} {
+			if t := m.value.Get("crowd").Get(what); m.input == nil && t != nil && !slices.Contains(r.truths, t.Text()) {
+				r.truths = append(r.truths, t.Text())
+			}
 		}
 	}
+}
+
+// tells says what a column is that tells known answers.
+func (r *reader) tells(column string) string {
+	truth := func(m *made) bool { t := m.value.Get("crowd").Get("truth"); return t != nil && t.Text() == column }
+	if slices.ContainsFunc(r.nodes, func(m *made) bool { return m.input == nil && truth(m) }) {
+		return "the known answer (truth)"
+	}
+	return "why the known answer is right (explain)"
 }
 
 // doubled is how SQLite renames a column of a subquery that has the name of one before it.
@@ -46,7 +57,7 @@ func Hides(hidden []string, column string) bool {
 // reveal those of all other steps, and what steps with checks before it add. Those of checks
 // with its own known answer are not revealed either. A column that it names all the same, at
 // these places, is noted; a run that was started before this was refused goes on.
-func (r *reader) hidden(m *made, v *fields.Part, own string, named func(column string) []Place) (list []string) {
+func (r *reader) hidden(m *made, v *fields.Part, own []string, named func(column string) []Place) (list []string) {
 	const unlessRevealed = ", which is handed to nobody: leave it out, or say reveal: true"
 	reveal := fields.Or(v, "reveal", false)
 	hide := func(column, what string) {
@@ -58,17 +69,20 @@ func (r *reader) hidden(m *made, v *fields.Part, own string, named func(column s
 			r.problem(at, "%s is %s", yamlfile.Quote(column), what)
 		}
 	}
+	isOwn := func(column string) bool {
+		return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(column, o) })
+	}
 	begun := func(column string) bool { return r.now.IsZero() && len(named(column)) > 0 }
 	for _, truth := range r.truths {
 		switch {
-		case strings.EqualFold(truth, own):
-			hide(truth, "the known answer (truth), which no worker is shown: leave it out")
+		case isOwn(truth):
+			hide(truth, r.tells(truth)+", which no worker is shown: leave it out")
 		case !reveal && !begun(truth):
-			hide(truth, "the known answer (truth) of another step"+unlessRevealed)
+			hide(truth, r.tells(truth)+" of another step"+unlessRevealed)
 		}
 	}
 	for _, x := range r.checkedBefore(m) {
-		same := strings.EqualFold(x.step.Crowd().Truth, own)
+		same := isOwn(x.step.Crowd().Truth)
 		for _, c := range x.step.Own {
 			switch what := "a column of the step " + x.name + ", and tells the answers of its checks"; {
 			case Hides(list, c.Name) || Hides(r.truths, c.Name) || begun(c.Name):

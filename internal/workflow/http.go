@@ -105,7 +105,7 @@ func (r *reader) http(m *made, v *fields.Part) {
 	r.address(s, v)
 	r.headers(s, v.Get("headers"))
 	r.send(m, v.Get("send"))
-	s.Hidden = r.hidden(m, v, "", func(column string) (list []Place) {
+	s.Hidden = r.hidden(m, v, nil, func(column string) (list []Place) {
 		for _, c := range v.Get("send").Parts() {
 			if c != nil && Hides([]string{column}, c.Text()) {
 				list = append(list, c.At())

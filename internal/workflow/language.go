@@ -75,6 +75,7 @@ var (
 var language = fields.Object("A workflow: inputs, and steps of people, SQL and services, joined by edges.",
 	fields.Must("workflow", fields.Text(1, maxText).Doc("Its name, for people.")),
 	fields.May("budget", money.Doc("The most that a run pays for answers, over all its crowd steps. Left out: what the tenant has.")),
+	fields.May("corrections", fields.Choice("keep", "redo").Doc("What becomes of a run in which labels were corrected that its steps have used: what they made of them stays, or another run goes on from it when it is done, with the right labels. Default: keep.")),
 	fields.May("sla", slaShape),
 	fields.May("inputs", fields.Map(maxNodes, tableName, inputShape).Doc("Files that a run is given, by name.")),
 	fields.Must("steps", fields.Map(maxNodes, tableName, stepShape).Doc("What is done, by name, in any order.")),

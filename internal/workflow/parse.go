@@ -135,6 +135,7 @@ func (r *reader) workflow(v *fields.Part) {
 		r.problem(name.At(), "the name has a character that cannot be seen: leave it out")
 	}
 	r.w.Budget = fields.Or[crowd.Money](v, "budget", 0)
+	r.w.Redo = fields.Or(v, "corrections", "") == "redo"
 	r.w.SLA = r.sla(v.Get("sla"))
 	r.declare(v)
 	r.findTruths()

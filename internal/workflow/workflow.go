@@ -20,6 +20,7 @@ import (
 type Workflow struct {
 	Name    string
 	Budget  crowd.Money // of a run, over all its crowd steps; 0: what the tenant has
+	Redo    bool        // a run with corrected labels is done anew when it is done
 	SLA     *SLA
 	Inputs  []Input
 	Steps   []Step // in topological order

@@ -8,7 +8,8 @@
 // published one is, with a 95 % interval: Student's t for a mean, order
 // statistics for a median. The published figure has an uncertainty of its own:
 // 1.96 sd/√n of a mean whose sample is known, 1.57 IQR/√n (the notch of a box
-// plot) of a median read off one. A figure is "reproduced" if the two lie no
+// plot) of a median read off one. Of any other it is not known, and none is taken in its
+// place. A figure is "reproduced" if the two lie no
 // farther apart than the root of the sum of the squares of the two half widths,
 // and half a unit of the last digit printed. Where ours are the very same runs
 // (the authors' EDF and FS, seed by seed) only that half unit counts.
@@ -18,7 +19,7 @@
 // says why.
 //
 // It is too imprecise to say, "imprecise", where an interval lies partly where the
-// words put it, where the whole width of ours is more than the published figure, and
+// words put it, where the whole width of ours, or of the published figure's own, is more than that figure, and
 // where fewer than five repetitions tell of the figure, of a median fewer than six, or
 // none gives it. The very same runs are exempt: chance has no part in them.
 //

@@ -134,15 +134,19 @@ func (r *Result) table() string {
 	return b.String()
 }
 
-// published writes the published figure, or what the paper says in words.
+// published writes the published figure with its own interval, or what the paper says in words.
 func (r *Row) published() string {
-	switch {
-	case r.Published.Missing():
+	if r.Published.Missing() {
 		return r.Claim
-	case r.Claim != "":
-		return r.Claim + ": " + figures(float64(r.Published))
 	}
-	return figures(float64(r.Published))
+	text := figures(float64(r.Published))
+	if !r.PublishedCI95.Missing() {
+		text += " ± " + figures(float64(r.PublishedCI95))
+	}
+	if r.Claim != "" {
+		text = r.Claim + ": " + text
+	}
+	return text
 }
 
 // verdict writes the verdict, or why there is none.
@@ -190,9 +194,9 @@ func (r *Result) CSV() []byte {
 		}
 		return strconv.FormatFloat(float64(n), 'g', -1, 64)
 	}
-	_ = w.Write([]string{"name", "policy", "metric", "statistic", "unit", "claim", "published", "ours", "ci95", "low", "high", "kind", "verdict", "no_verdict", "why", "source"})
+	_ = w.Write([]string{"name", "policy", "metric", "statistic", "unit", "claim", "published", "published_ci95", "ours", "ci95", "low", "high", "kind", "verdict", "no_verdict", "why", "source"})
 	for _, row := range r.Rows { // a buffer takes everything
-		_ = w.Write([]string{row.Name, row.Policy, row.Metric, row.Statistic, row.Unit, row.Claim, cell(row.Published), cell(row.Ours), cell(row.CI95),
+		_ = w.Write([]string{row.Name, row.Policy, row.Metric, row.Statistic, row.Unit, row.Claim, cell(row.Published), cell(row.PublishedCI95), cell(row.Ours), cell(row.CI95),
 			cell(row.Low), cell(row.High), string(row.Kind), string(row.Verdict), row.NoVerdict, row.Why, row.Source})
 	}
 	w.Flush()

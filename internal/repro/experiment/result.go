@@ -59,22 +59,25 @@ func (n Number) Missing() bool { return !stats.Finite(float64(n)) }
 
 // A Row is one comparison.
 type Row struct {
-	Name      string  `json:"name"` // policy, metric and statistic
-	Policy    string  `json:"policy,omitempty"`
-	Metric    string  `json:"metric"`
-	Statistic string  `json:"statistic"`       // "mean of 49 scenarios"
-	Unit      string  `json:"unit,omitempty"`  // "s", "ratio"
-	Claim     string  `json:"claim,omitempty"` // what the paper says in words, where it prints no figure
-	Published Number  `json:"published"`
-	Ours      Number  `json:"ours"`
-	CI95      Number  `json:"ci95"` // half the width of the interval from Low to High
-	Low       Number  `json:"low"`
-	High      Number  `json:"high"`
-	Kind      Kind    `json:"kind,omitempty"`
-	Verdict   Verdict `json:"verdict,omitempty"`
-	NoVerdict string  `json:"no_verdict,omitempty"` // why there is neither a kind nor a verdict
-	Why       string  `json:"why,omitempty"`        // codes, with ", " between them: see Result.Doc
-	Source    string  `json:"source,omitempty"`     // of the published figure
+	Name      string `json:"name"` // policy, metric and statistic
+	Policy    string `json:"policy,omitempty"`
+	Metric    string `json:"metric"`
+	Statistic string `json:"statistic"`       // "mean of 49 scenarios"
+	Unit      string `json:"unit,omitempty"`  // "s", "ratio"
+	Claim     string `json:"claim,omitempty"` // what the paper says in words, where it prints no figure
+	Published Number `json:"published"`
+	// PublishedCI95 is half the width of the published figure's own interval, of which the verdict
+	// took account; missing: it is not known, or chance has no part.
+	PublishedCI95 Number  `json:"published_ci95"`
+	Ours          Number  `json:"ours"`
+	CI95          Number  `json:"ci95"` // half the width of the interval from Low to High
+	Low           Number  `json:"low"`
+	High          Number  `json:"high"`
+	Kind          Kind    `json:"kind,omitempty"`
+	Verdict       Verdict `json:"verdict,omitempty"`
+	NoVerdict     string  `json:"no_verdict,omitempty"` // why there is neither a kind nor a verdict
+	Why           string  `json:"why,omitempty"`        // codes, with ", " between them: see Result.Doc
+	Source        string  `json:"source,omitempty"`     // of the published figure
 
 	reps  int // repetitions that the figure is of; 0: it is not of repetitions
 	least int // the fewest of which its interval holds

@@ -62,7 +62,7 @@ func ShareOf(k, n int) Estimate {
 // A Figure is a published one with what is not known of it.
 type Figure struct {
 	Value float64
-	Own   float64 // half the width of its own 95 % interval
+	Own   float64 // half the width of its own 95 % interval, by its own sample; 0: not known
 	Unit  float64 // of the last digit that is printed
 	Same  bool    // ours are the very same runs, so that chance has no part
 }
@@ -121,7 +121,7 @@ func NewRow(policy, metric, unit string, e Estimate) Row {
 		name = policy + ": " + metric
 	}
 	return Row{
-		Name: name, Policy: policy, Metric: metric, Unit: unit, Published: Missing,
+		Name: name, Policy: policy, Metric: metric, Unit: unit, Published: Missing, PublishedCI95: Missing,
 		Ours: Number(e.Value), CI95: Number((e.High - e.Low) / 2), Low: Number(e.Low), High: Number(e.High),
 		NoVerdict: NotInPaper,
 	}
@@ -163,6 +163,9 @@ func (r Row) Against(f Figure, source, why string) Row {
 	if r.Verdict == Differs {
 		r.Why = why
 	}
+	if f.Own > 0 && !f.Same {
+		r.PublishedCI95 = Number(f.Own)
+	}
 	if !f.Same {
 		r = r.orImprecise()
 	}
@@ -170,17 +173,26 @@ func (r Row) Against(f Figure, source, why string) Row {
 }
 
 // orImprecise takes a verdict back that rests on too few repetitions, or on an
-// interval that is wider than the published figure. Where the two differ all the
-// same, the reason stays.
+// interval, ours or the published figure's own, that is wider than the published
+// figure. Where the two differ all the same, the reason stays.
 func (r Row) orImprecise() Row {
+	wide := func(width Number) bool {
+		return r.Verdict != Imprecise && !r.Published.Missing() && float64(width) > math.Abs(float64(r.Published))
+	}
+	code := ""
 	switch {
 	case r.Few():
 		r.Verdict, r.Why = Imprecise, "few-repetitions"
-	case r.Verdict != Imprecise && !r.Published.Missing() && float64(r.High-r.Low) > math.Abs(float64(r.Published)):
-		if r.Verdict == Differs && r.Why != "" {
-			r.Why = ", " + r.Why
+	case wide(r.High - r.Low):
+		code = "wide-interval"
+	case wide(2 * r.PublishedCI95):
+		code = "wide-published"
+	}
+	if code != "" {
+		if r.Why != "" {
+			code += ", "
 		}
-		r.Verdict, r.Why = Imprecise, "wide-interval"+r.Why
+		r.Verdict, r.Why = Imprecise, code+r.Why
 	}
 	return r
 }

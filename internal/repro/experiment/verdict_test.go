@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -96,6 +97,11 @@ func TestImprecise(t *testing.T) {
 		{"wider, and on it", NewRow("P", "figure", "s", Estimate{3, 1, 6}).Repeated(Mean, 20).Against(Figure{Value: 4}, "§", "a reason"), Imprecise, "wide-interval", OfFigure},
 		{"wider, and away from it", row.Against(Figure{Value: 3}, "§", "a reason"), Imprecise, "wide-interval, a reason", OfFigure},
 		{"of a figure below 0", NewRow("P", "figure", "s", Estimate{-10, -12, -8}).Repeated(Mean, 20).Against(Figure{Value: -11}, "§", "a reason"), Reproduced, "", OfFigure},
+		{"the published one's own is wider than it", NewRow("P", "figure", "s", Estimate{3, 2.9, 3.1}).Repeated(Mean, 20).Against(Figure{Value: 4, Own: 2.1}, "§", "a reason"), Imprecise, "wide-published", OfFigure},
+		{"the published one's own is as wide as it", NewRow("P", "figure", "s", Estimate{3, 2.9, 3.1}).Repeated(Mean, 20).Against(Figure{Value: 4, Own: 2}, "§", "a reason"), Reproduced, "", OfFigure},
+		{"the published one's own is wider than it, and away from ours", NewRow("P", "figure", "s", Estimate{9, 8.9, 9.1}).Repeated(Mean, 20).Against(Figure{Value: 4, Own: 2.1}, "§", "a reason"), Imprecise, "wide-published, a reason", OfFigure},
+		{"both are wider", NewRow("P", "figure", "s", Estimate{3, 1, 6}).Repeated(Mean, 20).Against(Figure{Value: 4, Own: 2.1}, "§", "a reason"), Imprecise, "wide-interval", OfFigure},
+		{"its own is wide, of the very same runs", NewRow("P", "figure", "s", Estimate{4, 3, 6}).Repeated(Mean, 20).Against(Figure{Value: 4, Own: 2.1, Same: true}, "§", "a reason"), Reproduced, "", OfFigure},
 		{"the very same runs", row.Against(Figure{Value: 3, Same: true}, "§", "a reason"), Differs, "a reason", OfFigure},
 		{"at least", row.AtLeast(7, "§", "a reason"), Reproduced, "", OfOurs},
 		{"at least, too wide", row.AtLeast(3, "§", "a reason"), Imprecise, "wide-interval", OfOurs},
@@ -123,6 +129,33 @@ func TestImprecise(t *testing.T) {
 	} {
 		if r.Kind != "" || r.Verdict != "" || r.NoVerdict != NotInPaper || r.Why != want || r.Published.Missing() {
 			t.Errorf("a stand-in: %+v", r)
+		}
+	}
+}
+
+// A row shows, and tells programs, the published figure's own interval that its verdict took account
+// of, and none where it is not known or chance has no part.
+func TestPublishedInterval(t *testing.T) {
+	t.Parallel()
+	row := NewRow("P", "figure", "s", Estimate{10, 8, 12}).Repeated(Mean, 20)
+	for want, r := range map[string]Row{
+		"11.0 ± 2.50": row.Against(Figure{Value: 11, Own: 2.5}, "§", ""), "11.0": row.Against(Figure{Value: 11}, "§", ""),
+		"10.0": row.Against(Figure{Value: 10, Own: 2.5, Same: true}, "§", ""), "words": row.Claims("words", Above(0), "§", ""),
+	} {
+		if got := r.published(); got != want {
+			t.Errorf("%+v shows %q, want %q", r, got, want)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := "\"published_ci95\":null,"
+		if want == "11.0 ± 2.50" {
+			told = "\"published_ci95\":2.5,"
+		}
+		csv := (&Result{Rows: []Row{r}}).CSV()
+		if !strings.Contains(string(data), told) || strings.Contains(string(csv), ",2.5,") != strings.Contains(want, "±") {
+			t.Errorf("%s and %s, want %s", data, csv, told)
 		}
 	}
 }

@@ -56,6 +56,13 @@ func (p *Principal) Limited() bool {
 	return p.Token.Tenant != 0 || len(p.Token.Roles)+len(p.Token.Scopes)+len(p.Token.Networks) > 0
 }
 
+// unlimited is p as if they had come with a token without limits.
+func (p *Principal) unlimited() *Principal {
+	all := *p
+	all.Token.Tenant, all.Token.Roles, all.Token.Scopes = 0, nil, nil
+	return &all
+}
+
 // Is reports whether p holds a role at all.
 func (p *Principal) Is(r Role) (is bool) {
 	p.each(func(_ crowd.TenantID, held Role, _ Permissions) bool {
@@ -344,6 +351,11 @@ func (p *Principal) WhyNothing() string {
 func (p *Principal) lacks(o Operation) error {
 	if p != nil && p.Outside && o.Needs != CanWork { // who runs the installation lacks it for that alone
 		return errOutside
+	}
+	if p != nil && p.Limited() {
+		if whole, any := p.unlimited().Has(o.Needs); whole || any && o.Who != Installation {
+			return crowd.Errorf(crowd.Forbidden, "this token does not have the permission %s, which you have: it is limited; send another one, or make one that has it", o.Needs)
+		}
 	}
 	if o.Needs == CanWork {
 		return crowd.Errorf(crowd.Forbidden, "this needs the role %s", Worker)

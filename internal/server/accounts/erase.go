@@ -89,6 +89,9 @@ func (s *Accounts) erase(ctx context.Context, e *store.Erasure) error {
 		if err := s.release(ctx, e.Person); err != nil {
 			return err
 		}
+		if err := s.countComments(ctx, e); err != nil {
+			return err
+		}
 		if err := s.eraseTexts(ctx, e); err != nil {
 			return err
 		}
@@ -119,6 +122,27 @@ func (s *Accounts) release(ctx context.Context, id crowd.WorkerID) error {
 	return err
 }
 
+// countComments has the comments with which reviewers sent labels back count that are within their grace and name
+// the person: they could not be deleted while only the reviewer's pool has them.
+func (s *Accounts) countComments(ctx context.Context, e *store.Erasure) error {
+	var by []crowd.WorkerID
+	for x, err := range s.store.WrittenTexts(ctx, e.Person, e.AskedBy != e.Person) {
+		if err != nil {
+			return err
+		}
+		if x.Kind == store.WrittenComment && x.N == 1 && !slices.Contains(by, x.By) {
+			by = append(by, x.By)
+		}
+	}
+	for _, id := range by {
+		countNow := func(e *engine.Engine, now time.Time) { e.CountNow(now, id) }
+		if err := s.live.Each(func(r *live.Pool) error { return r.Do(ctx, countNow) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // textsAtOnce bounds how many texts are replaced in one transaction.
 const textsAtOnce = 500
 
@@ -133,7 +157,7 @@ func (s *Accounts) eraseTexts(ctx context.Context, e *store.Erasure) error {
 		if e.Keep != slices.Contains(e.But, x.ID) {
 			continue
 		}
-		n := store.NewText{Kind: x.Kind, ID: x.WrittenText.ID}
+		n := store.NewText{Kind: x.Kind, ID: x.WrittenText.ID, N: x.N, Others: x.Others}
 		if x.Kind == store.WrittenAnswer {
 			t, err := templates.of(ctx, x.Batch)
 			if err != nil {

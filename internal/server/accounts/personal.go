@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/throng-dev/throng/crowd"
@@ -228,19 +229,36 @@ func (s *Accounts) freeTexts(ctx context.Context, id, askedBy crowd.WorkerID) it
 	return func(yield func(FreeText, error) bool) {
 		templates := &templates{s: s.store, known: make(map[crowd.BatchID]known)}
 		for x, err := range s.store.WrittenTexts(ctx, id, askedBy != id) {
-			f := FreeText{WrittenText: x, ID: fmt.Sprintf("%s:%d", x.Kind, x.ID), Texts: []string{x.Text}}
+			f := FreeText{WrittenText: x, ID: textID(&x), Texts: x.Given()}
 			if err == nil && x.Kind == store.WrittenAnswer {
 				var t known
 				if t, err = templates.of(ctx, x.Batch); t.compiled != nil {
-					f.Texts = t.compiled.FreeText(x.Text)
+					f.Texts = nil
+					for _, given := range x.Given() {
+						f.Texts = append(f.Texts, t.compiled.FreeText(given)...)
+					}
 				}
-				f.ID, f.Tenant = string(x.Kind)+":"+crowd.AssignmentID(x.ID).String(), t.tenant
+				f.Tenant = t.tenant
 			}
 			if (err != nil || len(f.Texts) > 0) && !yield(f, err) {
 				return
 			}
 		}
 	}
+}
+
+// textID names a text.
+func textID(x *store.WrittenText) string {
+	id := strconv.FormatInt(x.ID, 10)
+	switch x.Kind {
+	case store.WrittenAnswer, store.WrittenReport, store.WrittenRefusal, store.WrittenAppeal, store.WrittenDecision:
+		id = crowd.AssignmentID(x.ID).String()
+	case store.WrittenReply, store.WrittenComment:
+		id = crowd.TaskID(x.ID).String()
+	case store.WrittenCorrection:
+		id = fmt.Sprintf("%s-%d", crowd.TaskID(x.ID), x.N)
+	}
+	return string(x.Kind) + ":" + id
 }
 
 // templates are those of batches, which say what of an answer is free text.

@@ -186,6 +186,9 @@ func readQuestions(t *store.Test, file io.Reader, how table.Options) ([]store.Qu
 		return nil, err
 	}
 	header := rows.Columns()
+	if slices.Contains(header, input.ExplainColumn) {
+		return nil, crowd.Fieldf("questions", "the column %s would be shown to whoever takes the test: leave it out", input.ExplainColumn)
+	}
 	gold := slices.Index(header, input.GoldColumn)
 	t.Columns = slices.Delete(slices.Clone(header), gold, gold+1)
 	if compiled, err = input.NewTemplate(t.Template, t.Columns); err != nil {

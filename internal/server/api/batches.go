@@ -209,7 +209,7 @@ func (a *api) batches() {
 func (a *api) batchTasks() {
 	add(a, op{method: http.MethodPut, path: "/v1/batches/{id}/tasks", summary: "Upload a draft's tasks, one a row", tag: batchTag, access: access.BatchesUpload,
 		text: "CSV with a header, TSV, or JSON Lines, read as it comes. It takes the place of earlier tasks. If a row is wrong, nothing is kept and every bad row is named; " +
-			"with skip_bad the good rows are kept. The column `_gold` holds known answers, `_workers` the only people who may do the task, by pseudonym, or with the permission people.names by name; empty: anybody.",
+			"with skip_bad the good rows are kept. The column `_gold` holds known answers, `_explain` why they are right, of those that are for training, `_workers` the only people who may do the task, by pseudonym, or with the permission people.names by name; empty: anybody.",
 		uploads: tables},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath

@@ -104,7 +104,7 @@ func toBatchWorker(v *results.WorkerView) wire.BatchWorker {
 
 func toWorkerAnswer(columns []string, r *results.WorkerAnswer) wire.WorkerAnswer {
 	x := wire.WorkerAnswer{Assignment: r.Assignment, Task: r.Task, TakenOut: r.TakenOut, AnsweredAt: r.EndedAt, Seconds: r.Took().Seconds(), Said: r.Key, Answer: r.Body,
-		Counted: r.Counted, Late: r.Late, OutAt: r.DisregardedAt, PaidMicros: r.Paid, Label: toLabel(r.Label), Known: r.Gold, Corrected: r.Corrected, Right: r.Right}
+		Counted: r.Counted, Late: r.Late, OutAt: r.DisregardedAt, PaidMicros: r.Paid, Label: toLabel(r.Label), Known: r.Gold, Training: r.Lesson, Corrected: r.Corrected, Right: r.Right}
 	for i, v := range r.Values {
 		if x.Input == nil {
 			x.Input = make(map[string]string)

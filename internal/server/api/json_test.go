@@ -25,6 +25,9 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 		if rapid.Bool().Draw(t, "provisional") {
 			b.Outcome.CountsAt = time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "counts at")).UTC()
 		}
+		if rapid.Bool().Draw(t, "feedback") {
+			b.Outcome.Feedback = &wire.Feedback{Right: rapid.Bool().Draw(t, "right"), Answer: rapid.String().Draw(t, "known"), Explanation: rapid.String().Draw(t, "why")}
+		}
 		if rapid.Bool().Draw(t, "work") {
 			text := rapid.String()
 			cells := rapid.SliceOfN(text, 2, 2).Draw(t, "cells")
@@ -34,6 +37,10 @@ func TestReplyJSONIsTheStandardOne(t *testing.T) {
 				LeaseSeconds: rapid.Int64().Draw(t, "lease"), RewardMicros: crowd.Money(rapid.Int64().Draw(t, "reward")),
 				Values: wire.Values{Values: task.Values{Columns: []string{"a", text.Draw(t, "column")}, Cells: cells}},
 				View:   task.View{Kind: task.ChooseOne, Question: text.Draw(t, "question")}, HTML: text.Draw(t, "html"), Reply: text.Draw(t, "reply"),
+				Training: rapid.Bool().Draw(t, "training"), IsReview: rapid.Bool().Draw(t, "is review"),
+			}
+			if b.Work.IsReview && rapid.Bool().Draw(t, "not blind") {
+				b.Work.Review = &wire.WorkReview{Label: rapid.StringMatching(`[a-z"é]*`).Draw(t, "label")}
 			}
 		}
 		var want bytes.Buffer
@@ -57,6 +64,8 @@ func TestReplyJSONHasEveryField(t *testing.T) {
 			x.SetBool(true)
 		case reflect.Int64:
 			x.SetInt(7)
+		case reflect.Pointer:
+			x.Set(reflect.New(x.Type().Elem()))
 		default:
 			x.Set(reflect.ValueOf(time.UnixMicro(7).UTC()))
 		}
@@ -74,7 +83,7 @@ func TestReplyJSONHasEveryField(t *testing.T) {
 func TestTheNextTaskHasEveryField(t *testing.T) {
 	w := wire.Work{
 		Assignment: crowd.BatchID(1).Assignment(2), Task: crowd.BatchID(1).Task(3), Batch: 1, Name: "n", ExpiresAt: time.UnixMicro(7).UTC(), LeaseSeconds: 4, RewardMicros: 5,
-		IsReview: true, Review: &wire.WorkReview{Label: "<a>", Confidence: 0.5, Acceptable: true, Answers: []wire.WorkSaid{{Label: "a", People: 2}}}, Reply: "r", ByReviewer: true, HTML: "h",
+		Training: true, IsReview: true, Review: &wire.WorkReview{Label: "<a>", Confidence: 0.5, Acceptable: true, Answers: []wire.WorkSaid{{Label: "a", People: 2}}}, Reply: "r", ByReviewer: true, HTML: "h",
 	}
 	for i := range reflect.TypeFor[wire.Work]().NumField() {
 		if f := reflect.TypeFor[wire.Work]().Field(i); f.Name != "Values" && f.Name != "View" && reflect.ValueOf(w).Field(i).IsZero() {

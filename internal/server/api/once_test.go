@@ -123,7 +123,7 @@ func (w *world) keyedOperations() (names []string) {
 var unkeyed = append([]string{
 	"POST /v1/batches/{id}/quality/actions/{n}/undo", "POST /v1/batches/{id}/workers/{worker}/disregard", "POST /v1/batches/{id}/tasks/{n}/answers/{worker}/send-back", "POST /v1/work/notes/{id}/{n}/seen",
 	"POST /v1/me/address/ask", "POST /v1/me/address/confirm", "POST /v1/users/{id}/address/ask",
-	"POST /v1/workflows/check", "POST /v1/pools/{id}/rules/test", "POST /v1/users/{id}/erasure",
+	"POST /v1/runs/{id}/redo", "POST /v1/workflows/check", "POST /v1/pools/{id}/rules/test", "POST /v1/users/{id}/erasure",
 	"POST /v1/work/next", "POST /v1/work/{assignment}/submit", "POST /v1/work/{assignment}/skip", "POST /v1/work/{assignment}/report", "POST /v1/work/{assignment}/undo", "POST /v1/work/{assignment}/revise", "POST /v1/work/{assignment}/return", "POST /v1/work/{assignment}/heartbeat",
 }, public...)
 

@@ -20,6 +20,7 @@ func toUser(names accounts.Names, u store.User) wire.User {
 		Serves: some(u.Serves), CreatedAt: u.CreatedAt}
 }
 
+// people registers people and their accounts. It is long as it goes through the operations one by one.
 func (a *api) people() {
 	const tag = "People"
 	add(a, op{method: http.MethodGet, path: "/v1/users", summary: "List people", tag: tag, access: signedIn,

@@ -53,6 +53,6 @@ func (a *api) rules() {
 }
 
 func toQualityAction(a batches.QualityAction) wire.QualityAction {
-	return wire.QualityAction{N: a.N, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, At: a.At, Rule: a.Rule, When: a.When, Kind: string(a.Kind), Text: a.Text,
+	return wire.QualityAction{N: a.N, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, At: a.At, Rule: a.Rule, When: a.When, Kind: string(a.Kind), Text: a.Text, Lessons: a.Lessons,
 		Figures: wire.QualityFigures(a.Figures), SeenAt: a.SeenAt, UndoneAt: a.UndoneAt, UndoneBy: a.UndoneByName}
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/throng-dev/throng/internal/server/runs"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/internal/workflow"
 )
 
 func toRunHead(r store.Run) wire.RunHead {
 	return wire.RunHead{
 		ID: r.ID, Tenant: r.Tenant, Name: r.Name, State: string(r.State), BudgetMicros: r.Budget, Deadline: r.Deadline,
-		Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, RenewAges: r.RenewAges, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Parent: r.Parent, From: r.From, AskAgain: r.AskAgain, RenewAges: r.RenewAges, RedoLabels: r.RedoLabels, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		PenaltyMicros: r.Penalty, ItemsEnded: r.Ended, ItemsLate: r.Late,
 		AnswersDeletedAt: r.AnswersDeletedAt, FilesDeletedAt: r.FilesDeletedAt,
 	}
@@ -38,11 +39,23 @@ func foreseen(f orchestrator.Foreseen) *crowd.Money {
 	return &f.Predicted
 }
 
+// promiseOf names what a time is promised for; "": nothing.
+func promiseOf(s *workflow.SLA) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.PerItem:
+		return "item"
+	}
+	return "run"
+}
+
 func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 	out := wire.Run{
 		RunHead: toRunHead(v.Run), Needs: some(v.Needs()), Nodes: make([]wire.RunNode, 0, len(v.Nodes)), Outputs: []wire.RunFile{},
 		PredictedMicros: foreseen(v.Foreseen), PredictedAtLeast: v.AtLeast, Going: v.Going, Stuck: v.Stuck, SpentMicros: v.Spent(),
-		Notes: v.Notes,
+		SLA:   promiseOf(v.Flow.SLA),
+		Notes: v.Notes, CorrectedLabels: v.Corrected, Corrected: v.CorrectedText(), CorrectedRemedy: runs.CorrectedRemedy(v), RedoneAs: v.RedoneAs,
 	}
 	for i := range v.Classes {
 		c := &v.Classes[i]
@@ -57,8 +70,8 @@ func runFor(p *access.Principal, v *orchestrator.View) wire.Run {
 		n := &v.Nodes[i]
 		x := wire.RunNode{
 			Name: n.Name, Kind: wire.NodeKind(n.Kind), State: string(n.State), Open: v.OpenInput(i), Error: n.Error, In: v.Taken(i), OK: n.OK, Skipped: n.Skipped, Failed: n.Failed, Held: n.Faults,
-			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
-			AddBudget: runs.AddToBudget(v, n), Blocked: v.Blocked(i), Enough: n.HadEnough(), EndedEarly: n.EndedEarly,
+			Waiting: n.Waiting, Inside: n.Inside, Reused: n.Reused, Corrected: n.Corrected, ExpectedSeconds: n.Expect.Seconds(), StartedAt: n.StartedAt, EndedAt: n.EndedAt,
+			AddBudget: runs.AddToBudget(v, n), Blocked: v.Blocked(i), Enough: n.HadEnough(), HasEnough: n.HasEnough(), EndedEarly: n.EndedEarly,
 		}
 		if n.Crowd.TooSmall() {
 			x.Short, x.Remedy = n.Crowd.String(), batches.Remedy(p, n.Crowd, batches.WaysOfStep(v.ID, n.Name, n.Node.Batch))
@@ -204,6 +217,12 @@ func (a *api) runMoves() {
 			Body wire.TopUp
 		}) (wire.Run, error) {
 			r, err := a.app.Runs.TopUp(ctx, p, in.id, in.Body.AmountMicros)
+			return a.afterMove(ctx, p, r, err)
+		})
+	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/redo", summary: "Do a run anew with the labels that were corrected in it", tag: runTag, access: access.RunsRedo, status: http.StatusCreated, unkeyed: "a run is done anew once",
+		text: "Makes a run of the same workflow, with the same inputs, that goes on from this one, which must be done, and begins it. Corrected labels stand in it in place of those that were given; people are asked, and services called, for what rests on them. Refused with 409 if no label was corrected since the steps used it, or if it was done before."},
+		func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
+			r, err := a.app.Runs.Redo(ctx, p, in.id)
 			return a.afterMove(ctx, p, r, err)
 		})
 	a.runStepMoves()

@@ -195,7 +195,7 @@ func toSlow(s orchestrator.SlowItem) wire.SlowItem {
 }
 
 func toStop(s orchestrator.Visit) wire.ItemStop {
-	out := wire.ItemStop{Step: s.Step, Kind: wire.NodeKind(s.Kind), Item: s.Item, Class: s.Class, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries}
+	out := wire.ItemStop{Step: s.Step, Kind: wire.NodeKind(s.Kind), Item: s.Item, Class: s.Class, State: string(s.State), At: s.At, Error: s.Error, Tries: s.Tries, Corrected: s.Correction != 0}
 	if s.Held != "" {
 		out.State, out.Error = "held", s.Held
 	}
@@ -211,7 +211,7 @@ func toStop(s orchestrator.Visit) wire.ItemStop {
 }
 
 func toItem(r store.JoinedRow) wire.Item {
-	return wire.Item{N: r.N, Item: r.Item, Origin: r.Origin, State: string(r.State), Born: r.Born, At: r.At, Error: r.Error, Values: some(r.Cells)}
+	return wire.Item{N: r.N, Item: r.Item, Origin: r.Origin, State: string(r.State), Born: r.Born, At: r.At, Error: r.Error, Values: some(r.Cells), Corrected: r.Correction != 0}
 }
 
 // runItems registers where single items are and have been.

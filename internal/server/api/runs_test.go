@@ -121,7 +121,7 @@ func TestARunFromItsFileToItsResults(t *testing.T) {
 	if work, _, err := w.workers[0].Next(w.ctx, 0); err != nil || work != nil {
 		t.Errorf("of a paused run: %+v, %v", work, err)
 	}
-	if slow := must(w.ann.SlowestItems(w.ctx, made.ID, 5))(t); len(slow) != 2 || slow[0].Why != "the run is paused" || slow[0].Step != "alive" {
+	if slow := must(w.ann.SlowestItems(w.ctx, made.ID, 5))(t); len(slow) != 2 || slow[0].Why != "the run is paused" || slow[0].Step != "alive" || slow[0].PenaltyMicros != nil {
 		t.Errorf("slowest: %+v", slow)
 	}
 	must(w.ann.MoveRun(w.ctx, made.ID, "resume"))(t)

@@ -58,6 +58,7 @@ func toMe(p *access.Principal) wire.Me {
 
 var errForeverAndLife = crowd.Fieldf("forever", "a token is good for ever or for life_seconds, not both")
 
+// session registers signing in and what an account has. It is long as it goes through the operations one by one.
 func (a *api) session() {
 	const tag = "Signing in"
 	add(a, op{method: http.MethodPost, path: "/v1/session", summary: "Sign in with a name and a password", tag: tag,

@@ -118,7 +118,7 @@ func toResults(p *results.Page) wire.Results {
 }
 
 func toResult(columns []string, r *results.Row) wire.ResultTask {
-	t := wire.ResultTask{Task: r.Task, Input: make(map[string]string), Known: r.Gold, Label: toLabel(r.Label), Wrong: r.Wrong, Review: toResultReview(r), SentBack: toSentBack(r), Answers: []wire.ResultAnswer{}}
+	t := wire.ResultTask{Task: r.Task, Input: make(map[string]string), Known: r.Gold, Training: r.Lesson, Label: toLabel(r.Label), Wrong: r.Wrong, Review: toResultReview(r), SentBack: toSentBack(r), Answers: []wire.ResultAnswer{}}
 	for i, v := range r.Values {
 		t.Input[columns[i]] = v
 	}

@@ -30,6 +30,7 @@ func toQuotas(id crowd.TenantID) func([]limits.QuotaView, error) (wire.Quotas, e
 	})
 }
 
+// tenants registers tenants. It is long as it goes through the operations one by one.
 func (a *api) tenants() {
 	const tag = "Tenants and money"
 	add(a, op{method: http.MethodGet, path: "/v1/tenants", summary: "List the tenants that you may see", tag: tag, access: signedIn},

@@ -26,7 +26,7 @@ func toWork(w *work.HeldTask) (*wire.Work, error) {
 	}
 	out := &wire.Work{
 		Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, ExpiresAt: w.Expires, LeaseSeconds: int64(w.Lease / time.Second),
-		RewardMicros: w.Reward, IsReview: w.IsReview, Review: toWorkReview(w.Review), Reply: w.Reply, ByReviewer: w.ByReviewer, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
+		RewardMicros: w.Reward, Training: w.Lesson, IsReview: w.IsReview, Review: toWorkReview(w.Review), Reply: w.Reply, ByReviewer: w.ByReviewer, Values: wire.Values{Values: w.Values.Values()}, View: w.Template.Render(w.Values),
 	}
 	var err error
 	if out.View.Framed() {
@@ -79,6 +79,7 @@ const (
 	sameAgain     = "the same answer again revises nothing"
 )
 
+// work registers what workers do. It is long as it goes through the operations one by one.
 func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext, unkeyed: nextAgain},
@@ -87,7 +88,7 @@ func (a *api) work() {
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: oneAssignment, lean: true,
-		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted. To a batch with a grace, it counts when that is over, which counts_at tells: until then you may take it back. A review may send the label back with a comment, send_back: its task is asked again of others, who are told it. Where that cannot be, as somebody has decided the label, its batch has ended, two labels of the task were sent back before or there is no money to ask again, it is refused, and you still hold the review."},
+		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted. To a batch with a grace, it counts when that is over, which counts_at tells: until then you may take it back. A review may send the label back with a comment, send_back: its task is asked again of others, who are told it. Where that cannot be, as somebody has decided the label, its batch has ended, two labels of the task were sent back before or there is no money to ask again, it is refused, and you still hold the review. To a task for training, outcome.feedback tells whether it was right."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
@@ -110,6 +111,13 @@ func (a *api) work() {
 				return out, err
 			}
 			out.Outcome = wire.Outcome{Counted: outcome.Counted, Late: outcome.Late, Duplicate: outcome.Duplicate, BatchEnded: outcome.Ended, PaidMicros: outcome.Paid, HeldMicros: outcome.Held, CountsAt: outcome.CountsAt}
+			feedback, err := a.app.Work.Feedback(ctx, p, in.id)
+			if err != nil {
+				return out, err
+			}
+			if feedback != nil {
+				out.Outcome.Feedback = &wire.Feedback{Right: feedback.Right, Answer: feedback.Known, Explanation: feedback.Explain}
+			}
 			out.Work, err = toWork(w)
 			return out, err
 		})

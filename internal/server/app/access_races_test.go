@@ -136,8 +136,10 @@ func TestTokensInheritScopes(t *testing.T) {
 	if _, err := w.Batches.Create(w.ctx, child, w.definition()); crowd.CodeOf(err) != crowd.Forbidden {
 		t.Errorf("the child makes a batch: %v", err)
 	}
+	_, err := w.Batches.Create(w.ctx, child, w.definition())
+	refusedText(t, err, crowd.Forbidden, "this token does not have the permission batches.edit, which you have")
 	must(w.Batches.Get(w.ctx, child, w.draft(1)))(t)
-	_, _, err := w.Accounts.CreateToken(w.ctx, scoped, accounts.NewToken{Name: "wider", Scopes: []string{"batches.read", "batches.change"}})
+	_, _, err = w.Accounts.CreateToken(w.ctx, scoped, accounts.NewToken{Name: "wider", Scopes: []string{"batches.read", "batches.change"}})
 	if err == nil {
 		t.Error("a scoped token makes a wider one")
 	}

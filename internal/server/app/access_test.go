@@ -183,6 +183,8 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return second(s.Work.Revisable(s.ctx, p, s.withAnswers().Assignment(1)))
 	},
 	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
+	"Work.Feedback": func(s *scene, p *access.Principal) error { return second(s.Work.Feedback(s.ctx, p, s.held)) },
+	"Work.IsLesson": func(s *scene, p *access.Principal) error { return second(s.Work.IsLesson(s.ctx, p, s.held)) },
 	"Work.Notes":    func(s *scene, p *access.Principal) error { return second(s.Work.Notes(s.ctx, p)) }, "Work.SeeNote": trySeeNote,
 	"Batches.QualityActions": tryActions, "Batches.UndoQualityAction": tryUndoAction,
 	"Batches.Disregard": tryDisregard, "Batches.WouldDisregard": tryWouldDisregard, "Batches.SendBack": trySendBack, "Batches.WouldSendBack": tryWouldSendBack,
@@ -194,6 +196,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Work.Return":     func(s *scene, p *access.Principal) error { return s.Work.Return(s.ctx, p, s.held) },
 	"Work.Submit": func(s *scene, p *access.Principal) error {
 		_, _, err := s.Work.Submit(s.ctx, p, s.held, yes, false, 0)
+		return err
+	},
+	"Work.SendBack": func(s *scene, p *access.Principal) error { // of what is no review
+		_, _, err := s.Work.SendBack(s.ctx, p, s.held, "look again", false, 0)
 		return err
 	},
 	"Work.Earnings": func(s *scene, p *access.Principal) error {
@@ -289,6 +295,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Runs.Pause":   func(s *scene, p *access.Principal) error { return second(s.Runs.Pause(s.ctx, p, s.under())) },
 	"Runs.Resume":  func(s *scene, p *access.Principal) error { return second(s.Runs.Resume(s.ctx, p, s.under())) },
 	"Runs.Cancel":  func(s *scene, p *access.Principal) error { return second(s.Runs.Cancel(s.ctx, p, s.under())) },
+	"Runs.Redo":    tryRedo,
 	"Runs.TopUp":   func(s *scene, p *access.Principal) error { return second(s.Runs.TopUp(s.ctx, p, s.under(), 1)) },
 	"Runs.EndStep": func(s *scene, p *access.Principal) error { return second(s.Runs.EndStep(s.ctx, p, s.under(), "alive")) },
 	"Runs.Slowest": func(s *scene, p *access.Principal) error { return second(s.Runs.Slowest(s.ctx, p, s.under(), 1)) },

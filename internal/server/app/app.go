@@ -182,7 +182,12 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.readiness = &readiness{live: a.live, write: cfg.Store.Probe, clock: cfg.Now, log: cfg.Log, probes: make(map[string]*probe)}
 	a.Outbox = recruit.NewOutbox(recruit.OutboxConfig{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Senders: cfg.Senders, PublicURL: a.PublicURL})
 
-	a.Accounts = accounts.New(accounts.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams, Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Passwords: cfg.Passwords, WhileErasing: a.whileErasing, Outbox: a.Outbox, Downloads: downloads})
+	a.Accounts = accounts.New(accounts.Config{
+		Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now,
+		Log: cfg.Log, AdminFrom: cfg.AdminFrom, Providers: cfg.Providers, Streams: streams,
+		Required: cfg.Factor, PublicURL: a.PublicURL, Names: workers, Passwords: cfg.Passwords,
+		WhileErasing: a.whileErasing, Outbox: a.Outbox, Downloads: downloads,
+	})
 	a.Tenants = accounts.NewTenants(accounts.TenantsConfig{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Funds: funds, Quotas: quotas})
 	a.Invitations = accounts.OpenInvitations(a.Accounts, a.Outbox, quotas)
 	a.Tests = accounts.OpenTests(a.Accounts, quotas, uploads)
@@ -200,7 +205,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	})
 	a.Pools = control.OpenPools(a.Control)
 
-	a.Results = results.New(results.Config{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Downloads: downloads, Names: workers})
+	a.Results = results.New(results.Config{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Downloads: downloads, Names: workers, RunsChanged: func() { a.Runs.Corrected() }})
 	a.Work = work.New(work.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Names: workers, HoldLabels: a.Results.HoldLabels})
 	a.Batches = batches.New(batches.Config{Results: a.Results, Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads, Names: workers})
 	a.Pay = pay.New(pay.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Names: workers, Changed: a.Batches.PayChanged})

@@ -22,7 +22,7 @@ var noChange = map[string]string{
 	"Accounts.EndSessions": "there is no session", "Duty.Unsubscribe": "there is no such browser", "Transfers.Move": "they are there already",
 	"Transfers.MoveFrom": "they are there already", "Runs.Retry": "nothing is held", "Runs.Skip": "nothing is held",
 	"Accounts.BeginTOTP": "a token cannot", "Accounts.ConfirmTOTP": "a token cannot", "Accounts.BeginPasskey": "a token cannot", "Accounts.ConfirmPasskey": "a token cannot", "Accounts.NewRecoveryCodes": "there is no second factor",
-	"Accounts.RemoveFactor": "there is no such factor", "Accounts.Erase": "a token cannot", "Batches.Resume": "it is not paused", "Runs.Resume": "it is not paused", "Results.Withdraw": "no correction holds",
+	"Accounts.RemoveFactor": "there is no such factor", "Accounts.Erase": "a token cannot", "Batches.Resume": "it is not paused", "Runs.Resume": "it is not paused", "Runs.Redo": "it is not done", "Results.Withdraw": "no correction holds",
 }
 
 // TestEveryChangeIsTold calls every method as somebody who may, and as somebody who may

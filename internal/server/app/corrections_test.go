@@ -173,8 +173,8 @@ func TestWhatIsNotCorrected(t *testing.T) {
 	item := must(s.Runs.Get(w.ctx, w.admin, s.under()))(t).Nodes[1].Node.Batch.Task(1)
 	var err error
 	s.until(func() bool { err = correct(w.ann, item, "no", ""); return crowd.CodeOf(err) != crowd.NotFound })
-	if crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "whose next steps have used its label") {
-		t.Errorf("an item of a run: %v", err)
+	if crowd.CodeOf(err) != crowd.Conflict || !strings.Contains(err.Error(), "has no label yet") {
+		t.Errorf("an item of a run without a label: %v", err)
 	}
 
 	// Who has become a reviewer since corrects what others have answered.

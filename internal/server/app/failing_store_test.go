@@ -372,6 +372,10 @@ func (f *failingStore) Known(ctx context.Context, id crowd.BatchID, after, last 
 	return fail1(f, ctx, "Known", func() (map[uint32]string, error) { return f.Store.Known(ctx, id, after, last) })
 }
 
+func (f *failingStore) Lessons(ctx context.Context, id crowd.BatchID, after, last uint32) ([]uint32, error) {
+	return fail1(f, ctx, "Lessons", func() ([]uint32, error) { return f.Store.Lessons(ctx, id, after, last) })
+}
+
 func (f *failingStore) Invitations(ctx context.Context, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error) {
 	return fail1(f, ctx, "Invitations", func() (map[crowd.WorkerID][]uint32, error) { return f.Store.Invitations(ctx, id) })
 }

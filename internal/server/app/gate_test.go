@@ -90,7 +90,7 @@ func TestAGateOfAnOpenPool(t *testing.T) {
 	must(w.Batches.Launch(w.ctx, w.ann, w.draft(2, times(2)), false))(t)
 	must(w.Batches.Launch(w.ctx, w.ann, w.draft(2, times(3)), true))(t)
 	must(w.Duty.End(w.ctx, third))(t)
-	if why := must(w.Batches.Why(w.ctx, w.ann, batch))(t); why.Reason != crowd.NoWorkerReady || why.Workers[crowd.PoolFull] != 1 {
+	if why := must(w.Batches.Why(w.ctx, w.ann, batch))(t); why.Reason != crowd.NoWorkerReady || why.Workers[crowd.NotOnDuty] != 1 || why.Workers[crowd.PoolFull] != 0 {
 		t.Errorf("with nobody outside, the batch waits for %s, and the people are %v", why.Reason, why.Workers)
 	}
 	if asks(third) != nil {

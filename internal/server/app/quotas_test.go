@@ -47,10 +47,14 @@ func (w *world) used(tenant crowd.TenantID, q store.Quota) int64 {
 func TestTimeOfQueriesOfADay(t *testing.T) {
 	w := newWorld(t, 0)
 	w.allow(w.a, store.QueryTimeDaily, 0)
-	id := w.started(w.ann, w.a, counts(quick, "30s"))
+	id := w.started(w.ann, w.a, strings.Replace(counts(quick, "30s"), "inputs:", "sla: {penalty: constant, after: 1h, cost: 1.00}\ninputs:", 1))
 	w.until(func() bool {
 		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Error, "quota query-time-per-day")
 	})
+	v := must(w.Runs.Get(w.ctx, w.ann, id))(t)
+	if why := v.Blocked(1); !strings.Contains(why, "begins anew at 00:00 UTC") || v.Outlook.Why != "total: "+why || !v.Outlook.Median.IsZero() || !v.AtLeast {
+		t.Errorf("without time left it is blocked by %q, and done at %s, %q", why, v.Outlook.Median, v.Outlook.Why)
+	}
 	theirs := w.started(w.bob, w.b, counts(quick, "30s"))
 	w.until(func() bool { return w.state(theirs) == store.RunDone })
 	if state := w.state(id); state != store.RunRunning {
@@ -81,8 +85,11 @@ func TestQueriesOfATenantAtOnce(t *testing.T) {
 	w.allow(w.a, store.Queries, 0)
 	id := w.started(w.ann, w.a, counts(quick, "30s"))
 	w.until(func() bool {
-		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Error, "others of this tenant are running")
+		return strings.Contains(must(w.Runs.Get(w.ctx, w.ann, id))(t).Nodes[1].Error, "quota queries does not suffice: 0 of 0 are used")
 	})
+	if v := must(w.Runs.Get(w.ctx, w.ann, id))(t); v.Blocked(1) == "" || !v.Outlook.Median.IsZero() {
+		t.Errorf("without a place it is blocked by %q, and done at %s", v.Blocked(1), v.Outlook.Median)
+	}
 	others := func() {
 		theirs := w.started(w.bob, w.b, counts(quick, "30s"))
 		w.until(func() bool { return w.state(theirs) == store.RunDone })

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/server/results"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
 	"github.com/throng-dev/throng/label"
 )
 
@@ -313,5 +316,42 @@ func TestErasedReviewers(t *testing.T) {
 	ok(t, w.Accounts.Erase(w.ctx, w.admin, w.workers[1].User.ID, accounts.ErasureOrder{Confirm: w.workers[1].User.Name, FreeText: accounts.DeleteText, Settled: true}))
 	if found := w.found([]string{"a secret of mine"}); len(found) > 0 {
 		t.Errorf("the text is still there: %v", found)
+	}
+}
+
+// TestAReviewHasABound: however much people have written, what a reviewer is shown takes no more than any task
+// does, and they accept the whole label all the same.
+func TestAReviewHasABound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	const many = 25
+	var people []*access.Principal
+	for i := range many {
+		people = append(people, w.person(accounts.NewUser{Name: fmt.Sprint("long", i), Pool: w.pool}))
+	}
+	id := w.draft(1, append(allReviewed(), func(b *batches.NewBatch) {
+		b.Template = json.RawMessage(`{"kind":"short_text","question":"Say ${thing}"}`)
+		b.Redundancy, b.Budget = label.Count(many), 100*crowd.Unit
+	})...)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	said := func(i int) string { return fmt.Sprint(i, strings.Repeat("<", 9_000)) }
+	for i, p := range people {
+		must(w.submit(p, w.next(p).Assignment, must(json.Marshal(said(max(i, 1))))(t)))(t)
+	}
+	held := w.next(w.workers[0])
+	if !held.IsReview || len(held.Review.Answers) != many-1 {
+		t.Fatalf("they hold %+v", held.Handout)
+	}
+	texts := []string{held.Review.Label}
+	for _, x := range held.Review.Answers {
+		texts = append(texts, x.Key)
+	}
+	if n := task.SizeOfTexts(texts); n > task.MaxShownBytes/2 || n < task.MaxShownBytes/8 || !held.Review.Acceptable() {
+		t.Errorf("it is shown with %d bytes; to be accepted: %t", n, held.Review.Acceptable())
+	}
+	_, _, err := w.Work.Submit(w.ctx, w.workers[0], held.Assignment, nil, false, 0)
+	ok(t, err)
+	if state := must(w.Results.Task(w.ctx, w.ann, id.Task(1), ""))(t).Row.Review.State; state != store.ReviewAccepted {
+		t.Errorf("the review is %s", state)
 	}
 }

@@ -254,3 +254,28 @@ func TestAVerdictIsTakenBack(t *testing.T) {
 		})
 	}
 }
+
+// heldReview is a review in somebody's hands.
+type heldReview struct {
+	by *access.Principal
+	id crowd.AssignmentID
+}
+
+// heldReview is one of a batch that is paused since, so that nobody else gets its tasks.
+func (w *world) heldReview() heldReview {
+	w.t.Helper()
+	of := w.launch(2, allReviewed()...)
+	first := w.person(accounts.NewUser{Name: "labels", Pool: w.pool})
+	must(w.submit(first, w.reaches(first, of.Task(1)).Assignment, yes))(w.t)
+	reviewer := w.person(accounts.NewUser{Name: "reviews", Pool: w.pool})
+	held := w.reaches(reviewer, w.batch(of).ReviewedIn.Task(1))
+	must(w.Batches.Pause(w.ctx, w.admin, of))(w.t)
+	return heldReview{reviewer, held.Assignment}
+}
+
+func init() {
+	thoroughly["Work.SendBack"] = func(x *trial, _ *access.Principal) error {
+		_, _, err := x.Work.SendBack(x.ctx, x.people.review.by, x.people.review.id, "look again", false, 0)
+		return err
+	}
+}

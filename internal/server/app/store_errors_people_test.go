@@ -17,6 +17,7 @@ type peopleStage struct {
 	addressLink string            // the token that asks her
 	held        store.HeldRole    // a role of ann's tenant, which bob holds
 	free        store.HeldRole    // one that nobody holds
+	review      heldReview
 
 	corp          *access.Principal // a provider
 	corpToken     store.Token
@@ -29,6 +30,7 @@ type peopleStage struct {
 // thePeople makes what use cases of people act on.
 func (w *world) thePeople(t *testing.T) (st peopleStage) {
 	t.Helper()
+	st.review = w.heldReview()
 	m := &mailbox{}
 	w.withPost(recruit.Senders{Mail: m.send})
 	tess, link, err := w.Accounts.CreateUser(w.ctx, w.admin, accounts.NewUser{Name: "tess", Email: "tess@old.example", Tenants: []crowd.TenantID{w.a}})

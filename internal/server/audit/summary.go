@@ -43,6 +43,7 @@ var did = map[string]string{
 
 	"Runs.Make": "made $", "Runs.MakeAgain": "made $ as another one again", "Runs.Load": "loaded a file of $", "Runs.AddRows": "added rows to $", "Runs.SealInputs": "sealed the inputs of $",
 	"Runs.Start": "started $", "Runs.Pause": "paused $", "Runs.Resume": "resumed $", "Runs.Cancel": "cancelled $", "Runs.TopUp": "raised the budget of $",
+	"Runs.Redo": "did a run anew, with corrected labels, as $", store.RunRedone: "did a run anew, as its workflow asks for when labels were corrected, as $",
 	"Runs.EndStep": "ended a step of $", "Runs.Retry": "retried what was held of $", "Runs.Skip": "gave up what was held of $",
 
 	"Services.Declare": "declared $", "Services.Change": "changed $", "Services.Remove": "removed $",

@@ -97,7 +97,7 @@ func mayAdd(b *store.Batch, after uint32) error {
 
 // fit finds the batch's columns in those of the file.
 func (u *uploading) fit(b *store.Batch) (err error) {
-	u.gold, u.workers = slices.Index(u.columns, input.GoldColumn), -1
+	u.gold, u.explain, u.workers = slices.Index(u.columns, GoldColumn), slices.Index(u.columns, ExplainColumn), -1
 	for _, c := range b.Columns {
 		at := slices.Index(u.columns, c)
 		if at < 0 {
@@ -109,7 +109,7 @@ func (u *uploading) fit(b *store.Batch) (err error) {
 		switch {
 		case c == WorkersColumn:
 			return crowd.Errorf(crowd.Invalid, "the column %s cannot be here: tasks that are added to a running batch are for everybody", c)
-		case i != u.gold && !slices.Contains(u.plain, i):
+		case i != u.gold && i != u.explain && !slices.Contains(u.plain, i):
 			return crowd.Errorf(crowd.Invalid, "the batch's tasks have no column %q; they have: %s", c, strings.Join(b.Columns, ", "))
 		}
 	}
@@ -128,8 +128,12 @@ func (s *Batches) addStaged(ctx context.Context, p *access.Principal, b *store.B
 			return 0, err
 		}
 	}
+	lessons, err := s.store.Lessons(ctx, id, had, had+tasks)
+	if err != nil {
+		return 0, err
+	}
 	v, err := s.changeReserving(ctx, p, costlyChange{access: access.BatchesAddTasks, batch: b, do: func(e *engine.Engine, now time.Time, reserve crowd.Money) (missing crowd.Money, err error) {
-		err = e.Add(now, id, engine.Addition{Had: had, Tasks: tasks, Known: known, Reserve: reserve})
+		err = e.Add(now, id, engine.Addition{Had: had, Tasks: tasks, Known: known, Lessons: lessons, Reserve: reserve})
 		if crowd.CodeOf(err) == crowd.BudgetTooSmall && addBudget {
 			missing, _ = e.MissingFor(id, tasks)
 		}

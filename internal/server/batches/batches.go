@@ -147,6 +147,9 @@ func (s *Batches) Launch(ctx context.Context, p *access.Principal, id crowd.Batc
 			return BatchView{}, crowd.Fieldf("checks", "none of the tasks has a known answer: upload a file with a column %s, or do without checks", input.GoldColumn)
 		}
 	}
+	if spec.Lessons, err = s.store.Lessons(ctx, id, 0, spec.Tasks); err != nil {
+		return BatchView{}, err
+	}
 	r, err := s.live.Get(b.Pool)
 	if err != nil {
 		return BatchView{}, err
@@ -220,6 +223,9 @@ func (s *Batches) onBatch(ctx context.Context, p *access.Principal, o access.Ope
 		return BatchView{}, err
 	}
 	if !b.Progress.State.Open() {
+		if o == access.BatchesChange && b.Progress.State == crowd.BatchDraft && b.Run == 0 && b.Spec.ReviewOf == 0 {
+			return BatchView{}, crowd.Errorf(crowd.Conflict, "%s is a draft: launch it first; or change what it is to be, on its page or with PUT /v1/batches/%[1]s", id)
+		}
 		return BatchView{}, notOpen(b)
 	}
 	r, err := s.live.Get(b.Pool)

@@ -176,6 +176,7 @@ func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reade
 	q.Workers = make([]results.WorkerQuality, len(d.Workers()))
 	for j, id := range d.Workers() {
 		q.Workers[j] = measures.Of(j)
+		q.Workers[j].Taught = w.Taught[w.Workers[id].ID]
 		q.Workers[j].By, q.Workers[j].Blocked = by(id), slices.Contains(w.Workers[id].BlockedBy, q.Batch.Spec.Tenant)
 	}
 	slices.SortFunc(q.Workers, func(a, b results.WorkerQuality) int {

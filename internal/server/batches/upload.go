@@ -20,6 +20,7 @@ import (
 // workers.
 const (
 	GoldColumn    = input.GoldColumn    // the known answer, to measure accuracy
+	ExplainColumn = input.ExplainColumn // why it is right, for tasks that teach
 	WorkersColumn = input.WorkersColumn // the only people who may do the task, separated by ; or spaces, as whoever uploads may call them; empty: anybody
 )
 
@@ -116,6 +117,7 @@ type uploading struct {
 	plain    []int    // numbers of the columns with data, in the order of the batch's
 	named    []string // the batch's columns
 	gold     int      // column numbers, or -1
+	explain  int
 	workers  int
 	template *task.Compiled
 	found    map[string]crowd.WorkerID // so far, by what they are called; 0: nobody
@@ -123,9 +125,9 @@ type uploading struct {
 
 // prepare finds the special columns and checks that the template fits the rest.
 func (u *uploading) prepare(b *store.Batch) error {
-	u.gold, u.workers = slices.Index(u.columns, input.GoldColumn), slices.Index(u.columns, WorkersColumn)
+	u.gold, u.explain, u.workers = slices.Index(u.columns, GoldColumn), slices.Index(u.columns, ExplainColumn), slices.Index(u.columns, WorkersColumn)
 	for i := range u.columns {
-		if i != u.gold && i != u.workers {
+		if i != u.gold && i != u.explain && i != u.workers {
 			u.plain = append(u.plain, i)
 		}
 	}
@@ -228,6 +230,17 @@ func (u *uploading) task(ctx context.Context, row []string, line int) (store.Tas
 			return t, err
 		}
 		t.Gold = key
+	}
+	if u.explain >= 0 {
+		text, err := input.Explanation(row[u.explain], t.Gold)
+		if err != nil {
+			var wrong *crowd.Error
+			if errors.As(err, &wrong) {
+				wrong.Row = line
+			}
+			return t, err
+		}
+		t.Explain = text
 	}
 	if u.workers < 0 {
 		return t, nil

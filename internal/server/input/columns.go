@@ -11,7 +11,7 @@ import (
 )
 
 // reserved are the columns with a meaning of their own.
-var reserved = []string{GoldColumn, WorkersColumn}
+var reserved = []string{GoldColumn, ExplainColumn, WorkersColumn}
 
 // CheckColumns refuses a file of tasks in which the name of a reserved column stands within
 // that of another, as it does where a file was split in the wrong places, or is written in

@@ -16,8 +16,19 @@ import (
 // The columns of a file with a meaning of their own. They are not shown to workers.
 const (
 	GoldColumn    = "_gold"    // the known answers
+	ExplainColumn = "_explain" // why they are right, of those that teach
 	WorkersColumn = "_workers" // who may do a task
 )
+
+// Explanation is task.Explanation of a file's column.
+func Explanation(text, key string) (string, error) {
+	text, err := task.Explanation(text, key)
+	var wrong *crowd.Error
+	if errors.As(err, &wrong) {
+		wrong.Field = ExplainColumn
+	}
+	return text, err
+}
 
 // MaxProblems is how many bad rows are reported one by one.
 const MaxProblems = 100

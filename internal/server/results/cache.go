@@ -4,13 +4,15 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/throng-dev/throng/crowd"
 )
 
 // cache keeps what is expensive to make of a batch: the last of each key, until what it was
 // made of has changed. Of one key one is made at a time, whoever asks for it, and of all as
-// many as there are turns.
+// many as there are turns, of which one tenant has no more than half.
 type cache[K comparable, V any] struct {
-	turns chan struct{}  // one in it for each that is being made
+	turns *turns
 	size  func(V) int    // in bytes, about
 	most  int            // bytes that are kept
 	life  time.Duration  // no value is used for longer
@@ -45,7 +47,7 @@ type job struct {
 
 // Get returns a value that is as things were when Get was called, or later, or that was slow
 // to make and is not old. If there is none it is made, for as long as somebody waits.
-func (c *cache[K, V]) Get(ctx context.Context, key K, produce func(context.Context) (V, error)) (v V, err error) {
+func (c *cache[K, V]) Get(ctx context.Context, tenant crowd.TenantID, key K, produce func(context.Context) (V, error)) (v V, err error) {
 	arrived := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +58,7 @@ func (c *cache[K, V]) Get(ctx context.Context, key K, produce func(context.Conte
 			return x.value, nil
 		}
 		if x.job == nil {
-			c.start(ctx, key, x, produce)
+			c.start(ctx, tenant, key, x, produce)
 		}
 		j := x.job
 		j.waiting++
@@ -80,7 +82,7 @@ func (c *cache[K, V]) Get(ctx context.Context, key K, produce func(context.Conte
 }
 
 // start begins to make a value. The caller holds the lock.
-func (c *cache[K, V]) start(ctx context.Context, key K, x *thing[V], produce func(context.Context) (V, error)) {
+func (c *cache[K, V]) start(ctx context.Context, tenant crowd.TenantID, key K, x *thing[V], produce func(context.Context) (V, error)) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	j := &job{done: make(chan struct{}), cancel: cancel}
 	x.job = j
@@ -88,13 +90,11 @@ func (c *cache[K, V]) start(ctx context.Context, key K, x *thing[V], produce fun
 		defer cancel()
 		var v V
 		var began time.Time
-		err := context.Canceled
-		select {
-		case c.turns <- struct{}{}:
+		err := c.turns.take(ctx, tenant)
+		if err == nil {
 			began = time.Now()
 			v, err = produce(ctx)
-			<-c.turns
-		case <-ctx.Done():
+			c.turns.giveBack(tenant)
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -33,7 +33,7 @@ type heldBefore struct{ Label string }
 // is the label from then on, and methods that learn from known answers learn from it. What
 // is measured against known answers does not count it. value is written as a known answer is; for
 // answers whose fields have labels of their own it is the whole answer as JSON. Nobody corrects a task
-// that they have answered.
+// that they have answered. What later steps of a run have made of the label that was given stays.
 func (s *Results) Correct(ctx context.Context, p *access.Principal, id crowd.TaskID, value, note string) (store.Correction, error) {
 	return s.decide(ctx, p, access.ResultsCorrect, store.Correction{Task: id, Value: value, Note: note})
 }
@@ -111,6 +111,9 @@ func (s *Results) decide(ctx context.Context, p *access.Principal, o access.Oper
 		act.Before = heldBefore{last.Value}
 	}
 	c, err = s.store.PutCorrection(ctx, b.Spec.Tenant, c)
+	if b.Run != 0 {
+		s.runsChanged()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed(b.Spec.ID)
@@ -157,8 +160,6 @@ func correctable(b *store.Batch, t *store.TaskResult) error {
 	switch {
 	case b.Spec.ReviewOf != 0:
 		return crowd.Errorf(crowd.Conflict, "%s is a review of a label of %s: correct that", t.Task, b.Spec.ReviewOf)
-	case b.Run != 0:
-		return crowd.Errorf(crowd.Conflict, "%s is an item of a step of %s, whose next steps have used its label: it cannot be corrected", t.Task, b.Run)
 	case t.Label == nil && !b.Progress.State.Ended():
 		return crowd.Errorf(crowd.Conflict, "%s has no label yet: it can be corrected when it has, or when its batch has ended", t.Task)
 	}

@@ -80,6 +80,9 @@ func (v *WorkerView) follow(f *fit, records []record) {
 // enter enters an answer that counts, or did, as the engine does. Of a batch without checks, answers to tasks with a known
 // answer are entered as checks, too: no rule of such a batch goes by them.
 func (f *fit) enter(t *engine.QualityCounts, r *record) {
+	if r.line >= 0 && f.data.lines[r.line].lesson {
+		return
+	}
 	t.Answer(r.given, r.ended, f.batch.Spec.Lease)
 	if !f.batch.AnswersDeletedAt.IsZero() || r.line < 0 {
 		return

@@ -25,6 +25,7 @@ type data struct {
 	workers   map[string]int              // answers of each that count, by id
 	gave      map[crowd.WorkerID][]uint32 // the assignments that each answered, whether it counts or not, by their numbers, ascending
 	answers   int                         // that count
+	taught    map[crowd.WorkerID]Taught   // whoever answered lessons
 	answered  []int64                     // when each of them came, in seconds since 1970, ascending
 }
 
@@ -34,6 +35,7 @@ type line struct {
 	answers uint32 // that count
 	given   given
 	gold    string
+	lesson  bool // gold teaches
 	live    liveLabel
 	differ  bool // not all answers are equal, to the field that labels the task, or to any
 	review  store.ReviewState
@@ -77,6 +79,13 @@ type reader struct {
 	own      bool              // no field labels the tasks: whole answers are compared
 	blank    bool              // nobody can have given an empty answer: such a one was erased
 	texts    map[string]string // each once
+	lessons  map[uint32]string // what is right, by the numbers of the tasks
+}
+
+// Taught is how somebody did on lessons. What they answered to these says nothing of them, and is in no other
+// figure.
+type Taught struct {
+	Done, Right int
 }
 
 // read reads all answers of a batch.
@@ -86,7 +95,7 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		return nil, err
 	}
 	s.watchReviews(b)
-	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int), gave: make(map[crowd.WorkerID][]uint32)}}
+	r := &reader{s: s, b: b, own: true, texts: make(map[string]string), out: &data{state: s.state(b.Spec.ID), at: s.clock.Time(), workers: make(map[string]int), taught: make(map[crowd.WorkerID]Taught), gave: make(map[crowd.WorkerID][]uint32)}}
 	_, _, err = compiled.Check(json.RawMessage(erased))
 	r.blank = err != nil
 	for _, q := range compiled.Questions() {
@@ -94,6 +103,9 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		r.own = r.own && !q.Labels
 	}
 	r.builders = make([]label.Builder, len(r.out.questions))
+	if err := r.findLessons(ctx); err != nil {
+		return nil, err
+	}
 	counted := make(map[uint32]uint32)
 	n := 0
 	for a, err := range s.store.Answers(ctx, b.Spec.Tenant, b.Spec.ID) {
@@ -105,7 +117,11 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		}
 		r.out.gave[a.Worker] = append(r.out.gave[a.Worker], a.Assignment.N())
 		if a.Counted && !(r.blank && a.Key == "" && string(a.Body) == erased) {
-			r.add(&a)
+			if right, lesson := r.lessons[a.Task.N()]; lesson {
+				r.teach(&a, right)
+			} else {
+				r.add(&a)
+			}
 			counted[a.Task.N()]++
 		}
 	}
@@ -113,6 +129,34 @@ func (s *Results) read(ctx context.Context, b *store.Batch) (*data, error) {
 		return nil, err
 	}
 	return r.out, r.finish()
+}
+
+// findLessons reads which tasks are lessons.
+func (r *reader) findLessons(ctx context.Context) error {
+	if !r.b.Spec.Trains() {
+		return nil
+	}
+	id, tasks := r.b.Spec.ID, r.b.Spec.Tasks
+	lessons, err := r.s.store.Lessons(ctx, id, 0, tasks)
+	if err != nil || len(lessons) == 0 {
+		return err
+	}
+	known, err := r.s.store.Known(ctx, id, 0, tasks)
+	r.lessons = make(map[uint32]string, len(lessons))
+	for _, n := range lessons {
+		r.lessons[n] = known[n]
+	}
+	return err
+}
+
+// teach adds an answer that counts to a lesson.
+func (r *reader) teach(a *store.Annotation, right string) {
+	t := r.out.taught[a.Worker]
+	t.Done++
+	if a.Key == right {
+		t.Right++
+	}
+	r.out.taught[a.Worker] = t
 }
 
 func (r *reader) once(s string) string {
@@ -165,7 +209,7 @@ func (r *reader) tasks(ctx context.Context, counted map[uint32]uint32) error {
 		if err != nil {
 			return err
 		}
-		x := line{n: t.Task.N(), answers: counted[t.Task.N()], gold: r.once(t.Gold)}
+		x := line{n: t.Task.N(), answers: counted[t.Task.N()], gold: r.once(t.Gold), lesson: t.Lesson}
 		if l := t.Label; l != nil {
 			x.given = hasLabel
 			if l.Tie {
@@ -180,10 +224,10 @@ func (r *reader) tasks(ctx context.Context, counted map[uint32]uint32) error {
 			x.review = t.Review.State
 		}
 		r.out.lines = append(r.out.lines, x)
-		if t.Gold != "" {
+		if t.Gold != "" && !t.Lesson {
 			r.known(t.Gold)
 		}
-		if t.Corrected != nil {
+		if t.Corrected != nil && !t.Lesson {
 			right := r.once(t.Corrected.Value)
 			r.out.lines[len(r.out.lines)-1].right = &right
 			r.known(right)
@@ -227,6 +271,9 @@ func (r *reader) finish() error {
 		gold, learn := make(map[string]string), make(map[string]string)
 		for i := range r.out.lines {
 			x := &r.out.lines[i]
+			if x.lesson {
+				continue
+			}
 			name := r.b.Spec.ID.Task(x.n).String()
 			if key, ok := known(x.gold); ok && x.gold != "" {
 				gold[name], learn[name] = key, key
@@ -294,6 +341,7 @@ type Whole struct {
 	Blind   *label.Result     // without learning from what is known; it may be Learnt
 	Truth   label.Truth       // what is known
 	Workers map[string]Worker // by their ids in the data
+	Taught  map[crowd.WorkerID]Taught
 }
 
 // Worker is who has answered, before it is known who sees them.
@@ -313,7 +361,7 @@ func (s *Results) Whole(ctx context.Context, b *store.Batch, method string) (*Wh
 		return nil, err
 	}
 	workers, err := s.workers(ctx, f.data)
-	return &Whole{Learnt: f.whole[0], Blind: f.whole[1], Truth: f.data.whole.gold, Workers: workers}, err
+	return &Whole{Learnt: f.whole[0], Blind: f.whole[1], Truth: f.data.whole.gold, Workers: workers, Taught: f.data.taught}, err
 }
 
 // size is about how many bytes the data takes.

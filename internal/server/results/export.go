@@ -105,11 +105,19 @@ func withDeleted(row []string, b *store.Batch, cell string) []string {
 	return row
 }
 
+// withTraining appends a cell to a row, or to the columns, of a batch that trains people: whether the task is for that.
+func withTraining(row []string, b *store.Batch, cell string) []string {
+	if b.Spec.Trains() {
+		row = append(row, cell)
+	}
+	return row
+}
+
 // LabelTable makes a table of a batch's tasks with a label each.
 func LabelTable(b *store.Batch, list iter.Seq2[store.LabelledTask, error]) Table {
-	columns := append(withReview([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold", "corrected"}, b, "review"), InputColumns(b)...)
+	columns := append(withReview(withTraining([]string{"task", "label", "confidence", "answers", "tie", "undecided", "gold", "corrected"}, b, "training"), b, "review"), InputColumns(b)...)
 	var row []string
-	return Table{withDeleted(columns, b, deletedColumn), []string{"confidence", "answers", "tie", "undecided", "corrected"}, lists.MapRead(list, func(t store.LabelledTask) []string {
+	return Table{withDeleted(columns, b, deletedColumn), []string{"confidence", "answers", "tie", "undecided", "corrected", "training"}, lists.MapRead(list, func(t store.LabelledTask) []string {
 		right := strconv.FormatBool(t.Corrected != nil)
 		if l := t.Label; l == nil {
 			row = append(row[:0], t.Task.String(), "", "", "", "", "", t.Gold, right)
@@ -117,7 +125,7 @@ func LabelTable(b *store.Batch, list iter.Seq2[store.LabelledTask, error]) Table
 			row = append(row[:0], t.Task.String(), l.Value, confidence(l), strconv.Itoa(l.Answers),
 				strconv.FormatBool(l.Tie), strconv.FormatBool(l.Undecided), t.Gold, right)
 		}
-		row = withReview(row, b, stateOf(t.Review))
+		row = withReview(withTraining(row, b, strconv.FormatBool(t.Lesson)), b, stateOf(t.Review))
 		return withDeleted(append(row, padded(t.Values, len(b.Columns))...), b, Deleted(b))
 	})}
 }
@@ -166,7 +174,7 @@ func (d *Download) Table(rows RowsAre, named bool) (Table, error) {
 	if named {
 		return Table{}, crowd.Fieldf("names", "goes with rows of answers: a task is of no single worker")
 	}
-	t := Table{Columns: []string{"task"}, JSON: []string{"answers", "agree", "wrong", "corrected"}}
+	t := Table{Columns: []string{"task"}, JSON: []string{"answers", "agree", "wrong", "corrected", "training"}}
 	labels := false // one field labels the task
 	for i := range d.Questions {
 		labels = labels || d.Questions[i].Labels
@@ -175,7 +183,7 @@ func (d *Download) Table(rows RowsAre, named bool) (Table, error) {
 		t.Columns = append(t.Columns, "label", "confidence", "tie", "undecided")
 		t.JSON = append(t.JSON, "confidence", "tie", "undecided")
 	}
-	t.Columns = append(withReview(append(t.Columns, "answers", "agree", "known", "wrong", "corrected"), &d.Batch, "review"), InputColumns(&d.Batch)...)
+	t.Columns = append(withReview(withTraining(append(t.Columns, "answers", "agree", "known", "wrong", "corrected"), &d.Batch, "training"), &d.Batch, "review"), InputColumns(&d.Batch)...)
 	for i := range d.Questions {
 		name := "Answer." + d.Questions[i].Name
 		t.Columns = append(t.Columns, name)
@@ -203,7 +211,7 @@ func (d *Download) taskCells(r *Row, labels bool) []string {
 		agree = strconv.FormatBool(!r.Differ)
 	}
 	cells = append(cells, strconv.Itoa(len(r.Answers)), agree, r.Gold, strconv.FormatBool(r.Wrong), strconv.FormatBool(r.Corrected != nil))
-	cells = append(withReview(cells, &d.Batch, stateOf(r.Review)), padded(r.Values, len(d.Batch.Columns))...)
+	cells = append(withReview(withTraining(cells, &d.Batch, strconv.FormatBool(r.Lesson)), &d.Batch, stateOf(r.Review)), padded(r.Values, len(d.Batch.Columns))...)
 	of := make(map[string]*engine.Label, len(r.Fields))
 	for _, f := range r.Fields {
 		of[f.Name] = f.Label

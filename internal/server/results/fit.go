@@ -50,8 +50,8 @@ func (s *Results) fitted(ctx context.Context, b *store.Batch, method string) (*f
 	if err != nil {
 		return nil, err
 	}
-	return s.fits.Get(ctx, fitKey{b.Spec.ID, method}, func(ctx context.Context) (*fit, error) {
-		d, err := s.datas.Get(ctx, b.Spec.ID, func(ctx context.Context) (*data, error) { return s.read(ctx, b) })
+	return s.fits.Get(ctx, b.Spec.Tenant, fitKey{b.Spec.ID, method}, func(ctx context.Context) (*fit, error) {
+		d, err := s.datas.Get(ctx, b.Spec.Tenant, b.Spec.ID, func(ctx context.Context) (*data, error) { return s.read(ctx, b) })
 		if err != nil {
 			return nil, err
 		}
@@ -221,14 +221,7 @@ func corrected(l *engine.Label) *engine.Label {
 
 // Corrected replaces the label of a task by its correction, if one holds.
 func Corrected(t store.LabelledTask) store.LabelledTask {
-	if t.Corrected != nil {
-		l := engine.Label{Task: t.Task}
-		if t.Label != nil {
-			l = *t.Label
-		}
-		l.Value = t.Corrected.Value
-		t.Label = corrected(&l)
-	}
+	t.Label = t.RightLabel()
 	return t
 }
 

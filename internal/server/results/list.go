@@ -189,7 +189,7 @@ func (s *Results) quickPage(ctx context.Context, b *store.Batch, at cursor, limi
 
 // rowOf is a task with its answers that count.
 func rowOf(t *store.TaskResult) Row {
-	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold, Corrected: t.Corrected, Review: t.Review}
+	row := Row{Task: t.Task, Values: t.Values, Gold: t.Gold, Lesson: t.Lesson, Corrected: t.Corrected, Review: t.Review}
 	for _, x := range t.SentBack {
 		row.SentBack = append(row.SentBack, SentBack{SentBack: x})
 	}

@@ -14,6 +14,7 @@ type WorkerQuality struct {
 	Reliability label.Reliability
 	Right       int      // of the answers to tasks with a known answer
 	Gold        int      // answers to tasks with a known answer
+	Taught      Taught   // in none of the other figures
 	Accuracy    *float64 // by the method's model; nil: it has none
 	Information *float64 // likewise; nil also where it is not defined
 }

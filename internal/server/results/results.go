@@ -31,6 +31,8 @@ type Results struct {
 	names *pseudonym.Names
 	live  *live.Pools
 
+	runsChanged func() // see Config.RunsChanged
+
 	datas *cache[crowd.BatchID, *data]
 	fits  *cache[fitKey, *fit]
 
@@ -54,6 +56,8 @@ type Config struct {
 	Names *pseudonym.Names
 	// Live are the pools, which are told of corrections.
 	Live *live.Pools
+	// RunsChanged is told that a label that a run may have used was corrected.
+	RunsChanged func()
 }
 
 // The bounds of what is kept in memory.
@@ -66,10 +70,10 @@ const (
 
 // New makes the use case.
 func New(cfg Config) *Results {
-	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, live: cfg.Live, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
-	turns := max(1, runtime.GOMAXPROCS(0)/2)
-	s.datas = &cache[crowd.BatchID, *data]{turns: make(chan struct{}, turns), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
-	s.fits = &cache[fitKey, *fit]{turns: make(chan struct{}, turns), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
+	s := &Results{store: cfg.Store, clock: cfg.Clock, scans: cfg.Downloads, names: cfg.Names, live: cfg.Live, runsChanged: cfg.RunsChanged, states: make(map[crowd.BatchID]uint64), places: make(map[crowd.BatchID]*places), reviewed: make(map[crowd.BatchID]crowd.BatchID)}
+	most := runtime.GOMAXPROCS(0) / 2
+	s.datas = &cache[crowd.BatchID, *data]{turns: newTurns(most), size: (*data).size, most: dataKept, life: keptFor, slow: slowToMake, state: s.state, of: func(d *data) uint64 { return d.state }}
+	s.fits = &cache[fitKey, *fit]{turns: newTurns(most), size: (*fit).size, most: fitsKept, life: keptFor, slow: slowToMake,
 		state: func(k fitKey) uint64 { return s.state(k.batch) }, of: func(f *fit) uint64 { return f.data.state }}
 	return s
 }
@@ -220,6 +224,7 @@ type Row struct {
 	Task   crowd.TaskID
 	Values []string
 	Gold   string
+	Lesson bool // it teaches: no figure counts the answers
 	// Corrected is what somebody says that the label is; nil: nobody has corrected it. The labels
 	// are of it then.
 	Corrected *store.Correction

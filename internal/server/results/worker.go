@@ -61,6 +61,7 @@ type WorkerAnswer struct {
 	Label     *engine.Label // of the task; nil: none yet
 	Gold      string
 	Corrected bool  // the label is what somebody has said that it is
+	Lesson    bool  // it was training: Gold was told afterwards
 	TakenOut  bool  // the task was; nothing is told of what was answered
 	Right     *bool // nil: there is nothing to compare it with, or it does not count
 }
@@ -116,6 +117,7 @@ func (s *Results) Worker(ctx context.Context, p *access.Principal, id crowd.Batc
 	if r := f.whole[0]; r != nil {
 		if place = slices.Index(r.Data.Workers(), who.String()); place >= 0 {
 			of := Measure(r, f.data.whole.gold).Of(place)
+			of.Taught = f.data.taught[who]
 			v.Quality = &of
 		}
 	}
@@ -294,7 +296,7 @@ func (s *Results) workerRows(ctx context.Context, v *WorkerView, f *fit, records
 
 // fill tells of an answer to a task that is there.
 func (row *WorkerAnswer) fill(f *fit, r *record, t *store.TaskResult, seen pseudonym.Reader) {
-	row.TakenOut, row.Gold, row.Corrected = false, t.Gold, t.Corrected != nil
+	row.TakenOut, row.Gold, row.Lesson, row.Corrected = false, t.Gold, t.Lesson, t.Corrected != nil
 	if r.line >= 0 {
 		row.Label = f.labelBy(r.line, f.data.whole, f.whole[0])
 	}

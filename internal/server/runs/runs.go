@@ -76,7 +76,7 @@ func New(cfg Config) *Runs {
 	s.views, s.details = limits.NewSharedViews[crowd.RunID, *orchestrator.View](s.watched), limits.NewSharedViews[crowd.RunID, Details](s.watched)
 	s.calls, s.stop = context.WithCancel(context.Background())
 	s.orchestrator = orchestrator.New(s.calls, orchestrator.Config{
-		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Query: s.query, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
+		Store: cfg.Store, Crowd: cfg.Crowd, Call: s.call, Query: s.query, Later: s.later, Now: cfg.Clock, Rand: rand.Float64, Log: cfg.Log,
 		Wake: func() {
 			select {
 			case s.wake <- struct{}{}:

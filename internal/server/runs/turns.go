@@ -81,14 +81,14 @@ const queryTurn = 5 * time.Second
 // allow. It returns false, after a while, if they allow nothing now.
 func (s *Runs) queryInTime(q orchestrator.Query) bool {
 	changed := s.quotas.Changed()
-	turn, done := s.queries.take(q.Ctx, q.Tenant, q.Time, q.Wait)
+	turn, done := s.queries.take(q.Ctx, q.Tenant, q.Time, func(why string) { q.Wait(s.waitForTurn(&q, why)) })
 	most := time.Duration(s.quotas.Limit(q.Tenant, store.QueryTime)) * time.Millisecond
 	over := s.quotas.Refuse(q.Tenant, store.QueryTime, 0, q.Time.Milliseconds())
 	want := min(q.Time+queryTurn, most)
 	have, err := s.quotas.UseSome(q.Tenant, store.QueryTimeDaily, 1, want.Milliseconds())
 	if err != nil && q.Ctx.Err() == nil {
 		done()
-		q.Wait(err.Error())
+		q.Wait(orchestrator.WaitForQuota(err))
 		again := time.NewTimer(queryPause)
 		defer again.Stop()
 		select {
@@ -108,6 +108,15 @@ func (s *Runs) queryInTime(q orchestrator.Query) bool {
 	q.Do(within)
 	s.quotas.GiveBack(q.Tenant, store.QueryTimeDaily, have-max(time.Since(began).Milliseconds(), 1))
 	return true
+}
+
+// waitForTurn is the wait of a query whose turn has not come. A quota of nothing others do not
+// end, as long as it is one.
+func (s *Runs) waitForTurn(q *orchestrator.Query, why string) orchestrator.Wait {
+	if q.Time <= sqlstep.DefaultTime && s.quotas.Limit(q.Tenant, store.Queries) == 0 {
+		return orchestrator.WaitForQuota(s.quotas.Refuse(q.Tenant, store.Queries, 0, 1))
+	}
+	return orchestrator.Wait{Kind: orchestrator.ForTurn, Why: why}
 }
 
 // queryPause is how long a query waits before it looks again whether its tenant's quota

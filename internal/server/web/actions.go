@@ -87,6 +87,10 @@ var runActions = []action[crowd.RunID]{
 			return err
 		},
 	},
+	{
+		Do: "redo", Did: "redone", Verb: "Do it anew", Question: "Do this run anew with the corrected labels?", run: onAll(allRuns, (*runs.Runs).Redo),
+		Consequence: "Another run of the same workflow and the same inputs begins, in which the corrected labels stand in place of those that were given. For what rests on them people are asked, and paid, again; everything else is taken over. This run stays as it is.",
+	},
 	{Do: "retry", Did: "retried", Verb: "Try again", Step: true, run: func(rq *request, id crowd.RunID, step string) error {
 		_, _, err := rq.App.Runs.Retry(rq.ctx(), rq.p, id, step)
 		return err

@@ -22,6 +22,7 @@ func (b binding) checksOf(v **engine.Checks) {
 	b.tick("checks", &on)
 	b.figure("checks.first", &x.First)
 	b.figure("checks.least", &x.Least)
+	b.limit("checks.training", &x.Training)
 	if b.filling {
 		return
 	}

@@ -192,6 +192,7 @@ var notices = map[string]string{
 	"rowsknown":   "Rows of this file had been added before, from this page: they are not added again. To add them once more, choose the file anew on the page as it is now.",
 	"sealed":      "Sealed: no more rows come.",
 	"started":     "Started.",
+	"redone":      "It is being done anew.",
 	"stepended":   "The step ends, with the labels that there are.",
 	"retried":     "What was held is tried again.",
 	"givenup":     "The held items are given up: they go on as failed.",

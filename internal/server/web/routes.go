@@ -123,6 +123,7 @@ func routes() []route {
 		{pattern: "GET /work", access: access.WorkNext, handle: (*request).work},
 		{pattern: "POST /work/next", access: access.WorkNext, handle: (*request).waitForWork},
 		{pattern: "POST /work/submit", access: access.WorkSubmit, handle: (*request).submit},
+		{pattern: "GET /work/feedback/{assignment}", access: access.WorkFeedback, handle: (*request).feedback},
 		{pattern: "POST /work/skip", access: access.WorkSkip, handle: (*request).skip},
 		{pattern: "POST /work/undo", access: access.WorkUndo, handle: (*request).undo},
 		{pattern: "GET /work/revise/{assignment}", access: access.WorkRevisable, handle: (*request).revisePage},

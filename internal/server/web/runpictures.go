@@ -32,6 +32,7 @@ var rowSigns = map[store.RowState]sign{store.RowOK: {"●", "ok"}, store.RowSkip
 var (
 	heldSign, blockedSign = sign{"▲", "held"}, sign{"▲", "blocked"}
 	enoughSign, endedSign = sign{"●", "had enough"}, sign{"■", "ended early"}
+	endsSign              = sign{"▶", "has enough"}
 )
 
 // signOf is the state of a node as it is shown: a run that does not run has no
@@ -53,6 +54,8 @@ func signOf(v *orchestrator.View, node int) sign {
 		is = blockedSign
 	case n.HadEnough() != "":
 		is = enoughSign
+	case n.HasEnough():
+		is = endsSign
 	case n.EndedEarly:
 		is = endedSign
 	}

@@ -147,6 +147,7 @@ func TestRunFromFileToResults(t *testing.T) {
 	c.req.becomes(path, "kind: 3 in · 0 out, 0 waiting · 3 under way, ▶ running")                                                                  // somebody is on duty
 	c.ahead.Store(int64(2 * time.Minute))                                                                                                          // and has gone
 	p = c.req.becomes(path, "kind: 3 in · 0 out, 0 waiting · 3 inside, ▲ blocked").want(200, "Nobody is there to work on it", "The slowest items") // since nobody has come so far
+	p.want(200, "Earliest end Penalty then", "not known not known")
 	if list := c.req.get("/runs").Text; !strings.Contains(list, `aria-label="pets done, kind blocked, risk waiting, sums waiting"`) {
 		t.Error("the list does not tell how far the steps are")
 	}

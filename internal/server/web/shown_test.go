@@ -72,6 +72,7 @@ var finer = map[string]access.Operation{
 	"POST /batches/{batch}/do stop": access.BatchesChange, "POST /batches/{batch}/do lift": access.BatchesChange,
 	"POST /runs/{run}/do start": access.RunsStart, "POST /runs/{run}/do again": access.RunsAgain, "POST /runs/{run}/do pause": access.RunsPause, "POST /runs/{run}/do resume": access.RunsResume,
 	"POST /runs/{run}/do cancel": access.RunsCancel, "POST /runs/{run}/do end": access.RunsEndStep, "POST /runs/{run}/do seal": access.RunsSealInputs,
+	"POST /runs/{run}/do redo":  access.RunsRedo,
 	"POST /runs/{run}/do retry": access.RunsRetry, "POST /runs/{run}/do skip": access.RunsSkip,
 	"POST /admin/tokens/{token}/revoke": access.AccountsTokensOfOthers,
 }

@@ -254,8 +254,12 @@ func (rq *request) submit() error {
 	if values.Has("accept") {
 		answer = nil // the label that it reviews
 	}
-	out, err := rq.commit(id, answer, values, duty.Leaves == "")
-	if crowd.CodeOf(err) == crowd.OffDuty { // the answer is in; the worker was let go meanwhile
+	lesson, err := rq.App.Work.IsLesson(rq.ctx(), rq.p, id)
+	if err != nil {
+		return err
+	}
+	out, err := rq.commit(id, answer, values, duty.Leaves == "" && !lesson) // what was right is read before the next task
+	if crowd.CodeOf(err) == crowd.OffDuty {                                 // the answer is in; the worker was let go meanwhile
 		err = nil
 	}
 	if code := crowd.CodeOf(err); (code == crowd.Invalid || code == crowd.TooLarge || isSendBack(err)) && !rq.wantsJSON() {
@@ -274,6 +278,13 @@ func (rq *request) submit() error {
 	next, err := rq.afterTask(duty)
 	if err != nil {
 		return err
+	}
+	feedback, err := rq.App.Work.Feedback(rq.ctx(), rq.p, id)
+	if err != nil {
+		return err
+	}
+	if feedback != nil {
+		next = "/work/feedback/" + id.String()
 	}
 	if rq.wantsJSON() {
 		return rq.sendJSON(map[string]string{"next": next + "?did=" + did})

@@ -141,5 +141,5 @@ func (s *Work) Reply(ctx context.Context, p *access.Principal, id crowd.TaskID, 
 	ctx, act := p.Acting(ctx, access.WorkReply, store.AuditEntry{At: now, Tenant: b.Spec.Tenant, Kind: "batch", Object: b.Spec.ID.String()})
 	act.After = replied{id}
 	defer s.tasks.forget(id)
-	return s.store.PutReply(ctx, b.Spec.Tenant, store.Reply{Task: id, At: now, Text: text})
+	return s.store.PutReply(ctx, b.Spec.Tenant, store.Reply{Task: id, At: now, Text: text, By: p.User.ID})
 }

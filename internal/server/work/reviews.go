@@ -12,6 +12,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/live"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/internal/task"
 )
 
 // Reviewed is what a reviewer sees of the label that their task is the review of, unless it is
@@ -47,6 +48,12 @@ func (s *Work) reviewed(ctx context.Context, d *definition, id crowd.TaskID) (*R
 	}
 	if err != nil {
 		return nil, err
+	}
+	select { // all answers are in memory for a moment, each of up to 64 KiB
+	case s.reading <- struct{}{}:
+		defer func() { <-s.reading }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	list, err := s.store.TaskResults(ctx, of.Spec.Tenant, of.Spec.ID, []crowd.TaskID{x.Task}, x.Answers)
 	if err != nil || len(list) == 0 || list[0].Label == nil {
@@ -88,6 +95,35 @@ func reviewedOf(d *definition, t *store.TaskResult) *Reviewed {
 	return out
 }
 
+// What of answers is shown to a reviewer: half of what a task may have when it is shown, and what surrounds
+// each of them on a page.
+const (
+	maxReviewed  = task.MaxShownBytes / 2
+	aroundAnswer = 200
+)
+
+// maxReading is of how many reviews the answers are read at once.
+const maxReading = 2
+
+// fit cuts the longest of the answers and the label, so that they can be shown with the task, and returns
+// how many bytes they take then. The label is accepted whole all the same.
+func (r *Reviewed) fit() int {
+	if r == nil {
+		return 0
+	}
+	texts := []string{r.Label}
+	for _, x := range r.Answers {
+		texts = append(texts, x.Key)
+	}
+	around := aroundAnswer * len(texts)
+	texts = task.FitTexts(texts, max(maxReviewed-around, 0))
+	r.Label = texts[0]
+	for i := range r.Answers {
+		r.Answers[i].Key = texts[i+1]
+	}
+	return around + task.SizeOfTexts(texts)
+}
+
 // Acceptable reports whether the label can be accepted as it stands; else it can only be answered.
 func (r *Reviewed) Acceptable() bool { return r.body != "" }
 
@@ -97,7 +133,7 @@ func (s *Work) accepted(ctx context.Context, r *live.Pool, p *access.Principal, 
 	if err := r.Read(ctx, func(e *engine.Engine, _ time.Time) { held, _ = e.Holds(p.User.ID) }); err != nil {
 		return nil, err
 	}
-	task := held.Task
+	of := held.Task
 	if held.Assignment != id {
 		a, err := s.store.Assignment(ctx, id)
 		if crowd.CodeOf(err) == crowd.NotFound || err == nil && a.Worker != p.User.ID {
@@ -106,13 +142,13 @@ func (s *Work) accepted(ctx context.Context, r *live.Pool, p *access.Principal, 
 		if err != nil {
 			return nil, err
 		}
-		task = a.Task
+		of = a.Task
 	}
 	d, err := s.definitions.get(ctx, id.Batch())
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.reviewed(ctx, d, task)
+	x, err := s.reviewed(ctx, d, of)
 	switch {
 	case err != nil:
 		return nil, err

@@ -26,7 +26,7 @@ const sendBackTries = 20
 // engine.Engine.SendBack. With next, it also returns the worker's next task, as Submit does. Like an answer it counts
 // once, however often it is sent.
 func (s *Work) SendBack(ctx context.Context, p *access.Principal, id crowd.AssignmentID, comment string, next bool, wait time.Duration) (engine.Outcome, *HeldTask, error) {
-	r, err := s.workplace(ctx, p, access.WorkSubmit)
+	r, err := s.workplace(ctx, p, access.WorkSendBack)
 	if err != nil {
 		return engine.Outcome{}, nil, err
 	}

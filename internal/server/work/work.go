@@ -29,6 +29,7 @@ type Work struct {
 	tasks       taskCache
 	names       *pseudonym.Names
 	holdLabels  func() (release func())
+	reading     chan struct{} // one in it for each review whose answers are being read
 }
 
 // Config is what work stands on.
@@ -44,7 +45,7 @@ type Config struct {
 
 // New makes the use case.
 func New(cfg Config) *Work {
-	return &Work{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, names: cfg.Names, holdLabels: cfg.HoldLabels, definitions: definitionCache{store: cfg.Store}, tasks: taskCache{store: cfg.Store}}
+	return &Work{store: cfg.Store, live: cfg.Live, onCall: cfg.OnCall, clock: cfg.Clock, names: cfg.Names, holdLabels: cfg.HoldLabels, definitions: definitionCache{store: cfg.Store}, tasks: taskCache{store: cfg.Store}, reading: make(chan struct{}, maxReading)}
 }
 
 // HeldTask is a task in a worker's hands, with all that is needed to show it. In a batch with checks
@@ -58,6 +59,7 @@ type HeldTask struct {
 	Values   task.Fitted
 	Review   *Reviewed // what it reviews; nil: it is no review, or a blind one
 	IsReview bool      // of somebody else's work
+	Lesson   bool      // it teaches: its worker is told afterwards whether they were right
 	Reply    string    // what its requester answered to reports that something is wrong with it, or a comment
 	// ByReviewer is whether Reply is the comment with which a reviewer sent its label back.
 	ByReviewer bool
@@ -150,11 +152,12 @@ func (s *Work) show(ctx context.Context, h engine.Handout) (*HeldTask, error) {
 	if err != nil {
 		return nil, err
 	}
+	room := task.MaxShownBytes - reviewed.fit()
 	h.Task = s.shownTask(d, h.Task)
 	return &HeldTask{
 		Handout: h, Batch: d.Spec.ID, Name: d.Name, Lease: d.Spec.Lease, Template: d.template,
-		Values: d.template.Fit(d.shown(t.Values), task.MaxShownBytes), Reply: t.Reply, ByReviewer: t.ByReviewer,
-		Review: reviewed, IsReview: d.Spec.ReviewOf != 0, tenant: d.Spec.Tenant, names: s.names,
+		Values: d.template.Fit(d.shown(t.Values), room), Reply: t.Reply, ByReviewer: t.ByReviewer,
+		Review: reviewed, IsReview: d.Spec.ReviewOf != 0, Lesson: d.teaches(&t), tenant: d.Spec.Tenant, names: s.names,
 	}, nil
 }
 

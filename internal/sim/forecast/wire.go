@@ -109,6 +109,7 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 		"enough,omitempty", &spec.Enough, "per_worker,omitempty", &spec.PerWorker, "checks,omitempty", &spec.Checks, "known_tasks,omitempty", jsonform.As( // what is known of them is not told
 			func() []uint32 { return slices.Sorted(maps.Keys(spec.Known)) },
 			func(list []uint32) { spec.Known = hiddenKnown(list) }),
+		"training_tasks,omitempty", &spec.Lessons, // of the known ones
 		"checked,omitempty", jsonform.List(&b.Checked, func(x *engine.CheckSnapshot) jsonform.Form {
 			return jsonform.Object("task", &x.N, "worker", number(&x.Worker), "counted,omitempty", &x.Counted, "right,omitempty", &x.Right)
 		}), "not_by,omitempty", &spec.NotBy,

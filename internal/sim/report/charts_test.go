@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,13 @@ func TestOneRepetitionHasNoIntervals(t *testing.T) {
 	}
 	if diff := difference([]float64{3}, []float64{1}); Clear(diff) {
 		t.Errorf("one pair is taken for more than chance: %+v", diff)
+	}
+	// A few whole numbers are the same by chance.
+	alike := func(n int) bool {
+		return Clear(difference(slices.Repeat([]float64{3}, n), slices.Repeat([]float64{1}, n)))
+	}
+	if alike(2) || alike(4) || !alike(5) {
+		t.Errorf("so many pairs that are all alike are more than chance: 2 %t, 4 %t, 5 %t", alike(2), alike(4), alike(5))
 	}
 }
 

@@ -164,8 +164,15 @@ func signed(f float64, digits int) string {
 	return text
 }
 
+// fewestAlike is how many repetitions that all have the same difference tell that there is one. Of
+// fewer, whole numbers are the same by chance, which looks like no spread at all.
+const fewestAlike = 5
+
 // Clear reports whether 0 lies outside the interval of a difference.
 func Clear(diff stats.Summary) bool {
+	if diff.CI95 == 0 && diff.N < fewestAlike {
+		return false
+	}
 	return math.Abs(diff.Mean) > diff.CI95 // never, where there is no interval
 }
 

@@ -172,7 +172,8 @@ func (w *world) newOrchestrator() *orchestrator.Orchestrator {
 	chance := sim.NewStream(w.Seed, 0, "retry").At(w.calls)
 	return orchestrator.New(w.ctx, orchestrator.Config{
 		Store: w.Store, Crowd: w, Call: w.call, Query: func(q orchestrator.Query) { q.Do(q.Ctx) }, Wake: func() { w.woken = true },
-		Now: func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
+		Later: func(do func(context.Context)) { do(w.ctx) },
+		Now:   func() time.Time { return w.now }, Rand: chance.Float64, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -301,7 +302,7 @@ func (w *world) begin() error {
 			return crowd.Fieldf("input", "the workflow reads %s: give its file with --input %s=PATH", name, name)
 		}
 		if w.out.Loaded[name], err = c.Load(w.ctx, made.Run.ID, name, table.Opened(file)); err != nil {
-			return err
+			return &InputError{name, err}
 		}
 	}
 	for name := range w.Inputs {

@@ -72,6 +72,8 @@ func ReadTable(file table.Rows, in *workflow.Input) (*Table, error) {
 				return nil, crowd.Fieldf("input", "the file of %s has no row that can be read", in.Name)
 			}
 			return t, nil
+		case errors.As(err, &wrong) && errors.As(wrong.Cause, new(*table.Duplicate)): // it is refused
+			return nil, &InputError{in.Name, err}
 		case errors.As(err, &wrong) && wrong.Row != 0:
 			t.Bad++
 			continue
@@ -94,6 +96,18 @@ func ReadTable(file table.Rows, in *workflow.Input) (*Table, error) {
 		t.Rows = append(t.Rows, slices.Clone(cells))
 	}
 }
+
+// InputError is what is wrong with the file of an input.
+type InputError struct {
+	Input string
+	Err   error
+}
+
+// Error implements error.
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *InputError) Unwrap() error { return e.Err }
 
 // Streams lists the inputs to which rows come one by one, where an arrival is a row: those
 // that a step streams.
@@ -193,7 +207,9 @@ func (w *world) rowsOf(in *workflow.Input, n, count int) *memory {
 // madeCell makes up a cell of an input that has no file: a known answer is not known.
 func (w *world) madeCell(c workflow.Column, n int, r *sim.Rand) string {
 	switch {
-	case slices.ContainsFunc(w.out.Flow.Steps, func(s workflow.Step) bool { return s.Crowd() != nil && s.Crowd().Truth == c.Name }):
+	case slices.ContainsFunc(w.out.Flow.Steps, func(s workflow.Step) bool {
+		return s.Crowd() != nil && (s.Crowd().Truth == c.Name || s.Crowd().Explain == c.Name)
+	}):
 		return ""
 	case c.Type == condition.Number:
 		return fmt.Sprint(1 + r.IntN(100))

@@ -168,7 +168,7 @@ steps:
   answer: {from: {words: stream}, crowd: {template: {kind: choose_one, options: [yes, no]}, reward: 0.05}}
 `, 0)
 	same(t, "latencies", o.Latency, []float64{60, 120, 180, 240})
-	same(t, "arrived, ended, late", []int{o.Arrived, o.Ended, o.Late}, []int{1, 4, 3})
+	same(t, "arrived, ended, late, of", []int{o.Arrived, o.Ended, o.Late, o.Promised}, []int{1, 4, 3, 4})
 	same(t, "penalty", o.Penalty, 3*crowd.Unit)
 	o.wantGoing(t, 4)
 }

@@ -122,7 +122,7 @@ func open(ctx context.Context, address string, o Options, hold func(context.Cont
 		return nil, err
 	}
 	d := dialect(s.lease.guard)
-	d.Scrub = func(ctx context.Context) error { return scrub(ctx, all) }
+	d.Scrub = func(ctx context.Context, _ string) error { return scrub(ctx, all) }
 	s.Store = sqlstore.New(sqlstore.Pools{Write: all, Read: all, Scan: scan}, d, o.Keys)
 	if err = s.Prepare(ctx); err != nil {
 		return nil, err

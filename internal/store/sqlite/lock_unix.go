@@ -9,18 +9,33 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // fileLock is a lock that the system takes back when the process ends, however
 // it ends. The file stays.
 type fileLock struct{ file *os.File }
 
+// A lock that was given back is held for a moment longer where its process begins another program just then, which
+// has all open files until it runs.
+const (
+	lockTries = 20
+	lockPause = 10 * time.Millisecond
+)
+
 func lockFile(path string) (*fileLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	for tries := 1; ; tries++ {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || tries == lockTries {
+			break
+		}
+		<-time.After(lockPause)
+	}
+	if err != nil {
 		defer f.Close()
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w", path, err)

@@ -134,22 +134,16 @@ func TestAChangeOfTheKeyThatIsKilled(t *testing.T) {
 		return errors.Join(err, err2, os.WriteFile(killedAt[when], file, 0o600), os.WriteFile(killedAt[when]+"-wal", log, 0o600))
 	}
 	scrub := func() error {
-		conn, err := s.write.Conn(t.Context())
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
 		if err := kill("when it is sealed"); err != nil {
 			return err
 		}
-		_, err = conn.ExecContext(t.Context(), "vacuum")
-		if err = errors.Join(err, kill("when the file is written anew")); err != nil {
+		if err := errors.Join(s.vacuum(t.Context()), kill("when the file is written anew")); err != nil {
 			return err
 		}
-		return errors.Join(truncateLog(t.Context(), conn), kill("when the log is cut"))
+		return errors.Join(s.cutLog(t.Context()), kill("when the log is cut"))
 	}
 	changing := sqlstore.New(sqlstore.Pools{Write: s.write, Read: s.read, Scan: s.scan}, sqlstore.Dialect{
-		Scrub: func(context.Context) error {
+		Scrub: func(context.Context, string) error {
 			if err := scrub(); err != nil {
 				t.Error(err)
 			}

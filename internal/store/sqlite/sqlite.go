@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
@@ -36,6 +38,14 @@ type Options struct {
 	// nothing of what was there before stays in the file. nil: new secrets lie in the
 	// clear, and sealed ones cannot be read.
 	Keys *keyring.Ring
+
+	// ReadsEnd is how long downloads and other long reads may go on once the file is to be
+	// written anew without what was deleted; then they are cut off. 0: 30 s.
+	ReadsEnd time.Duration
+
+	// LogWait is how long it is tried to cut the log while somebody else reads, such as a
+	// backup by another process. 0: 10 s.
+	LogWait time.Duration
 }
 
 // Figures that were measured, on two cores with SSD.
@@ -58,6 +68,8 @@ type Store struct {
 	write, read, scan *sql.DB
 	log               *checkpointer
 	lock              *fileLock
+	logWait           time.Duration
+	vacuumed          string // what was deleted before the file was written anew, while that is still in the log; "": nothing
 }
 
 // Open opens the database in the file path, and makes it if it is not there;
@@ -114,7 +126,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{write: write, read: read, scan: scan, lock: lock, log: &checkpointer{write: write, own: log, wake: make(chan struct{}, 1)}}
+	s := &Store{write: write, read: read, scan: scan, lock: lock, logWait: cmp.Or(o.LogWait, logWait), log: &checkpointer{write: write, own: log, wake: make(chan struct{}, 1)}}
 	if err = s.markOpen(ctx); err != nil {
 		return nil, err
 	}
@@ -131,7 +143,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 		Missing: isCode(lib.SQLITE_CONSTRAINT_FOREIGNKEY),
 		Full:    isFull(filepath.Dir(path)),
 		Written: s.log.written,
-		Scrub:   s.scrub,
+		Scrub:   s.scrub, ReadsEnd: o.ReadsEnd,
 	}, o.Keys)
 	if err = s.Prepare(ctx); err != nil {
 		return nil, err

@@ -13,8 +13,9 @@ import (
 // What a commit runs for answers that are disregarded.
 const (
 	disregardAnswer = `update answers set disregarded_at = $2 where id = $1 and counted and disregarded_at = 0`
-	keepNote        = `insert into replies (task, replied_at, body, worker) values ($1, $2, $3, $4) on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body, worker = excluded.worker`
-	deleteLabel     = `delete from labels where task = $1`
+	keepNote        = `insert into replies (task, replied_at, body, author, by_reviewer) values ($1, $2, $3, $4, $5)
+		on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body, author = excluded.author, by_reviewer = excluded.by_reviewer`
+	deleteLabel = `delete from labels where task = $1`
 )
 
 func (w *writer) disregarded(c *engine.Changes) error {
@@ -31,7 +32,7 @@ func (w *writer) notes(c *engine.Changes) error {
 	return forEach(w, keepNote, c.Notes, func(stmt *sql.Stmt, x *engine.TaskNote) error {
 		before, _, err := one(w.ctx, w.tx, number[int64], `select octet_length(body) from replies where task = $1`, x.Task)
 		if err == nil {
-			err = w.row(stmt, int64(x.Task), micros(x.At), x.Text, int64(x.By))
+			err = w.row(stmt, int64(x.Task), micros(x.At), x.Text, int64(x.By), x.ByReviewer)
 		}
 		if err != nil {
 			return fmt.Errorf("keep what is told of %s: %w", x.Task, err)

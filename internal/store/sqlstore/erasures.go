@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -51,7 +53,7 @@ func (s *Store) Erase(ctx context.Context, id crowd.WorkerID, now time.Time) err
 		if err != nil {
 			return err
 		}
-		if err := withhold(ctx, tx, &who); err != nil {
+		if err := withhold(ctx, tx, who.forms); err != nil {
 			return err
 		}
 		if err := eraseAudit(ctx, tx, store.AuditErasure{Person: id, Addresses: who.addresses, Invited: who.invited}); err != nil {
@@ -94,8 +96,9 @@ func erase(ctx context.Context, tx transaction, text string, who *traces) error 
 // withheldAtOnce is how many answers are read at a time.
 const withheldAtOnce = 1000
 
-// withhold takes away the answers to other people's requests that name a person.
-func withhold(ctx context.Context, tx transaction, who *traces) error {
+// withhold takes away the answers to requests that have one of the texts, in lower case, that there
+// are for the tenant of the request.
+func withhold(ctx context.Context, tx transaction, formsFor func(crowd.TenantID) []string) error {
 	forms := make(map[crowd.TenantID][]string)
 	after := store.Request{}
 	for {
@@ -107,7 +110,7 @@ func withhold(ctx context.Context, tx transaction, who *traces) error {
 		for _, r := range list {
 			after = r
 			if forms[r.Tenant] == nil {
-				forms[r.Tenant] = who.forms(r.Tenant)
+				forms[r.Tenant] = formsFor(r.Tenant)
 			}
 			if !containsAny(r.Body, forms[r.Tenant]) {
 				continue
@@ -123,23 +126,74 @@ func withhold(ctx context.Context, tx transaction, who *traces) error {
 	}
 }
 
+// deletedRows are rows that were deleted, and are in the files of the database until these are
+// written anew.
+type deletedRows struct {
+	table         string
+	of            string // kind of a deletion
+	id, tenant, x int64  // of an erasure the person, of a deletion its batch, tenant and run
+	at            int64
+}
+
+func scanDeletedRows(r row, d *deletedRows) error {
+	return r.Scan(&d.table, &d.of, &d.id, &d.tenant, &d.x, &d.at)
+}
+
+const allDeletedRows = `select 'erasures', '', person, 0, 0, asked_at from erasures where state = 'rows'
+	union all select 'deletions', kind, batch, tenant, run, gone_at from deletions where state = 'rows' and gone_at <= $1
+	union all select 'counters', name, 0, 0, 0, last from counters where name = 'resealed'
+	order by 1, 2, 3, 4, 5`
+
+// done keeps that they are in no file any more.
+func (d *deletedRows) done(ctx context.Context, tx transaction, now time.Time) (err error) {
+	switch d.table {
+	case "erasures":
+		_, err = tx.exec(ctx, `update erasures set state = 'done', done_at = $2 where person = $1 and state = 'rows'`, d.id, micros(now))
+	case "deletions":
+		_, err = tx.exec(ctx, `update deletions set state = 'done' where kind = $1 and batch = $2 and tenant = $3 and run = $4 and gone_at = $5 and state = 'rows'`,
+			d.of, d.id, d.tenant, d.x, d.at)
+	default:
+		_, err = tx.exec(ctx, noMoreResealed)
+	}
+	return err
+}
+
 // Scrub implements store.PersonalData.
 func (s *Store) Scrub(ctx context.Context, now time.Time) error {
-	if s.dialect.Scrub != nil {
-		if err := s.dialect.Scrub(ctx); err != nil {
-			return s.failed("scrub the database", err)
+	deleted, err := list(ctx, s.read, scanDeletedRows, allDeletedRows, micros(now)) // what is deleted later may stay
+	if err == nil {
+		known := ""
+		if len(deleted) > 0 {
+			known = fmt.Sprint(deleted)
 		}
+		err = s.scrub(ctx, known)
+	}
+	if err != nil {
+		return s.failed("scrub the database", err)
 	}
 	return s.change(ctx, "end erasures", func(ctx context.Context, tx transaction) error {
-		if _, err := tx.exec(ctx, noMoreResealed); err != nil {
-			return err
+		for i := range deleted {
+			if err := deleted[i].done(ctx, tx, now); err != nil {
+				return err
+			}
 		}
-		if _, err := tx.exec(ctx, `update deletions set state = 'done' where state = 'rows' and gone_at <= $1`, micros(now)); err != nil {
-			return err
-		}
-		_, err := tx.exec(ctx, `update erasures set state = 'done', done_at = $1 where state = 'rows'`, micros(now))
-		return err
+		return nil
 	})
+}
+
+// scrub has the files of the database written anew, once no long read goes on, or is cut off.
+func (s *Store) scrub(ctx context.Context, deleted string) error {
+	if s.dialect.Scrub == nil {
+		return nil
+	}
+	s.scrubbing.Lock()
+	defer s.scrubbing.Unlock()
+	reopen, err := s.long.clear(ctx, cmp.Or(s.dialect.ReadsEnd, readsEnd))
+	if err != nil {
+		return err
+	}
+	defer reopen()
+	return s.dialect.Scrub(ctx, deleted)
 }
 
 // there is the error about somebody who was erased, about whom nothing new is kept, and

@@ -12,13 +12,13 @@ import (
 
 var (
 	runs = newTable("runs", "r", `id, tenant, name, state, budget, deadline, parent, from_step, created_by,
-		created_at, started_at, ended_at, penalty, ended, late, classes, ask_again, renew_ages, answers_deleted_at, files_deleted_at, service_origins, items`, func(r *store.Run) []any {
+		created_at, started_at, ended_at, penalty, ended, late, classes, ask_again, renew_ages, answers_deleted_at, files_deleted_at, service_origins, redo_labels, redo_due, redo_error, items`, func(r *store.Run) []any {
 		return []any{
 			&r.ID, &r.Tenant, &r.Name, &r.State, &r.Budget, instant{&r.Deadline}, &r.Parent, &r.From, &r.CreatedBy,
-			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, encoded{&r.Classes}, &r.AskAgain, &r.RenewAges, instant{&r.AnswersDeletedAt}, instant{&r.FilesDeletedAt}, encoded{&r.ServiceOrigins}, computed{int64(0)}, &r.Text,
+			instant{&r.CreatedAt}, instant{&r.StartedAt}, instant{&r.EndedAt}, &r.Penalty, &r.Ended, &r.Late, encoded{&r.Classes}, &r.AskAgain, &r.RenewAges, instant{&r.AnswersDeletedAt}, instant{&r.FilesDeletedAt}, encoded{&r.ServiceOrigins}, &r.RedoLabels, &r.RedoDue, &r.RedoError, computed{int64(0)}, &r.Text,
 		}
 	}).joined("t.body", `join run_texts t on t.run = r.id`).long("t.body")
-	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "renew_ages", "answers_deleted_at", "files_deleted_at", "items")
+	keepRun = runs.update(1, "tenant", "name", "parent", "from_step", "created_by", "created_at", "ask_again", "renew_ages", "answers_deleted_at", "files_deleted_at", "redo_labels", "items")
 
 	runNodes = newTable("run_nodes", "n", `run, node, log, name, state, error, headers, batch, cursors, sealed, started_at, ended_at, served, busy_ns, text, open,
 		last, ok, skipped, failed, faults`, func(n *kept) []any {
@@ -43,7 +43,7 @@ func (s *Store) CreateRun(ctx context.Context, r store.Run, nodes []store.Node) 
 			}
 		}
 		if err := addNew(ctx, tx, runs, &r, "run", &r.ID); err != nil {
-			return s.missing(err, "there is no tenant %s", r.Tenant)
+			return s.taken(s.missing(err, "there is no tenant %s", r.Tenant), "parent", "%s was done anew already", r.Parent)
 		}
 		if _, err := tx.exec(ctx, `insert into run_texts (run, body) values ($1, $2)`, r.ID, r.Text); err != nil {
 			return err

@@ -18,9 +18,9 @@ import (
 // rowsAtOnce is how many rows one statement appends to logs.
 const rowsAtOnce = 16
 
-const rowColumns = `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people) values `
+const rowColumns = `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people, source, correction) values `
 
-const rowCells = 10 // of rowColumns
+const rowCells = 12 // of rowColumns
 
 var (
 	insertRow  = rowColumns + places(1, rowCells)
@@ -65,7 +65,7 @@ func (a *appender) add(n *kept, r *store.Row, item int64) error {
 	}
 	n.Count(r.State)
 	a.bytes += int64(len(body))
-	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), r.Class, micros(r.At), string(r.State), body, people)
+	a.args = append(a.args, n.row(n.Last), n.log, item, r.Origin, micros(r.Born), r.Class, micros(r.At), string(r.State), body, people, r.Source, int64(r.Correction))
 	if len(a.args) < rowCells*rowsAtOnce {
 		return nil
 	}
@@ -105,7 +105,7 @@ func rowBody(r *store.Row) (string, error) {
 func scanRow(r row, x *store.Row) error {
 	var id int64
 	var body string
-	if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, &x.Class, instant{&x.At}, &x.State, &body); err != nil {
+	if err := r.Scan(&id, &x.Item, &x.Origin, instant{&x.Born}, &x.Class, instant{&x.At}, &x.State, &body, &x.Source, &x.Correction); err != nil {
 		return err
 	}
 	x.N = id & crowd.MaxInBatch
@@ -127,7 +127,7 @@ type also struct {
 // Scan implements row.
 func (a also) Scan(dest ...any) error { return a.row.Scan(append(dest, a.more)...) }
 
-const selectRow = `select r.id, r.item, r.origin, r.born_at, r.class, r.made_at, r.state, r.body `
+const selectRow = `select r.id, r.item, r.origin, r.born_at, r.class, r.made_at, r.state, r.body, r.source, r.correction `
 
 // Rows implements store.Flows. What other nodes have is read by one query each.
 // In between more may come to the logs, but what is there stays as it is.

@@ -83,8 +83,8 @@ func (c *copier) next(ctx context.Context, tx transaction) (bool, error) {
 	if err := growLog(ctx, tx, to, source.row(target.Last), source.row(last), 1); err != nil {
 		return false, err
 	}
-	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people)
-		select id - $1 + $2, $3, item, origin, coalesce((select created_at from runs where id = $6 and renew_ages), born_at), 0, made_at, state, body, people
+	_, err = tx.exec(ctx, `insert into run_rows (id, log, item, origin, born_at, class, made_at, state, body, people, source, correction)
+		select id - $1 + $2, $3, item, origin, coalesce((select created_at from runs where id = $6 and renew_ages), born_at), 0, made_at, state, body, people, source, correction
 		from run_rows where id > $4 and id <= $5 order by id`,
 		source.row(0), target.row(0), target.log, source.row(target.Last), source.row(last), to)
 	if err != nil {

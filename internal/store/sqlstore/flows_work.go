@@ -52,8 +52,8 @@ func (s *Store) Staying(ctx context.Context, batch crowd.BatchID, after uint32, 
 	}
 	_, last := span(batch)
 	return list(ctx, s.read, func(r row, t *store.Task) error {
-		return r.Scan(&t.ID, &t.Gold, &t.Item, instant{&t.Born}, &t.Class)
-	}, `select t.id, t.gold, t.item, t.born_at, t.class from tasks t where t.id > $1 and t.id <= $2
+		return r.Scan(&t.ID, &t.Gold, &t.Explain, &t.Item, instant{&t.Born}, &t.Class)
+	}, `select t.id, t.gold, t.explain, t.item, t.born_at, t.class from tasks t where t.id > $1 and t.id <= $2
 		and (t.item > 0 and t.gold <> '' or not exists (select 1 from labels l where l.task = t.id))
 		and not exists (select 1 from run_rows r where r.log = $3 and r.item = t.item)
 		order by t.id limit $4`, batch.Task(after), last, p.log, limit)

@@ -95,7 +95,6 @@ var personal = []personalTable{
 			suspended = true, suspended_by = '', qualifications = '', prefers = '', away = false, no_mail = false, moves_to = 0, granted = '', home = 0, moved_at = 0, serves = '' where id = $1`}},
 	{name: "reports", about: ofWorker, erase: withoutTexts("reports", "assignment")},
 	{name: "sent_back", about: ofWorker, erase: withoutTexts("sent_back", "task")},
-	{name: "replies", about: ofWorker, columns: `task, replied_at, body`, erase: withoutTexts("replies", "task")},
 	// What was answered last is handed out, and in order what was before: whether the first answer counts would tell which tasks were checks.
 	stays("annotations", ofWorker, `id, task, state, assigned_at, expires_at, ended_at, answered, late, counted, paid, disregarded_at, revised_at, revised, `+lastGiven("answer_key")+`, `+lastGiven("body")).named(assignmentID),
 	stays("revised_answers", `exists (select 1 from assignments a where a.id = revised_answers.id and a.worker = $1) order by id, number`, `id, number, given_at, answer_key, body`).named(assignmentID),
@@ -107,9 +106,12 @@ var personal = []personalTable{
 		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from pay_texts x join batches b on b.id = x.assignment >> 32
 			where (x.author = $1 or x.assignment in (select id from held_pay where worker = $1)) and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
 		`update pay_texts set body = '' where ` + payTexts}},
+	{name: "replies", about: `author = $1`, columns: `task, replied_at, body`, erase: []string{ // staff's stay, or go as is decided
+		`update usage set used = used - (select coalesce(sum(octet_length(x.body)), 0) from replies x join batches b on b.id = x.task >> 32 where x.author = $1 and x.by_reviewer and b.tenant = usage.tenant) where quota = 'stored-bytes'`,
+		`update replies set body = '' where author = $1 and by_reviewer`}},
 	stays("held_pay", ofWorker, `id, tenant, amount, state, held_at, due_at, closed_at`).named(assignmentID),
 	stays("reviews", `decided_by = $1`, `task, review, asked_at, why, verdict, decided_at`),
-	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, figures, seen_at, undone_at`),
+	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, lessons, figures, seen_at, undone_at`),
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
 	stays("ledger", `(author = $1 or source = 10 * $1 + 3 or target = 10 * $1 + 3)`, `id, entered_at, kind, source, target, amount, assignment, note`),
@@ -138,7 +140,7 @@ func arguments(text string, all ...any) []any {
 // Personal implements store.PersonalData.
 func (s *Store) Personal(ctx context.Context, id crowd.WorkerID) iter.Seq2[store.PersonalRow, error] {
 	return func(yield func(store.PersonalRow, error) bool) {
-		err := s.consistent(ctx, "read what is kept about a person", func(tx *sql.Tx) error {
+		err := s.consistentLong(ctx, "read what is kept about a person", func(ctx context.Context, tx *sql.Tx) error {
 			who, err := tracesOf(ctx, tx, id)
 			if err != nil {
 				return err
@@ -246,203 +248,4 @@ func shown(column string, cell any) any {
 		}
 	}
 	return cell
-}
-
-// WrittenTexts implements store.PersonalData.
-func (s *Store) WrittenTexts(ctx context.Context, id crowd.WorkerID, others bool) iter.Seq2[store.WrittenText, error] {
-	return func(yield func(store.WrittenText, error) bool) {
-		err := s.consistent(ctx, "read what a person wrote", func(tx *sql.Tx) error {
-			who, err := tracesOf(ctx, tx, id)
-			if err != nil {
-				return err
-			}
-			earlier, err := earlierAnswers(ctx, tx, id)
-			if err != nil {
-				return err
-			}
-			give := func(r row) error {
-				var x store.WrittenText
-				var author crowd.WorkerID
-				if err := r.Scan(&x.Kind, &x.ID, instant{&x.At}, &x.Tenant, &x.Text, &author); err != nil {
-					return err
-				}
-				if x.Others = author != id; x.Kind == store.WrittenAnswer {
-					x.Batch, x.Earlier = crowd.AssignmentID(x.ID).Batch(), earlier[x.ID]
-				}
-				if x.Others && !(others && who.in(x.Text)) {
-					return nil
-				}
-				if !yield(x, nil) {
-					return errEnough
-				}
-				return nil
-			}
-			if err := each(ctx, tx, give, answersOf+`select 'answer', n.id, n.answered_at, 0, n.body, cast($1 as bigint) from chain c join answers n on n.id = c.id where n.body <> '' order by n.id desc`, id); err != nil {
-				return err
-			}
-			if err := each(ctx, tx, give, `select 'note', id, entered_at, case when source % 10 = 1 then source / 10 when target % 10 = 1 then target / 10 else 0 end, note, author
-				from ledger where note <> '' order by id`); err != nil {
-				return err
-			}
-			return each(ctx, tx, give, `select 'invitation', id, created_at, tenant, note, invited_by from invitations
-				where note <> '' and not `+inviteToThem+` order by id`, id, who.addressesAsText())
-		})
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(store.WrittenText{}, err)
-		}
-	}
-}
-
-// answersOf is the chain of somebody's answers from the last one back.
-const answersOf = `with recursive chain (id) as (
-		select last_answer from accounts where account = 10 * cast($1 as bigint) + 3 and last_answer <> 0
-		union all
-		select n.prev_answer from chain c join answers n on n.id = c.id where n.prev_answer <> 0
-	) `
-
-// earlierAnswers has what of somebody's answers does not count, since they have revised them.
-func earlierAnswers(ctx context.Context, tx *sql.Tx, id crowd.WorkerID) (map[int64][]string, error) {
-	of := make(map[int64][]string)
-	err := each(ctx, tx, func(r row) error {
-		var answer int64
-		var body string
-		err := r.Scan(&answer, &body)
-		of[answer] = append(of[answer], body)
-		return err
-	}, answersOf+`select v.id, v.body from chain c join revisions v on v.id = c.id where v.body <> '' order by v.id, v.number`, id)
-	return of, err
-}
-
-// dropEarlier deletes what of an answer does not count, since it was revised.
-func dropEarlier(ctx context.Context, tx transaction, id int64) error {
-	bytes, err := scalar(ctx, tx, `select coalesce(sum(octet_length(body)), 0) from revisions where id = $1`, id)
-	if err != nil || bytes == 0 {
-		return err
-	}
-	if _, err := tx.exec(ctx, `update revisions set body = '', answer_key = '' where id = $1`, id); err != nil {
-		return err
-	}
-	tenant, err := scalar(ctx, tx, `select tenant from batches where id = cast($1 as bigint) >> 32`, id)
-	if err != nil {
-		return err
-	}
-	_, err = grow(ctx, tx, crowd.TenantID(tenant), store.StoredBytes, -bytes)
-	return err
-}
-
-// notes reads the texts that the audit log says, too, as notes of their authors.
-var notes = map[store.Writing]string{
-	store.WrittenNote:       `select author, note from ledger where id = $1`,
-	store.WrittenInvitation: `select invited_by, note from invitations where id = $1`,
-}
-
-// eraseNote takes a text that is replaced out of the audit log.
-func eraseNote(ctx context.Context, tx transaction, none error, x store.NewText) error {
-	type note struct {
-		author crowd.WorkerID
-		text   string
-	}
-	text := notes[x.Kind]
-	if text == "" {
-		return nil
-	}
-	was, err := first(ctx, tx, none, func(r row, n *note) error { return r.Scan(&n.author, &n.text) }, text, x.ID)
-	if err != nil || was.text == "" || was.text == x.Text {
-		return err
-	}
-	return eraseAuditNote(ctx, tx, was.author, was.text)
-}
-
-var replaceText = map[store.Writing]string{
-	store.WrittenAnswer:     `update answers set body = $2, answer_key = $3 where id = $1`,
-	store.WrittenNote:       `update ledger set note = $2 where id = $1`,
-	store.WrittenInvitation: `update invitations set note = $2 where id = $1`,
-}
-
-// ReplaceTexts implements store.PersonalData.
-func (s *Store) ReplaceTexts(ctx context.Context, list []store.NewText) (labels []store.NewLabel, err error) {
-	err = s.change(ctx, "replace texts", func(ctx context.Context, tx transaction) error {
-		labels = nil // of a try that failed
-		for _, x := range list {
-			text, none := replaceText[x.Kind], crowd.Errorf(crowd.NotFound, "there is no %s %d", x.Kind, x.ID)
-			if text == "" {
-				return none
-			}
-			if x.Kind == store.WrittenAnswer {
-				l, replaced, err := replaceLabel(ctx, tx, x)
-				if err != nil {
-					return err
-				}
-				if replaced {
-					labels = append(labels, l)
-				}
-				if err := chargeReplaced(ctx, tx, none, x); err != nil {
-					return err
-				}
-				if err := dropEarlier(ctx, tx, x.ID); err != nil {
-					return err
-				}
-			}
-			if err := eraseNote(ctx, tx, none, x); err != nil {
-				return err
-			}
-			if err := tx.must(ctx, none, text, arguments(text, x.ID, x.Text, x.Key)...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return labels, nil
-}
-
-// replaceLabel replaces the label of a task that is nobody's answer but the one that is
-// replaced, if there is one.
-func replaceLabel(ctx context.Context, tx transaction, x store.NewText) (_ store.NewLabel, replaced bool, err error) {
-	type made struct {
-		task, answers int64
-		label         string
-		tenant        crowd.TenantID
-		disregarded   bool // the answer: the label may be made of those of others who gave the same
-	}
-	l, there, err := one(ctx, tx, func(r row, l *made) error { return r.Scan(&l.task, &l.answers, &l.label, &l.tenant, &l.disregarded) },
-		`select l.task, l.answers, l.value, b.tenant, n.disregarded_at <> 0 from answers n join assignments a on a.id = n.id join labels l on l.task = a.task
-			join batches b on b.id = a.task >> 32 where n.id = $1 and n.answer_key = l.value and l.value <> $2`, x.ID, x.Key)
-	if err != nil || !there {
-		return store.NewLabel{}, false, err
-	}
-	if l.answers > 1 || l.disregarded {
-		begin, end := span(crowd.AssignmentID(x.ID).Batch())
-		_, others, err := one(ctx, tx, number[int64], `select a.id from assignments a join answers n on n.id = a.id
-			where a.id >= $1 and a.id <= $2 and a.id <> $3 and a.task = $4 and n.counted and n.disregarded_at = 0 and n.answer_key = $5 limit 1`, begin, end, x.ID, l.task, l.label)
-		if err != nil || others {
-			return store.NewLabel{}, false, err
-		}
-	}
-	if _, err := tx.exec(ctx, `update labels set value = $2 where task = $1`, l.task, x.Key); err != nil {
-		return store.NewLabel{}, false, err
-	}
-	corrections, err := tx.exec(ctx, `update corrections set value = $2 where review = $1 and value = $3`, l.task, x.Key, l.label) // if the task is a review
-	if err != nil {
-		return store.NewLabel{}, false, err
-	}
-	_, err = grow(ctx, tx, l.tenant, store.StoredBytes, (1+corrections)*int64(len(x.Key)-len(l.label)))
-	return store.NewLabel{Task: crowd.TaskID(l.task), Value: x.Key}, true, err
-}
-
-// chargeReplaced counts what an answer is longer or shorter by than the text that takes its
-// place. No quota refuses it: it is a person's right.
-func chargeReplaced(ctx context.Context, tx transaction, none error, x store.NewText) error {
-	tenant, err := first(ctx, tx, none, number[crowd.TenantID], `select tenant from batches where id = cast($1 as bigint) >> 32`, x.ID)
-	if err != nil {
-		return err
-	}
-	before, err := first(ctx, tx, none, number[int64], `select octet_length(body) from answers where id = $1`, x.ID)
-	if err != nil {
-		return err
-	}
-	_, err = grow(ctx, tx, tenant, store.StoredBytes, int64(len(x.Text))-before)
-	return err
 }

@@ -13,14 +13,14 @@ import (
 )
 
 var qualityActions = newTable("quality_actions", "q", `batch, number, worker, acted_at, rule, holds, kind, body, figures,
-	undone_at, undone_by, counts_from, acts_after`, func(a *engine.Action) []any {
+	undone_at, undone_by, counts_from, acts_after, lessons`, func(a *engine.Action) []any {
 	return []any{
 		&a.Batch, &a.N, &a.Worker, instant{&a.At}, &a.Rule, &a.When, &a.Kind, &a.Text, encoded{&a.Figures},
-		instant{&a.UndoneAt}, &a.UndoneBy, &a.From, &a.After,
+		instant{&a.UndoneAt}, &a.UndoneBy, &a.From, &a.After, &a.Lessons,
 	}
 })
 
-const undoAction = `update quality_actions set undone_at = $3, undone_by = $4, counts_from = $5, acts_after = $6 where batch = $1 and number = $2 and undone_at = 0`
+const undoAction = `update quality_actions set undone_at = $3, undone_by = $4, counts_from = $5, acts_after = $6, lessons = $7 where batch = $1 and number = $2 and undone_at = 0`
 
 func (w *writer) actions(c *engine.Changes) error {
 	return forEach(w, qualityActions.insert, c.Actions, func(stmt *sql.Stmt, a *engine.Action) error {
@@ -33,7 +33,7 @@ func (w *writer) actions(c *engine.Changes) error {
 
 func (w *writer) undoings(c *engine.Changes) error {
 	return forEach(w, undoAction, c.Undoings, func(stmt *sql.Stmt, u *engine.ActionUndone) error {
-		if err := w.row(stmt, int64(u.Batch), int64(u.N), micros(u.UndoneAt), int64(u.UndoneBy), int64(u.From), int64(u.After)); err != nil {
+		if err := w.row(stmt, int64(u.Batch), int64(u.N), micros(u.UndoneAt), int64(u.UndoneBy), int64(u.From), int64(u.After), int64(u.Lessons)); err != nil {
 			return fmt.Errorf("undo action %d of rules of %s: %w", u.N, u.Batch, err)
 		}
 		return nil
@@ -47,7 +47,8 @@ func paused(ctx context.Context, q querier, of crowd.BatchID) ([]crowd.WorkerID,
 }
 
 // standings tell what those who answered a batch have shown, of its assignments with ids from
-// first to last. Answers to its checks, if it has some, are compared with no label.
+// first to last. Answers to its checks, if it has some, are compared with no label, and those to tasks that teach
+// show nothing.
 func standings(ctx context.Context, q querier, s *engine.Spec, first, last int64) ([]engine.Standing, error) {
 	return list(ctx, q, func(r row, x *engine.Standing) error {
 		var took int64
@@ -59,7 +60,7 @@ func standings(ctx context.Context, q querier, s *engine.Spec, first, last int64
 				case when l.task is null or $4 and t.gold <> '' then 0 else 1 end as labelled,
 				case when l.task is null or $4 and t.gold <> '' or l.value <> a.answer_key then 0 else 1 end as agreed
 			from annotations a join tasks t on t.id = a.task left join labels l on l.task = a.task
-			where a.id >= $1 and a.id <= $2 and (a.counted or a.disregarded_at <> 0)) x
+			where a.id >= $1 and a.id <= $2 and (a.counted or a.disregarded_at <> 0) and t.explain = '') x
 		left join (select worker, max(counts_from) as counts_from from quality_actions where batch = $5 group by worker) z on z.worker = x.worker
 		where x.id - $1 >= coalesce(z.counts_from, 0)
 		group by x.worker order by x.worker`, first, last, s.Lease.Microseconds(), s.Checks != nil, s.ID)
@@ -90,7 +91,7 @@ func (s *Store) WorkerActions(ctx context.Context, tenant crowd.TenantID, id cro
 // UnseenActions implements store.QualityActions.
 func (s *Store) UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.QualityAction, error) {
 	return listQualityActions(ctx, s, `join progress p on p.batch = q.batch
-		where q.worker = $1 and q.seen_at = 0 and q.undone_at = 0 and p.state in ('running', 'paused') order by q.acted_at, q.batch, q.number limit $2`, worker, limit)
+		where q.worker = $1 and q.seen_at = 0 and q.undone_at = 0 and q.kind <> 'train' and p.state in ('running', 'paused') order by q.acted_at, q.batch, q.number limit $2`, worker, limit)
 }
 
 // SeeAction implements store.QualityActions.

@@ -239,7 +239,7 @@ func (s *Store) KeepDailyUsage(ctx context.Context, list []store.DailyUse) error
 // counts it from the beginning: of every tenant.
 var countedAlong = map[store.Quota]string{
 	store.StoredBytes: `select tenant, sum(n) from (
-		select b.tenant as tenant, octet_length(t.cells) + octet_length(t.gold) as n from tasks t join batches b on b.id = t.id >> 32
+		select b.tenant as tenant, octet_length(t.cells) + octet_length(t.gold) + octet_length(t.explain) as n from tasks t join batches b on b.id = t.id >> 32
 		union all select b.tenant, octet_length(a.body) from answers a join batches b on b.id = a.id >> 32
 		union all select b.tenant, octet_length(x.body) from revisions x join batches b on b.id = x.id >> 32
 		union all select b.tenant, octet_length(a.body) + octet_length(a.send_back) from provisional_answers a join batches b on b.id = a.id >> 32
@@ -309,6 +309,6 @@ func bytesBetween(ctx context.Context, q querier, text string, args ...any) (row
 }
 
 const (
-	taskBytes = `select count(*), coalesce(sum(octet_length(cells) + octet_length(gold)), 0) from tasks where id > $1 and id <= $2`
+	taskBytes = `select count(*), coalesce(sum(octet_length(cells) + octet_length(gold) + octet_length(explain)), 0) from tasks where id > $1 and id <= $2`
 	rowBytes  = `select count(*), coalesce(sum(octet_length(body)), 0) from run_rows where id > $1 and id <= $2`
 )

@@ -45,7 +45,7 @@ func (s *Store) ListReports(ctx context.Context, tenant crowd.TenantID, id crowd
 // WorkerReports implements store.Reports.
 func (s *Store) WorkerReports(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.Report, error) {
 	// What a reviewer said is for whoever gets the task, and who reported it may have answered it, too.
-	all, err := list(ctx, s.read, scanReport, selectReports+`and p.worker = 0 where x.worker = $1 order by x.reported_at desc, x.assignment desc limit $2`, worker, limit)
+	all, err := list(ctx, s.read, scanReport, selectReports+`and not p.by_reviewer where x.worker = $1 order by x.reported_at desc, x.assignment desc limit $2`, worker, limit)
 	return all, s.failed("list a worker's reports", err)
 }
 
@@ -57,9 +57,9 @@ func (s *Store) PutReply(ctx context.Context, tenant crowd.TenantID, r store.Rep
 		if err != nil {
 			return err
 		}
-		if err := tx.must(ctx, none, `insert into replies (task, replied_at, body, worker)
-			select distinct x.task, cast($2 as bigint), cast($3 as text), 0 from reports x where x.task = $1 and x.body <> '' and exists (select 1 from batches where id = $4 and tenant = $5)
-			on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body, worker = 0`, r.Task, micros(r.At), r.Text, r.Task.Batch(), tenant); err != nil {
+		if err := tx.must(ctx, none, `insert into replies (task, replied_at, body, author, by_reviewer)
+			select distinct x.task, cast($2 as bigint), cast($3 as text), cast($6 as bigint), false from reports x where x.task = $1 and x.body <> '' and exists (select 1 from batches where id = $4 and tenant = $5)
+			on conflict (task) do update set replied_at = excluded.replied_at, body = excluded.body, author = excluded.author, by_reviewer = excluded.by_reviewer`, r.Task, micros(r.At), r.Text, r.Task.Batch(), tenant, r.By); err != nil {
 			return err
 		}
 		return charge(ctx, tx, tenant, store.StoredBytes, int64(len(r.Text))-before)

@@ -18,7 +18,13 @@ import (
 // database.
 func stream[T any](ctx context.Context, s *Store, op string, scan func(row, *T) error, text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := each(ctx, s.scan, func(r row) error {
+		ctx, end, err := s.long.begin(ctx)
+		if err != nil {
+			yield(*new(T), s.failed(op, err))
+			return
+		}
+		defer end()
+		err = each(ctx, s.scan, func(r row) error {
 			var t T
 			if err := scan(r, &t); err != nil {
 				return err
@@ -29,7 +35,7 @@ func stream[T any](ctx context.Context, s *Store, op string, scan func(row, *T) 
 			return nil
 		}, text, args...)
 		if err != nil && !errors.Is(err, errEnough) {
-			yield(*new(T), s.failed(op, err))
+			yield(*new(T), s.failed(op, orCutOff(ctx, err)))
 		}
 	}
 }
@@ -189,7 +195,7 @@ func (s *Store) Labels(ctx context.Context, tenant crowd.TenantID, id crowd.Batc
 		and not exists (select 1 from removals r where r.task = t.id) order by t.id`, first, id))
 }
 
-const selectLabels = `select t.id, t.item, t.cells, t.gold, l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
+const selectLabels = `select t.id, t.item, t.cells, t.gold, t.explain <> '', l.labelled_at, l.value, l.confidence, l.answers, l.tie, l.undecided,
 	c.number, c.corrected_at, c.corrected_by, coalesce(u.name, ''), c.value, c.body, c.review,
 	v.review, v.asked_at, v.why, v.decided_at, v.decided_by, ` + reviewState + `
 	from tasks t left join labels l on l.task = t.id
@@ -203,7 +209,7 @@ func scanLabelled(r row, t *store.LabelledTask) error {
 	var name string
 	var confidence sql.NullFloat64
 	var tie, undecided sql.NullBool
-	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &at, &value, &confidence, &answers, &tie, &undecided,
+	if err := r.Scan(&t.Task, &t.Item, encoded{&t.Values}, &t.Gold, &t.Lesson, &at, &value, &confidence, &answers, &tie, &undecided,
 		&number, &corrected, &by, &name, &right, &note, &from, &review, &asked, &why, &decided, &reviewer, &state); err != nil {
 		return err
 	}

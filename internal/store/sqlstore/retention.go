@@ -215,7 +215,7 @@ type emptied struct {
 
 var (
 	emptiedAnswers = emptied{`octet_length(body)`, `answers`, `body = '', answer_key = ''`}
-	emptiedTasks   = emptied{`octet_length(cells) + octet_length(gold)`, `tasks`, `cells = '', gold = ''`}
+	emptiedTasks   = emptied{`octet_length(cells) + octet_length(gold) + octet_length(explain)`, `tasks`, `cells = '', gold = '', explain = ''`}
 	emptiedRows    = emptied{`octet_length(body)`, `run_rows`, `body = ''`}
 )
 

@@ -169,7 +169,7 @@ func (s *Store) Reseal(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: give that key, too (throng serve --key-file), or delete what it sealed (throng key forget)", err)
 	}
-	if !pending || s.dialect.Scrub(ctx) != nil {
+	if !pending || s.scrub(ctx, "resealed") != nil {
 		return nil
 	}
 	return s.change(ctx, "end sealing secrets", func(ctx context.Context, tx transaction) error {

@@ -176,6 +176,9 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 		if into.Spec.Known, err = known(ctx, q, first, first+int64(b.Progress.Tasks)); err != nil {
 			return err
 		}
+		if into.Spec.Lessons, err = lessons(ctx, q, first, first+int64(b.Progress.Tasks)); err != nil {
+			return err
+		}
 		if into.Checked, err = checked(ctx, q, first, last); err != nil {
 			return err
 		}
@@ -257,6 +260,11 @@ func known(ctx context.Context, q querier, first, last int64) (map[uint32]string
 		return err
 	}, `select id, gold from tasks where id > $1 and id <= $2 and gold <> ''`, first, last)
 	return m, err
+}
+
+// lessons returns the numbers of those tasks after first, up to last, that teach.
+func lessons(ctx context.Context, q querier, first, last int64) ([]uint32, error) {
+	return list(ctx, q, taskNumber, `select id from tasks where id > $1 and id <= $2 and gold <> '' and explain <> '' order by id`, first, last)
 }
 
 // checked lists the assignments with ids from first to last of tasks with a known answer, in the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/kit/keyring"
@@ -34,8 +35,12 @@ type Dialect struct {
 	Guard func(context.Context, *sql.Tx) error
 	// Written, if set, is called after each transaction.
 	Written func()
-	// Scrub, if set, has no byte of what was deleted stay in the files.
-	Scrub func(ctx context.Context) error
+	// Scrub, if set, has no byte of what was deleted stay in the files. deleted says what that
+	// is: where it is the same as when it failed, nothing else was deleted that has to go (""
+	// is nothing that is known of). No long read of this store goes on meanwhile.
+	Scrub func(ctx context.Context, deleted string) error
+	// ReadsEnd is how long long reads may go on once Scrub is to be called; 0: 30 s.
+	ReadsEnd time.Duration
 }
 
 // Pools are the connections. They may all be the same.
@@ -52,6 +57,8 @@ type Store struct {
 	keys              *keyring.Ring // nil: secrets lie in the clear
 	accountsQuery     string
 	places            placesKnown
+	long              longReads
+	scrubbing         sync.Mutex
 }
 
 // New returns a store on a database that has the schema. Secrets are sealed with keys;
@@ -306,6 +313,16 @@ func (s *Store) consistent(ctx context.Context, op string, do func(*sql.Tx) erro
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
 	return s.failed(op, do(tx))
+}
+
+// consistentLong is consistent for what takes as long as its caller takes.
+func (s *Store) consistentLong(ctx context.Context, op string, do func(context.Context, *sql.Tx) error) error {
+	ctx, end, err := s.long.begin(ctx)
+	if err != nil {
+		return s.failed(op, err)
+	}
+	defer end()
+	return orCutOff(ctx, s.consistent(ctx, op, func(tx *sql.Tx) error { return do(ctx, tx) }))
 }
 
 // failed says what was being done. A *crowd.Error goes through as it is.

@@ -115,10 +115,10 @@ func (s *Store) insertTasks(ctx context.Context, tx transaction, id crowd.BatchI
 		if err != nil {
 			return err
 		}
-		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born), micros(t.Bound), notBy, t.Class); err != nil {
+		if _, err := insert.ExecContext(ctx, task, t.Gold, cells, t.Item, micros(t.Born), micros(t.Bound), notBy, t.Class, t.Explain); err != nil {
 			return err
 		}
-		bytes += int64(len(cells) + len(t.Gold))
+		bytes += int64(len(cells) + len(t.Gold) + len(t.Explain))
 		if t.Invited != nil {
 			d.directed = true
 		}
@@ -148,7 +148,7 @@ func dropped(ctx context.Context, tx transaction, tenant crowd.TenantID, after, 
 }
 
 const (
-	insertTask    = `insert into tasks (id, gold, cells, item, born_at, bound_at, not_by, class) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+	insertTask    = `insert into tasks (id, gold, cells, item, born_at, bound_at, not_by, class, explain) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	insertInvited = `insert into task_workers (task, worker) values ($1, $2)`
 )
 
@@ -191,11 +191,11 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 	return nil
 }
 
-const selectTasks = `select id, gold, cells, item, born_at, bound_at, not_by, class, coalesce((select body from replies where task = tasks.id), ''),
-	exists (select 1 from replies where task = tasks.id and worker <> 0) from tasks `
+const selectTasks = `select id, gold, explain, cells, item, born_at, bound_at, not_by, class, coalesce((select body from replies where task = tasks.id), ''),
+	exists (select 1 from replies where task = tasks.id and by_reviewer) from tasks `
 
 func scanTask(r row, t *store.Task) error {
-	return r.Scan(&t.ID, &t.Gold, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy}, &t.Class, &t.Reply, &t.ByReviewer)
+	return r.Scan(&t.ID, &t.Gold, &t.Explain, encoded{&t.Values}, &t.Item, instant{&t.Born}, instant{&t.Bound}, encoded{&t.NotBy}, &t.Class, &t.Reply, &t.ByReviewer)
 }
 
 // Task implements store.Batches.
@@ -236,6 +236,13 @@ func (s *Store) Known(ctx context.Context, id crowd.BatchID, after, last uint32)
 	first, _ := span(id)
 	m, err := known(ctx, s.scan, first+int64(after), first+int64(last))
 	return m, s.failed("read known answers", err)
+}
+
+// Lessons implements store.Batches.
+func (s *Store) Lessons(ctx context.Context, id crowd.BatchID, after, last uint32) ([]uint32, error) {
+	first, _ := span(id)
+	list, err := lessons(ctx, s.scan, first+int64(after), first+int64(last))
+	return list, s.failed("read which known tasks teach", err)
 }
 
 func invitations(ctx context.Context, q querier, id crowd.BatchID) (map[crowd.WorkerID][]uint32, error) {

@@ -2,11 +2,10 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
-	"html"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/throng-dev/throng/crowd"
@@ -87,9 +86,13 @@ func (t *traces) addressesAsText() string {
 	return strings.Join(lists.Map(t.addresses, func(x string) string { return "\n" + strings.ToLower(x) + "\n" + addressKey(x) + "\n" }), "")
 }
 
-// leastTrace is of how many letters a name must be to be looked for in texts: shorter ones are
-// parts of other words.
-const leastTrace = 4
+const (
+	// leastTrace is of how many letters a name must be to be looked for anywhere in texts: shorter
+	// ones are parts of other words, and are looked for as words.
+	leastTrace = 4
+	// leastWord is of how many letters it must be for that.
+	leastWord = 2
+)
 
 // forms are the ways in which an answer to a tenant's request may name the person, in lower case:
 // by their id in JSON, by the answers about whose pay something was said, which tell it, and by their addresses, as plain text, in JSON with and without escapes for
@@ -105,9 +108,8 @@ func (t *traces) forms(tenant crowd.TenantID) []string {
 		}
 	}
 	for _, x := range addresses {
-		inHTML, _ := json.Marshal(x) // of a text there is no error
-		for _, form := range []string{x, store.AuditText(x), string(inHTML[1 : len(inHTML)-1]), html.EscapeString(x)} {
-			if form = strings.ToLower(form); !slices.Contains(forms, form) {
+		for _, form := range textForms(x) {
+			if !slices.Contains(forms, form) {
 				forms = append(forms, form)
 			}
 		}
@@ -115,13 +117,37 @@ func (t *traces) forms(tenant crowd.TenantID) []string {
 	return forms
 }
 
-// long has those of the names that can be looked for.
-func (t *traces) long() []string {
-	return lists.Filter(t.called, func(x string) bool { return utf8.RuneCountInString(x) >= leastTrace })
+// in reports whether a text has one of the names.
+func (t *traces) in(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(t.called, func(name string) bool {
+		name = strings.ToLower(name)
+		switch n := utf8.RuneCountInString(name); {
+		case n < leastWord:
+			return false
+		case n < leastTrace:
+			return hasWord(text, name)
+		}
+		return strings.Contains(text, name)
+	})
 }
 
-func (t *traces) in(text string) bool {
-	return containsAny(text, lists.Map(t.long(), strings.ToLower))
+// hasWord reports whether a text has a word that is no part of a longer one.
+func hasWord(text, word string) bool {
+	isPart := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		i += at
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, size := utf8.DecodeRuneInString(text[i+len(word):])
+		if (i == 0 || !isPart(before)) && (size == 0 || !isPart(after)) {
+			return true
+		}
+		at = i + len(word)
+	}
 }
 
 // containsAny reports whether a text has one of some others, which are in lower case.

@@ -167,6 +167,14 @@ func testKnown(t *testing.T, w *world) {
 	ok(t, w.AddTasks(w.ctx, id, []store.Task{{Gold: "yes"}, {}, {Gold: "no"}, {Gold: "yes"}}))
 	same(t, "known", must(w.Known(w.ctx, id, 0, 4))(t), map[uint32]string{1: "yes", 3: "no", 4: "yes"})
 	same(t, "known of some", must(w.Known(w.ctx, id, 1, 3))(t), map[uint32]string{3: "no"})
+	same(t, "none teaches", must(w.Lessons(w.ctx, id, 0, 4))(t), nil)
+	taught := store.Task{Gold: "no", Explain: "It has \u4e2d no stripes."}
+	ok(t, w.AddTasks(w.ctx, id, []store.Task{taught, {}, taught}))
+	same(t, "those that teach", must(w.Lessons(w.ctx, id, 0, 7))(t), []uint32{5, 7})
+	same(t, "those that teach, of some", must(w.Lessons(w.ctx, id, 5, 7))(t), []uint32{7})
+	same(t, "they are known", must(w.Known(w.ctx, id, 4, 6))(t), map[uint32]string{5: "no"})
+	taught.ID = id.Task(5)
+	same(t, "a task that teaches", must(w.Task(w.ctx, taught.ID))(t), taught)
 	same(t, "known of none", must(w.Known(w.ctx, id, 1, 2))(t), map[uint32]string{})
 }
 

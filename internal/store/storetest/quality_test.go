@@ -79,6 +79,17 @@ func testQualityActions(t *testing.T, w *world) {
 	same(t, "undone, and not told any more", unseen(who, 9), nil)
 	same(t, "another's", unseen(other, 9), want[1:2])
 
+	train := act(4, who, engine.Train, "2 training tasks")
+	train.Lessons = 2
+	ok(t, w.Commit(w.ctx, &engine.Changes{Actions: []engine.Action{train}}))
+	want = append(want, store.QualityAction{Action: train, WorkerName: name(who), BatchName: batch})
+	same(t, "a training", lists(w.mine, w.batch, 3, 9), want[3:])
+	same(t, "a training is told by its tasks", unseen(who, 9), nil)
+	less := engine.ActionUndone{Batch: w.batch, N: 4, Lessons: 1, Undoing: undone.Undoing}
+	ok(t, w.Commit(w.ctx, &engine.Changes{Undoings: []engine.ActionUndone{less}}))
+	want[3].Undoing, want[3].UndoneByName, want[3].Lessons = less.Undoing, name(other), 1
+	same(t, "a training that was undone", lists(w.mine, w.batch, 3, 9), want[3:])
+
 	main, reviews := must(w.Batch(w.ctx, w.mine, w.batch))(t), w.kept(0, w.mine, 0)
 	reviews.Spec.ReviewsOf(&main.Spec)
 	in := must(w.CreateBatch(w.ctx, reviews))(t)

@@ -52,10 +52,10 @@ func testUsage(t *testing.T, w *world) {
 	}
 	same(t, "of another tenant", must(w.Usage(w.ctx, w.other, w.now))(t)[store.StoredBytes], 0)
 	ok(t, w.DropTasks(w.ctx, w.mine, w.batch))
-	ok(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Values: []string{"12345", "é"}, Gold: "g"}}))
-	const task = int64(len(`["12345","é"]`) + 1)
+	ok(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Values: []string{"12345", "é"}, Gold: "g", Explain: "it is"}}))
+	const task = int64(len(`["12345","é"]`) + 1 + 5)
 	more := w.used(t, store.StoredBytes)
-	ok(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Values: []string{"12345", "é"}, Gold: "g"}}))
+	ok(t, w.AddTasks(w.ctx, w.batch, []store.Task{{Values: []string{"12345", "é"}, Gold: "g", Explain: "it is"}}))
 	same(t, "one more task", w.used(t, store.StoredBytes), more+task)
 	ok(t, w.CancelDraft(w.ctx, w.mine, w.batch, w.now))
 	after := must(w.Usage(w.ctx, w.mine, w.now))(t)

@@ -40,7 +40,7 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(11, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), reopened: make(map[crowd.BatchID]bool), pay: newPayBook()}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(12, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), reopened: make(map[crowd.BatchID]bool), pay: newPayBook()}
 	s.pay.accounts[tenantAccount(w.mine)], s.pay.accounts[tenantAccount(w.other)] = 500_000*crowd.Unit, 500_000*crowd.Unit
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
@@ -65,7 +65,7 @@ func testRestart(t *testing.T, w *world) {
 		s.samePay(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "answer revised", "check revised", "labelled anew", "not revised: conflict", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "lessons compared", "lessons of rules compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "answer revised", "check revised", "labelled anew", "not revised: conflict", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -164,6 +164,8 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 			for _, x := range v.Checked[id] {
 				s.did["checks compared"] += x.Right
 				s.did["wrong checks compared"] += x.Wrong
+				s.did["lessons compared"] += x.Lessons
+				s.did["lessons of rules compared"] += max(x.Lessons-1, 0)
 			}
 			v.Figures[id] = e.Figures(id)
 			for _, x := range v.Figures[id] {
@@ -282,12 +284,22 @@ func (s *site) launch(t *testing.T) {
 	if !directed && len(s.batches)%3 > 0 {
 		spec.Checks = &engine.Checks{First: 0.5, Least: 0.25}
 	}
+	trains := spec.Checks != nil && len(list) > 4 && s.IntN(2) == 0
+	if trains {
+		spec.Checks.Training = 1
+	}
 	if spec.Checks != nil {
 		spec.Quality = []engine.QualityRule{{When: "drift > 0.5 or agreement < 0.9", Do: "pause"}, {When: "seconds > 20", Do: `warn "so slow"`}}
+		if trains {
+			spec.Quality = append(spec.Quality, engine.QualityRule{When: "answers > 1", Do: "train 1"})
+		}
 	}
 	for i := range list {
 		if spec.Checks != nil && i%3 == 1 {
 			list[i].Gold = "cat"
+			if trains && i%2 == 0 {
+				list[i].Explain = "It says so."
+			}
 		}
 		for directed && len(list[i].Invited) < 1+i%3 {
 			if p := pick(s.Rand, s.people); !slices.Contains(list[i].Invited, p) {
@@ -308,6 +320,7 @@ func (s *site) launch(t *testing.T) {
 	}
 	if spec.Checks != nil {
 		b.Spec.Known = must(s.Known(s.ctx, id, 0, b.Spec.Tasks))(t)
+		b.Spec.Lessons = must(s.Lessons(s.ctx, id, 0, b.Spec.Tasks))(t)
 	}
 	s.batches = append(s.batches, id)
 	s.did["launch"]++
@@ -389,6 +402,9 @@ func (s *site) add(t *testing.T, id crowd.BatchID) error {
 	more := make([]store.Task, 1+s.IntN(4))
 	if b.Spec.Checks != nil {
 		more[0].Gold = "cat"
+		if b.Spec.Checks.Training > 0 && s.IntN(2) == 0 {
+			more[0].Explain = "It says so."
+		}
 	}
 	ok(t, s.DropStaged(s.ctx, b.Spec.Tenant, id))
 	ok(t, s.StageTasks(s.ctx, b.Spec.Tenant, id, more))
@@ -397,10 +413,12 @@ func (s *site) add(t *testing.T, id crowd.BatchID) error {
 	}
 	s.did["added"]++
 	var known map[uint32]string
+	var lessons []uint32
 	if b.Spec.Checks != nil {
+		lessons = must(s.Lessons(s.ctx, id, b.Spec.Tasks, b.Spec.Tasks+uint32(len(more))))(t)
 		known = must(s.Known(s.ctx, id, b.Spec.Tasks, b.Spec.Tasks+uint32(len(more))))(t)
 	}
-	return s.engine.Add(s.clock, id, engine.Addition{Had: b.Spec.Tasks, Tasks: uint32(len(more)), Known: known, Reserve: 100 * crowd.Unit})
+	return s.engine.Add(s.clock, id, engine.Addition{Had: b.Spec.Tasks, Tasks: uint32(len(more)), Known: known, Lessons: lessons, Reserve: 100 * crowd.Unit})
 }
 
 func (s *site) suspend(t *testing.T) {

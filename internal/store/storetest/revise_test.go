@@ -107,7 +107,12 @@ func testRevise(t *testing.T, w *world) {
 	// Texts of theirs are told with the answer, and go with it.
 	for x, err := range w.WrittenTexts(w.ctx, was.Worker, false) {
 		if ok(t, err); x.ID == int64(one) {
-			same(t, "written before", x.Earlier, []string{string(was.Body), `{"label":"one"}`})
+			same(t, "written", x.Given(), []string{string(was.Body), `{"label":"one"}`, `{"label":"two"}`})
+		}
+	}
+	for x, err := range w.WrittenTexts(w.ctx, w.workers[1], false) {
+		if ok(t, err); x.ID == int64(two) {
+			same(t, "written of a check", x.Given(), []string{string(w.answer(2, 1, 0).Body), `{"label":"one"}`, `{"label":"two"}`})
 		}
 	}
 	_ = must(w.ReplaceTexts(w.ctx, []store.NewText{{Kind: store.WrittenAnswer, ID: int64(one), Text: "{}"}}))(t)

@@ -68,7 +68,7 @@ func testReviewedTask(t *testing.T, w *world) {
 	change := engine.Changes{
 		Answers: []engine.Answer{verdict}, SentBack: []engine.SentBack{back},
 		Disregarded: []engine.DisregardedAnswer{{Assignment: a, At: back.At}, {Assignment: w.batch.Assignment(1), At: back.At}, {Assignment: w.batch.Assignment(2), At: back.At}},
-		Notes:       []engine.TaskNote{{Task: first, At: back.At, Text: back.Comment, By: who}},
+		Notes:       []engine.TaskNote{{Task: first, At: back.At, Text: back.Comment, By: who, ByReviewer: true}},
 		Unlabelled:  []engine.Unlabelled{{Task: first, At: back.At}}, Removals: []engine.Removal{{Task: one, At: back.At}},
 		Labels: []engine.Label{again}, Reviews: []engine.ReviewAsked{asked(two)},
 	}
@@ -91,7 +91,7 @@ func testReviewedTask(t *testing.T, w *world) {
 	// The next one is sent back without a new label.
 	next := back
 	next.Review, next.Assignment, next.At, next.Comment, next.By = two, in.Assignment(2), at.Add(time.Hour), "And at the tail.", w.workers[3]
-	ok(t, w.Commit(w.ctx, &engine.Changes{SentBack: []engine.SentBack{next}, Notes: []engine.TaskNote{{Task: first, At: next.At, Text: next.Comment, By: next.By}}, Unlabelled: []engine.Unlabelled{{Task: first, At: next.At}}}))
+	ok(t, w.Commit(w.ctx, &engine.Changes{SentBack: []engine.SentBack{next}, Notes: []engine.TaskNote{{Task: first, At: next.At, Text: next.Comment, By: next.By, ByReviewer: true}}, Unlabelled: []engine.Unlabelled{{Task: first, At: next.At}}}))
 	same(t, "sent back", []any{row().Review.State, row().Review.By, row().Review.DecidedAt, row().Review.State.Done()}, []any{store.ReviewSentBack, next.By, next.At, false})
 	same(t, "count", must(w.CountReviews(w.ctx, w.mine, w.batch))(t), map[store.ReviewState]int{store.ReviewSentBack: 1})
 	ok(t, w.CheckUsage(w.ctx))
@@ -105,7 +105,7 @@ func testReviewedTask(t *testing.T, w *world) {
 	ok(t, w.PutReply(w.ctx, w.mine, store.Reply{Task: first, At: at, Text: "There it is."}))
 	same(t, "what they read", reply(), "There it is.")
 	same(t, "by staff", must(w.Task(w.ctx, first))(t).ByReviewer, false)
-	ok(t, w.Commit(w.ctx, &engine.Changes{Notes: []engine.TaskNote{{Task: first, At: next.At, Text: next.Comment, By: next.By}}}))
+	ok(t, w.Commit(w.ctx, &engine.Changes{Notes: []engine.TaskNote{{Task: first, At: next.At, Text: next.Comment, By: next.By, ByReviewer: true}}}))
 
 	// Of a reviewer who is erased it stays that they sent the label back.
 	_, err := w.BeginErasure(w.ctx, store.Erasure{Person: next.By, AskedBy: w.workers[0], AskedAt: w.now})

@@ -387,7 +387,7 @@ CREATE TABLE quality_actions (
     undone_at   bigint not null default 0,
     undone_by   bigint not null default 0,
     counts_from bigint not null default 0, -- assignments of the worker from this number on count from then on
-    acts_after  bigint not null default 0, -- and actions after this number
+    acts_after  bigint not null default 0, lessons bigint not null default 0, -- and actions after this number
     primary key (batch, number)
 );
 CREATE INDEX quality_actions_by_worker on quality_actions (worker);
@@ -415,8 +415,8 @@ CREATE TABLE replies ( -- shown to whoever gets the task later
     task       integer primary key,
     replied_at bigint not null,
     body       text   not null
-, worker bigint not null default 0);
-CREATE INDEX replies_by_worker on replies (worker) where worker <> 0;
+, by_reviewer boolean not null default false, author bigint not null default 0);
+CREATE INDEX replies_by_author on replies (author) where author <> 0;
 CREATE TABLE reports (
     assignment  integer primary key, -- which ended as reported
     task        bigint not null,
@@ -528,8 +528,9 @@ CREATE TABLE run_rows (
     made_at bigint not null,
     state   text not null,
     body    text not null -- of an ok one its cells, of a failed one its error
-, people text not null default '', class bigint not null default 0);
+, people text not null default '', class bigint not null default 0, source bigint not null default 0, correction bigint not null default 0);
 CREATE UNIQUE INDEX run_rows_by_item on run_rows (log, item);
+CREATE INDEX run_rows_by_source on run_rows (source, log) where source <> 0;
 CREATE TABLE run_texts (
     run  integer primary key references runs (id),
     body text not null
@@ -551,9 +552,11 @@ CREATE TABLE runs (
     ended      bigint not null, -- items
     late       bigint not null, -- of those
     items      bigint not null -- the last item's number
-, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, service_origins text not null default '');
+, ask_again boolean not null default false, renew_ages boolean not null default false, classes text not null default '', answers_deleted_at bigint not null default 0, files_deleted_at bigint not null default 0, service_origins text not null default '', redo_labels bigint not null default 0, redo_due boolean not null default false, redo_error text not null default '');
 CREATE INDEX runs_by_tenant on runs (tenant, id);
 CREATE INDEX runs_open on runs (id) where state not in ('done', 'cancelled');
+CREATE UNIQUE INDEX runs_redone on runs (parent) where redo_labels > 0 and state <> 'cancelled';
+CREATE INDEX runs_to_redo on runs (id) where redo_due;
 CREATE TABLE secrets ( -- of the installation
     name   text primary key,
     secret text not null
@@ -594,7 +597,7 @@ CREATE TABLE tasks (
     id    integer primary key,
     gold  text not null,
     cells text not null -- by the batch's headers
-, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0, class bigint not null default 0);
+, item bigint not null default 0, born_at bigint not null default 0, not_by text not null default '', bound_at bigint not null default 0, class bigint not null default 0, explain text not null default '');
 CREATE TABLE tenant_secrets (
     tenant bigint not null references tenants (id),
     name   text not null,

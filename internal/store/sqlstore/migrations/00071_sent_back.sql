@@ -14,7 +14,6 @@ create table sent_back (
 create index sent_back_by_task on sent_back (task);
 create index sent_back_by_worker on sent_back (worker);
 
-alter table replies add column worker bigint not null default 0; -- the reviewer whose comment it is; 0: it is from staff
-create index replies_by_worker on replies (worker) where worker <> 0;
+alter table replies add column by_reviewer boolean not null default false; -- it is the comment of a reviewer, not of staff
 
 alter table provisional_answers add column send_back text not null default ''; -- the comment with which a label is sent back; '': it is an answer
