@@ -100,7 +100,7 @@ func checkSeen(t *testing.T, seen happenings) {
 	want = append(want,
 		"revise", "revise: asked again", "revise: labelled again", "revise: another label", "revise: of the first task", "revise: an open task", "revise: a held task", "revise: a check", "revise: the same again", "revise: by invitation", "revise: sure by the answers",
 		"revise: more than once", "revise: of a paused batch", "revise: of somebody who left", "revise: held pay", "revise: after a grace", "revise: with rules", "revise: of a task asked again",
-		"revise refused: ended", "revise refused: read before", "revise refused: not in this batch", "revise refused: does not count", "revise refused: too late", "revise refused: too often", "revise refused: its pay is decided", "revise refused: disregarded",
+		"revise refused: ended", "revise refused: read before", "revise refused: not in this batch", "revise refused: does not count", "revise refused: too late", "revise refused: too often", "revise refused: its pay is decided", "revise refused: disregarded", "revise refused: has taught",
 		"revise refused: suspended", "revise refused: paused by a rule", "revise refused: not theirs any more", "revise refused: taken out", "revise refused: decided", "revise refused: no money",
 		"lesson: handed out", "lesson: of a rule", "lesson: held by several", "lesson: among tasks with an order", "lesson: no room", "lesson: all had", "lesson: added", "lesson: counts at once, with a grace",
 		"lesson: answered, right true, counted true", "lesson: answered, right false, counted true", "lesson: answered, right true, counted false", "lesson: returned", "lesson: expired", "lesson: withdrawn",

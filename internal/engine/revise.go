@@ -12,7 +12,7 @@ import (
 // asked again of others, as after an answer that is disregarded.
 //
 // Of a check the first answer goes on to count for trust and rules, so that nobody can mend what it has shown. What is
-// told and refused is the same as of any other task.
+// told and refused is the same as of any other task. One to a training task stays: what is right has been told.
 
 // MaxRevisions is how often an answer is revised at most.
 const MaxRevisions = 5
@@ -65,6 +65,11 @@ func ErrDecided(id crowd.AssignmentID) error {
 	return crowd.Errorf(crowd.Conflict, "what comes of the task of %s is decided: its answer can no longer be revised", id)
 }
 
+// ErrTaught is the error of revising an answer to a training task: its worker has been told what is right.
+func ErrTaught(id crowd.AssignmentID) error {
+	return crowd.Errorf(crowd.Conflict, "the task of %s was for training, and you have been told what is right: its answer stays", id)
+}
+
 // MayRevise says why the answer to an assignment cannot be revised at a time, if so: as far as it follows from the
 // answer.
 func (x *GivenAnswer) MayRevise(now time.Time, id crowd.AssignmentID, s *Spec) error {
@@ -112,6 +117,9 @@ func (e *Engine) Revise(now time.Time, id crowd.WorkerID, x *Revise) error {
 	}
 	if err := x.Given.MayRevise(now, aid, &b.spec); err != nil {
 		return err
+	}
+	if b.checks.teaches(x.Of.N) {
+		return ErrTaught(aid)
 	}
 	if err := e.mayAnswer(id, b); err != nil {
 		return err

@@ -148,6 +148,8 @@ func (w *world) reviseAnswer(c command) error {
 		return refused("its pay is decided", crowd.Conflict)
 	case r.disregarded:
 		return refused("disregarded", crowd.Conflict)
+	case t.lesson:
+		return refused("has taught", crowd.Conflict)
 	case known && who.Suspended:
 		return refused("suspended", crowd.Forbidden)
 	case b.pausedBy(r.Worker) > 0:

@@ -208,7 +208,7 @@ func compose(ctx context.Context, cfg Config) (*App, error) {
 	a.Results = results.New(results.Config{Store: cfg.Store, Live: a.live, Clock: cfg.Now, Downloads: downloads, Names: workers, RunsChanged: func() { a.Runs.Corrected() }})
 	a.Work = work.New(work.Config{Store: cfg.Store, Live: a.live, OnCall: a.onCall, Clock: cfg.Now, Names: workers, HoldLabels: a.Results.HoldLabels})
 	a.Batches = batches.New(batches.Config{Results: a.Results, Store: cfg.Store, Live: a.live, Funds: funds, Log: cfg.Log, Clock: cfg.Now, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads, Names: workers})
-	a.Pay = pay.New(pay.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Names: workers, Changed: a.Batches.PayChanged})
+	a.Pay = pay.New(pay.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now, Names: workers, Changed: a.Batches.PayChanged, HoldLabels: a.Results.HoldLabels})
 	a.Runs = runs.New(runs.Config{Store: cfg.Store, Crowd: batches.NewSteps(a.Batches), Log: cfg.Log, Clock: cfg.Now, Services: cfg.Services, Streams: streams, Quotas: quotas, Uploads: uploads, Downloads: downloads})
 	a.Services = runs.OpenServices(a.Runs)
 	a.Audit = audit.New(audit.Config{Store: cfg.Store, Log: cfg.Log, Clock: cfg.Now.Time, Keep: cfg.AuditRetention, Names: workers})

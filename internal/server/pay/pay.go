@@ -31,6 +31,7 @@ type Pay struct {
 	clock live.Clock
 	names *pseudonym.Names
 	told  func(crowd.BatchID)
+	hold  func() (release func())
 	wake  chan struct{}
 	next  nextDue
 }
@@ -44,11 +45,13 @@ type Config struct {
 	Names *pseudonym.Names
 	// Changed is told of batches of whose pay something was decided.
 	Changed func(crowd.BatchID)
+	// HoldLabels keeps workers from revising their answers until release is called: see results.Results.
+	HoldLabels func() (release func())
 }
 
 // New makes the use case.
 func New(cfg Config) *Pay {
-	return &Pay{store: cfg.Store, log: cfg.Log, clock: cfg.Clock, names: cfg.Names, told: cfg.Changed, wake: make(chan struct{}, 1)}
+	return &Pay{store: cfg.Store, log: cfg.Log, clock: cfg.Clock, names: cfg.Names, told: cfg.Changed, hold: cfg.HoldLabels, wake: make(chan struct{}, 1)}
 }
 
 // Held is the pay of an answer, as a requester sees it.
@@ -262,7 +265,7 @@ func (s *Pay) choose(ctx context.Context, p *access.Principal, o access.Operatio
 	}
 }
 
-// move makes a move of all of some answers to a batch, or of none.
+// move makes a move of all of some answers to a batch, or of none. An answer that somebody is about to revise is so first.
 func (s *Pay) move(ctx context.Context, p *access.Principal, o access.Operation, b *store.Batch, ids []crowd.AssignmentID, move store.PayChange, told decidedTold) (sum Decided, err error) {
 	move.At, move.By = s.clock.Time(), p.User.ID
 	if move.Move.To().IsOpen() {
@@ -283,7 +286,10 @@ func (s *Pay) move(ctx context.Context, p *access.Principal, o access.Operation,
 		told.Amount += x.Amount
 	}
 	act.After = told
-	if _, err = s.store.ChangePay(ctx, b.Spec.Tenant, changes); err != nil {
+	release := s.hold()
+	_, err = s.store.ChangePay(ctx, b.Spec.Tenant, changes)
+	release()
+	if err != nil {
 		return sum, err
 	}
 	s.changed(b.Spec.ID, move.Due)

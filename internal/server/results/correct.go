@@ -44,8 +44,8 @@ func (s *Results) Withdraw(ctx context.Context, p *access.Principal, id crowd.Ta
 	return s.decide(ctx, p, access.ResultsWithdraw, store.Correction{Task: id, Withdrawn: true, Note: note})
 }
 
-// HoldLabels keeps others from correcting labels, and from withdrawing them, until release is called: what is
-// corrected is there, and what the audit log says was before is what is changed.
+// HoldLabels keeps others from correcting labels, from withdrawing them, and from approving and refusing the pay of
+// answers, until release is called: what is corrected is there, and what the audit log says was before is what is changed.
 func (s *Results) HoldLabels() (release func()) {
 	s.deciding.Lock()
 	return s.deciding.Unlock

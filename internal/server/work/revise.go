@@ -52,6 +52,9 @@ func (s *Work) Revisable(ctx context.Context, p *access.Principal, id crowd.Assi
 		return nil, err
 	}
 	held, err := s.show(ctx, engine.Handout{Assignment: id, Task: id.Batch().Task(x.Of.N), Worker: p.User.ID})
+	if err == nil && held.Lesson {
+		err = engine.ErrTaught(id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func hasEnded(id crowd.AssignmentID) error {
 }
 
 // Revise puts another answer of the worker's in the place of one that counts: see engine.Engine.Revise. The same one
-// again changes nothing. Nobody corrects the label between the look at it and what becomes of it.
+// again changes nothing. Nobody corrects the label, or decides of the pay, between the look at it and what becomes of it.
 func (s *Work) Revise(ctx context.Context, p *access.Principal, id crowd.AssignmentID, answer json.RawMessage) (out Revised, err error) {
 	if err := p.May(access.WorkRevise); err != nil {
 		return out, err
@@ -160,6 +163,13 @@ func (s *Work) revisable(ctx context.Context, list []store.Annotation) ([]Done, 
 			}
 			is = b.Progress.State.Open()
 			open[id] = is
+		}
+		if is && d.Spec.Trains() {
+			t, err := s.tasks.task(ctx, a.Task)
+			if err != nil {
+				return nil, err
+			}
+			is = !d.teaches(&t)
 		}
 		if is {
 			out[i].ReviseUntil = until

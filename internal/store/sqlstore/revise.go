@@ -13,12 +13,15 @@ import (
 // What a commit runs for answers that are revised. The one that counts is a row of answers; what does not is one of
 // revisions.
 const (
+	// What is paid by itself is paid for what was answered before, as its time is over.
+	andRevisable = ` and counted and disregarded_at = 0
+		and not exists (select 1 from held_pay h where h.id = answers.id and h.state <> 'awaiting' and not (h.state = 'paid' and h.closed_by = 0))`
 	keepRevised = `insert into revisions (id, number, given_at, answer_key, body)
 		select id, revised, case when revised = 0 then answered_at else revised_at end, answer_key, body from answers where id = $1`
 	replaceAnswer = `update answers set answer_key = $2, body = $3, revised_at = $4, revised = revised + 1
-		where id = $1 and counted and disregarded_at = 0 and revised = $5`
+		where id = $1 and revised = $5` + andRevisable
 	keepRevision = `insert into revisions (id, number, given_at, answer_key, body) values ($1, $2, $3, $4, $5)`
-	countRevised = `update answers set revised_at = $2, revised = revised + 1 where id = $1 and counted and disregarded_at = 0 and revised = $3`
+	countRevised = `update answers set revised_at = $2, revised = revised + 1 where id = $1 and revised = $3` + andRevisable
 )
 
 func (w *writer) revised(c *engine.Changes) error {
