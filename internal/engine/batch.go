@@ -256,6 +256,7 @@ func (b *batch) progress(p *Progress) {
 	p.Fresh, p.Issued, p.OldestOpen = b.backlog.fresh, b.log.next()-1, b.log.first
 	p.Planned, p.Completed, p.Labelled, p.Certainty = b.planned, b.completed, b.labelled, b.certainty
 	p.Escrow, p.Spent, p.Released, p.Worked = b.escrow, b.spent, b.released, b.worked
+	p.WaitsFrom = b.waitsFrom
 	p.HadEnough, p.TakenOver, p.Total, p.Known = b.ended, b.takenOver, b.total, len(b.backlog.known)
 	p.LaunchedAt, p.EndedAt, p.FirstStarted = b.launchedAt, b.endedAt, b.firstStarted
 	p.Tasks, p.Open, p.Removed = b.spec.Tasks, b.spec.Open, len(b.backlog.removed)

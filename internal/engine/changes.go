@@ -268,6 +268,7 @@ type Progress struct {
 	EndedAt      time.Time
 	HadEnough    bool // it ended by itself: see Spec.Enough
 	FirstStarted time.Time
+	WaitsFrom    time.Time // something of it has waited since then; zero: not known, as it was kept by an earlier version
 }
 
 // Wanted is how many of the batch's tasks have a label or are to get one: all but those

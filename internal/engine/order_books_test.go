@@ -160,11 +160,6 @@ func (b *batchBook) expect(now time.Time) bool {
 
 // restarted forgets what a restart forgets, and takes what the snapshot has.
 func (b *batchBook) restarted(now time.Time) {
-	if b.spec.Open {
-		b.waitsFrom = now
-	} else {
-		b.waitsFrom = b.launched
-	}
 	if b.spec.SLA == nil {
 		return
 	}

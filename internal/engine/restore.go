@@ -35,7 +35,7 @@ type BatchSnapshot struct {
 	// without a label, and those of known tasks (Spec.Known) that are held or answered provisionally.
 	Assignments []AssignmentSnapshot
 	// Came is when the first task came that nobody was given yet, or the last one if all were
-	// given; needed only with Spec.Open. Zero: not known.
+	// given; needed only with Spec.Open, where Progress.WaitsFrom is not known. Zero: not known.
 	Came time.Time
 	// Labelled lists the tasks with a label; needed only with Spec.Invited.
 	Labelled []uint32
@@ -182,7 +182,9 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	}
 	b.escrow, b.spent, b.worked = p.Escrow, p.Spent, p.Worked
 	b.launchedAt, b.waitsFrom, b.firstStarted = p.LaunchedAt, p.LaunchedAt, p.FirstStarted
-	if s.Spec.Open {
+	if !p.WaitsFrom.IsZero() {
+		b.waitsFrom = p.WaitsFrom
+	} else if s.Spec.Open {
 		b.waitsFrom = now
 		if !s.Came.IsZero() { // it has come to an empty backlog, or later
 			b.waitsFrom = instant.Earlier(now, instant.Later(s.Came, p.LaunchedAt))

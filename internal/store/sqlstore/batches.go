@@ -13,10 +13,10 @@ import (
 
 var (
 	progress = newTable("progress", "p", `batch, state, stopped, priority, deadline, fresh, issued, oldest_open, planned, completed, labelled,
-		escrow, spent, worked_ns, launched_at, ended_at, first_started, tasks, open, released, removed, certainty, had_enough, taken_over, taken_certainty, known, total`, func(p *engine.Progress) []any {
+		escrow, spent, worked_ns, launched_at, ended_at, first_started, tasks, open, released, removed, certainty, had_enough, taken_over, taken_certainty, known, total, waits_from`, func(p *engine.Progress) []any {
 		return []any{
 			&p.Batch, &p.State, &p.Stopped, &p.Priority, instant{&p.Deadline}, &p.Fresh, &p.Issued, &p.OldestOpen, &p.Planned, &p.Completed, &p.Labelled,
-			&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open, &p.Released, &p.Removed, &p.Certainty, &p.HadEnough, &p.TakenOver.Labels, &p.TakenOver.Certainty, &p.Known, &p.Total,
+			&p.Escrow, &p.Spent, &p.Worked, instant{&p.LaunchedAt}, instant{&p.EndedAt}, instant{&p.FirstStarted}, &p.Tasks, &p.Open, &p.Released, &p.Removed, &p.Certainty, &p.HadEnough, &p.TakenOver.Labels, &p.TakenOver.Certainty, &p.Known, &p.Total, instant{&p.WaitsFrom},
 		}
 	})
 	// keepProgress writes how far a batch has come. One that has ended stays as it is.

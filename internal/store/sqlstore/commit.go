@@ -363,7 +363,7 @@ func (w *writer) progress(c *engine.Changes) error {
 		// Plain values, not the cells of progress, whose types database/sql looks at by reflection.
 		if err := w.row(stmt, int64(p.Batch), string(p.State), p.Stopped, p.Priority, micros(p.Deadline), int64(p.Fresh), int64(p.Issued), int64(p.OldestOpen),
 			int64(p.Planned), int64(p.Completed), int64(p.Labelled), int64(p.Escrow), int64(p.Spent), int64(p.Worked),
-			micros(p.LaunchedAt), micros(p.EndedAt), micros(p.FirstStarted), int64(p.Tasks), p.Open, int64(p.Released), int64(p.Removed), p.Certainty, p.HadEnough, int64(p.TakenOver.Labels), p.TakenOver.Certainty, int64(p.Known), int64(p.Total)); err != nil {
+			micros(p.LaunchedAt), micros(p.EndedAt), micros(p.FirstStarted), int64(p.Tasks), p.Open, int64(p.Released), int64(p.Removed), p.Certainty, p.HadEnough, int64(p.TakenOver.Labels), p.TakenOver.Certainty, int64(p.Known), int64(p.Total), micros(p.WaitsFrom)); err != nil {
 			return fmt.Errorf("progress of %s to %s: %w", p.Batch, p.State, err)
 		}
 		if !p.State.Ended() {

@@ -162,7 +162,7 @@ func snapshotBatch(ctx context.Context, q querier, b *store.Batch, into *engine.
 			return err
 		}
 	}
-	if b.Spec.Open && b.Run != 0 && b.Progress.Tasks > 0 {
+	if b.Spec.Open && b.Run != 0 && b.Progress.Tasks > 0 && b.Progress.WaitsFrom.IsZero() {
 		if into.Came, err = came(ctx, q, b); err != nil {
 			return err
 		}

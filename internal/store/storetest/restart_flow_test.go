@@ -89,11 +89,6 @@ func (s *site) grow(t *testing.T) {
 	}
 }
 
-// streaming reports whether an open batch runs.
-func (s *site) streaming() bool {
-	return slices.ContainsFunc(s.streams, func(x *stream) bool { _, running := s.engine.Status(x.batch); return running })
-}
-
 // handedOver checks that each label of the open batches is in the log of its
 // node, and nothing else.
 func (s *site) handedOver(t *testing.T) {

@@ -29,8 +29,6 @@ type site struct {
 	learns  map[crowd.WorkerID]int // tasks of training that each still has to do
 	pay     payBook
 	did     map[string]int // to prove that the run looked at something
-	// reopened are batches that want more than before: a label was withdrawn, or they were changed.
-	reopened map[crowd.BatchID]bool
 }
 
 // testRestart drives an engine with random commands and commits what changed
@@ -40,7 +38,7 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(12, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), reopened: make(map[crowd.BatchID]bool), pay: newPayBook()}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(12, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), pay: newPayBook()}
 	s.pay.accounts[tenantAccount(w.mine)], s.pay.accounts[tenantAccount(w.other)] = 500_000*crowd.Unit, 500_000*crowd.Unit
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
@@ -48,18 +46,15 @@ func testRestart(t *testing.T, w *world) {
 	}
 	s.pool = must(w.ListPools(w.ctx))(t)[0]
 	s.engine = s.restore(t)
-	revises := rand.New(rand.NewPCG(3, 4))
 	const rounds, commands = 110, 90
-	for range rounds {
+	for round := range rounds {
 		for range commands {
 			s.command(t)
 			if s.IntN(4) == 0 {
 				s.commit(t)
 			}
 		}
-		for range 8 {
-			s.reviseAnswer(t, revises)
-		}
+		s.reviseAnswers(t, uint64(round))
 		s.commit(t)
 		s.restart(t)
 		s.samePay(t)
@@ -91,12 +86,6 @@ func (s *site) commit(t *testing.T) {
 	s.engine.Take(&s.changes)
 	ok(t, s.Commit(s.ctx, &s.changes))
 	s.pay.committed(&s.changes)
-	for _, x := range s.changes.Unlabelled {
-		s.reopened[x.Task.Batch()] = true
-	}
-	for _, x := range s.changes.Revisions {
-		s.reopened[x.Batch] = true
-	}
 	s.did["label"] += len(s.changes.Labels)
 	s.did["taken back"] += len(s.changes.Undone)
 	s.did["review"] += len(s.changes.Reviews)
@@ -145,10 +134,6 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 	v := seen{
 		Status: make(map[crowd.BatchID]engine.Status), Holding: e.Holding(0), Batch: make(map[crowd.BatchID]engine.Why),
 		Worker: make(map[crowd.WorkerID]map[crowd.Reason]int), Undo: make(map[crowd.WorkerID][]engine.Undoable), Counts: e.Counts(), OnCall: s.lookOnCall(e), Checked: make(map[crowd.BatchID][]engine.Checked), Figures: make(map[crowd.BatchID][]engine.Acted),
-	}
-	reopened := func(id crowd.BatchID) bool { return s.reopened[id] }
-	if s.streaming() || slices.ContainsFunc(s.running(), reopened) { // since when an open batch, or one that wants more than before, has something to do is not kept
-		v.OnCall.OldestWait = 0
 	}
 	for _, id := range s.batches {
 		if status, running := e.Status(id); running {

@@ -131,7 +131,16 @@ func testRevise(t *testing.T, w *world) {
 	ok(t, w.CheckLedger(w.ctx))
 }
 
-// reviseAnswer has somebody revise one of the last answers to a batch. It has a source of its own, so that all else is as without it.
+// reviseAnswers has people revise some answers. It has a source of its own, so that all else is as without it.
+func (s *site) reviseAnswers(t *testing.T, round uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(round, 4))
+	for range 8 {
+		s.reviseAnswer(t, r)
+	}
+}
+
+// reviseAnswer has somebody revise one of the last answers to a batch.
 func (s *site) reviseAnswer(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	s.commit(t)

@@ -322,7 +322,7 @@ func (w *world) launch(id crowd.BatchID, budget crowd.Money) *engine.Changes {
 func (w *world) progress(id crowd.BatchID) engine.Progress {
 	return engine.Progress{
 		Batch: id, State: crowd.BatchRunning, Stopped: true, Priority: 2.25, Deadline: w.now.Add(time.Hour), Fresh: 3, Issued: 4, OldestOpen: 1,
-		Planned: 12, Completed: 5, Labelled: 1, Escrow: 70_000, Spent: 30_000, Released: 5_000, Worked: 90*time.Minute + 1, LaunchedAt: w.now, FirstStarted: w.now.Add(time.Microsecond),
+		Planned: 12, Completed: 5, Labelled: 1, Escrow: 70_000, Spent: 30_000, Released: 5_000, Worked: 90*time.Minute + 1, LaunchedAt: w.now, FirstStarted: w.now.Add(time.Microsecond), WaitsFrom: w.now.Add(2 * time.Microsecond),
 		Certainty: 0.75, TakenOver: engine.TakenOver{Labels: 3, Certainty: 2.25}, Known: 2, Total: 14,
 	}
 }

@@ -324,7 +324,7 @@ CREATE TABLE progress (
     launched_at   bigint not null,
     ended_at      bigint not null,
     first_started bigint not null
-, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false, taken_over bigint not null default 0, taken_certainty double precision not null default 0, known bigint not null default 0, total bigint not null default 0);
+, tasks bigint not null default 0, open boolean not null default false, released bigint not null default 0, removed bigint not null default 0, certainty double precision not null default 0, had_enough boolean not null default false, taken_over bigint not null default 0, taken_certainty double precision not null default 0, known bigint not null default 0, total bigint not null default 0, waits_from bigint not null default 0);
 CREATE TABLE provisional_answers ( -- until they count, or are taken back
     id          integer primary key, -- of the assignment, which is provisional
     answered_at bigint not null,
