@@ -190,7 +190,8 @@ func (k *books) ruled(ch *engine.Changes) error {
 			continue
 		}
 		if counted := lists.Filter(ch.Answers, func(x engine.Answer) bool { return x.Kept && x.Assignment.Batch() == a.Batch }); len(counted) > 1 {
-			if !ruleHolds(b.spec.Quality[a.Rule-1], &a.Figures) { // rules act as each of them comes to count
+			after := k.figures(b, a.Worker) // rules act as each of them comes to count, and the rest of them only adds to what was counted
+			if f := a.Figures; f.Answers > after.Answers || f.Checks > after.Checks || f.Wrong > after.Wrong || !ruleHolds(b.spec.Quality[a.Rule-1], &f) {
 				return fmt.Errorf("%s acted on %s by %+v", a.When, a.Worker, a.Figures)
 			}
 			continue
@@ -244,6 +245,10 @@ func (w *world) undoAction(c command) error {
 	id := ids[int(c.a)%len(ids)]
 	b := w.k.batches[id]
 	n := uint32(1 + int(c.b)%(len(b.actions)+1))
+	if c.c%2 == 0 {
+		id, n = w.trained(id, n)
+		b = w.k.batches[id]
+	}
 	err := w.e.UndoAction(w.now, id, n, 9)
 	switch {
 	case int(n) > len(b.actions):
@@ -253,6 +258,19 @@ func (w *world) undoAction(c command) error {
 		return refusedWith(err, crowd.Conflict)
 	}
 	return err
+}
+
+// trained is an action that gave somebody lessons who had all of them, if there is one; else the one that is given.
+func (w *world) trained(id crowd.BatchID, n uint32) (crowd.BatchID, uint32) {
+	for _, other := range w.running() {
+		b := w.k.batches[other]
+		for i, a := range b.actions {
+			if a.Lessons > 0 && a.UndoneAt.IsZero() && b.owed(a.Worker) == 0 {
+				return other, uint32(i + 1)
+			}
+		}
+	}
+	return id, n
 }
 
 func refusedWith(err error, code crowd.Code) error {
