@@ -214,3 +214,34 @@ func TestARevisedCheckIsAsAnyOther(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatTaughtIsNotRevised: who answered a training task has been told what is right, and is offered no revision of it.
+func TestWhatTaughtIsNotRevised(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	id := w.draft(0, func(n *batches.NewBatch) {
+		n.Checks, n.Revise, n.Redundancy = &engine.Checks{First: 0.01, Least: 0.01, Training: 1}, 2*time.Hour, label.Count(1)
+	})
+	must(w.Batches.Upload(w.ctx, w.ann, id, strings.NewReader("thing,_gold,_explain\na,yes,it is\nb,,\nc,,\n"), batches.Upload{}))(t)
+	must(w.Batches.Launch(w.ctx, w.ann, id, false))(t)
+	one := w.workers[0]
+	taught := must(w.Work.Next(w.ctx, one, 0))(t)
+	if !taught.Lesson {
+		t.Fatalf("they got %+v", taught)
+	}
+	must(w.submit(one, taught.Assignment, no))(t)
+	other := must(w.Work.Next(w.ctx, one, 0))(t).Assignment
+	must(w.submit(one, other, no))(t)
+	_, err := w.Work.Revisable(w.ctx, one, taught.Assignment)
+	refusedText(t, err, crowd.Conflict, "you have been told what is right")
+	_, err = w.Work.Revise(w.ctx, one, taught.Assignment, yes)
+	refusedText(t, err, crowd.Conflict, "you have been told what is right")
+	_, done, err := w.Work.Earnings(w.ctx, one, 9)
+	ok(t, err)
+	for _, x := range done {
+		if x.ReviseUntil.IsZero() != (x.Assignment == taught.Assignment) {
+			t.Errorf("of %s they are told it can be revised until %s", x.Assignment, x.ReviseUntil)
+		}
+	}
+	must(w.Work.Revise(w.ctx, one, other, yes))(t)
+}
