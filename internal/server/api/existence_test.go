@@ -52,6 +52,7 @@ var bodies = map[string]string{
 	"POST /v1/users/{id}/erasure":          `{"confirm": "x"}`,
 	"POST /v1/providers/{provider}/tokens": `{"name": "x"}`,
 	"POST /v1/work/{assignment}/submit":    `{"answer": "yes"}`,
+	"POST /v1/work/{assignment}/revise":    `{"answer": "yes"}`,
 
 	"POST /v1/batches/{id}/pay/approve": `{"assignments": ["a1.1"]}`, "POST /v1/batches/{id}/pay/refuse": `{"worker": "u1", "reason": "no"}`,
 	"POST /v1/appeals/{assignment}": `{"pay": true, "text": "so it is"}`, "POST /v1/work/pay/{assignment}/appeal": `{"text": "it is right"}`,

@@ -129,7 +129,7 @@ func TestWhoseBodiesAreRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	everybody := append([]string{"POST /v1/tokens", "PUT /v1/me/password", "PUT /v1/me/address", "POST /v1/me/address/confirm", "POST /v1/users/{id}/erasure", "POST /v1/invitation/accept", "POST /v1/my-tests/{id}/submit", "POST /v1/work/pay/{assignment}/appeal"}, public...)
-	workers := append([]string{"PUT /v1/me/wishes", "POST /v1/push-subscriptions", "POST /v1/work/{assignment}/submit", "POST /v1/work/{assignment}/skip", "POST /v1/work/{assignment}/report", "POST /v1/work/next"}, everybody...)
+	workers := append([]string{"PUT /v1/me/wishes", "POST /v1/push-subscriptions", "POST /v1/work/{assignment}/submit", "POST /v1/work/{assignment}/revise", "POST /v1/work/{assignment}/skip", "POST /v1/work/{assignment}/report", "POST /v1/work/next"}, everybody...)
 	admins := append([]string{"POST /v1/pools", "PATCH /v1/pools/{id}", "PUT /v1/pools/{id}/grants/{tenant}", "POST /v1/pools/{id}/funds", "POST /v1/pools/{id}/rules/test", "POST /v1/pools/{id}/transfers", "POST /v1/stop",
 		"POST /v1/tenants", "POST /v1/tenants/{id}/deposits", "PUT /v1/tenants/{id}/quotas", "PATCH /v1/users/{id}", "POST /v1/services", "PATCH /v1/services/{name}", "POST /v1/providers/{provider}/tokens"}, everybody...)
 	path := strings.NewReplacer("{id}", "1", "{assignment}", "1", "{input}", "x", "{name}", "x", "{step}", "x", "{worker}", "u1")

@@ -177,10 +177,10 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 	"Work.Revise": func(s *scene, p *access.Principal) error {
-		return second(s.Work.Revise(s.ctx, p, s.withAnswers().Assignment(1), no))
+		return second(s.Work.Revise(s.ctx, p, s.toRevise(), no))
 	},
 	"Work.Revisable": func(s *scene, p *access.Principal) error {
-		return second(s.Work.Revisable(s.ctx, p, s.withAnswers().Assignment(1)))
+		return second(s.Work.Revisable(s.ctx, p, s.toRevise()))
 	},
 	"Work.Undoable": func(s *scene, p *access.Principal) error { return second(s.Work.Undoable(s.ctx, p)) },
 	"Work.Feedback": func(s *scene, p *access.Principal) error { return second(s.Work.Feedback(s.ctx, p, s.held)) },

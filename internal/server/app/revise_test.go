@@ -21,6 +21,14 @@ func (f *failingStore) AnswerToRevise(ctx context.Context, id crowd.AssignmentID
 	return fail1(f, ctx, "AnswerToRevise", func() (engine.Revise, error) { return f.Store.AnswerToRevise(ctx, id) })
 }
 
+// toRevise is an answer that may be revised, if one is ready; else a task in somebody's hands.
+func (s *scene) toRevise() crowd.AssignmentID {
+	if s.ready == nil {
+		return s.held
+	}
+	return s.withAnswers().Assignment(1)
+}
+
 // TestRevise: an answer that counts is revised by who gave it, and by nobody else; the label follows, the money stays, and
 // who may see answers sees what was answered before. What somebody has decided stays.
 func TestRevise(t *testing.T) {

@@ -152,7 +152,7 @@ func (x *trial) kept(name string) map[string][]string {
 	x.close()
 	db := must(sql.Open("sqlite", "file:"+x.path))(x.t)
 	defer db.Close()
-	passing := regexp.MustCompile(`hash$|_at$|^since$|^first_started$|^worked_ns$|^messages\.(state|tries|error|link|body)$|^factors\.(secret|counter)$`)
+	passing := regexp.MustCompile(`hash$|_at$|^since$|^first_started$|^waits_from$|^worked_ns$|^messages\.(state|tries|error|link|body)$|^factors\.(secret|counter)$`)
 	out := make(map[string][]string)
 	for _, table := range strings.Fields(column(x.t, db, "select name from sqlite_master where type = 'table' and name not like 'sqlite%' and name not like 'goose%' and name not in ('audit', 'daily_usage') and name not like '%_version' order by name")) {
 		rows := must(db.Query("select * from " + table + map[string]string{"counters": " where name <> 'audit'"}[table]))(x.t)
