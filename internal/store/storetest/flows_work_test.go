@@ -177,7 +177,7 @@ func testTerms(t *testing.T, w *world) {
 	b.Spec.Open, b.Spec.SLA = true, spec.SLA
 	ok(t, w.UpdateDraft(w.ctx, b))
 	p := w.progress(batch)
-	p.Tasks, p.Open = 3, true
+	p.Tasks, p.Open, p.WaitsFrom = 3, true, time.Time{} // as an earlier version kept it
 	ok(t, w.Commit(w.ctx, &engine.Changes{Progress: []engine.Progress{p}, Labels: []engine.Label{{Task: batch.Task(2), At: w.now}}}))
 	same(t, "class of the label's row", must(w.Rows(w.ctx, id, ask, 0, 1, nil))(t)[0].Class, 1)
 	spec.Priority, spec.Deadline = p.Priority, p.Deadline
