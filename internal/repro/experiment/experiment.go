@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -205,12 +206,17 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := time.Now()
-	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, Small: o.Small, open: own}
+	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, Small: o.Small, Settings: strings.TrimSpace(own)}
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}
 	if err := e.Run(ctx, &o, r); err != nil {
 		return nil, err
+	}
+	if own != "" {
+		// Whoever tries worlds until one agrees has chosen it with its rows in view.
+		r.Rows = lists.Map(r.Rows, func(row Row) Row { return row.As(OfFitted) })
+		r.Note("Made with settings of the reader's own (" + strings.TrimSpace(own) + "), so that every row with a verdict is fitted; the reasons are of the defaults.")
 	}
 	r.WallS = time.Since(start).Seconds()
 	return r, nil
