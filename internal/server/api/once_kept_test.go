@@ -108,4 +108,3 @@ func (l *lossy) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, err
 }
-
