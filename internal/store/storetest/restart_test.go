@@ -157,6 +157,9 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 			v.Figures[id] = e.Figures(id)
 			for _, x := range v.Figures[id] {
 				s.did["figures compared"]++
+				if x.Weight < label.Full {
+					s.did["weights compared"]++
+				}
 				if x.Paused > 0 {
 					s.did["paused by a rule compared"]++
 				}
@@ -277,6 +280,7 @@ func (s *site) launch(t *testing.T) {
 		if trains {
 			spec.Quality = append(spec.Quality, engine.QualityRule{When: "answers > 1", Do: "train 1"})
 		}
+		spec.Quality = append(spec.Quality, engine.QualityRule{When: "seconds > 15 or wrong > 0", Do: "weight 0.3"}, engine.QualityRule{When: "answers > 2", Do: "weight 0.05"})
 	}
 	for i := range list {
 		if spec.Checks != nil && i%3 == 1 {
