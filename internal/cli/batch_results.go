@@ -149,7 +149,7 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
 		trained := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Taught > 0 })
 		writeTable(w, q.Workers, "WORKER|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(trained, "|TRAINING")+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
-			row := []any{calledBy(k.Worker, k.Name) + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
+			row := []any{calledBy(k.Worker, k.Name) + when(k.Blocked, " (blocked)") + weighing(", answers count ", k.Weight), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
 				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
 			if trained {
 				row = append(row, cmp.Or(when(k.Taught > 0, fmt.Sprintf("%d of %d right", k.TaughtRight, k.Taught)), "-"))

@@ -15,6 +15,14 @@ import (
 // stands. A label stays as it was made: the engine has forgotten its task. Whoever wants it made again
 // disregards the answers that it rests on.
 
+// LowersWeights reports whether a rule of the batch can lower the weight of answers.
+func (s *Spec) LowersWeights() bool {
+	return slices.ContainsFunc(s.Quality, func(r QualityRule) bool {
+		do, err := parseQualityAction(r.Do)
+		return err == nil && do.do == LowerWeight
+	})
+}
+
 // weightOf is how much somebody's answers count.
 func (q *quality) weightOf(w crowd.WorkerID) label.Weight {
 	if q != nil {

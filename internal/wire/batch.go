@@ -71,7 +71,7 @@ type Checks struct {
 // QualityRule acts on somebody, once, when a condition holds of their answers to a batch.
 type QualityRule struct {
 	When string `json:"when" doc:"over answers, seconds, agreement, checks, wrong, accuracy, accuracy_low, accuracy_high and drift" example:"accuracy_high < 0.7"`
-	Do   string `json:"do" doc:"warn \"TEXT\", pause, or train N: the next N tasks of theirs are training tasks that they have not had (1 to 20)" example:"pause"`
+	Do   string `json:"do" doc:"warn \"TEXT\", pause, or train N: the next N tasks of theirs are training tasks that they have not had (1 to 20), or weight W: their answers count W in the labels that are made from then on (0.01 to 0.99)" example:"pause"`
 }
 
 // QualityActions is a page of what the quality rules of a batch did.
@@ -89,9 +89,10 @@ type QualityAction struct {
 	At         time.Time      `json:"at"`
 	Rule       int            `json:"rule" doc:"its number in the batch, from 1"`
 	When       string         `json:"when" doc:"the condition that held"`
-	Kind       string         `json:"kind" enum:"warn,pause,train"`
+	Kind       string         `json:"kind" enum:"warn,pause,train,weight"`
 	Text       string         `json:"text,omitempty" doc:"of a warning; of train, how many training tasks there were to give"`
 	Lessons    int            `json:"training_tasks,omitempty" doc:"that train gives them, or gave before it was undone"`
+	Weight     float64        `json:"weight,omitempty" doc:"of weight: what an answer of theirs counts at most as long as the action stands; of several the lowest holds"`
 	Figures    QualityFigures `json:"figures" doc:"of which the condition held"`
 	SeenAt     time.Time      `json:"seen_at,omitzero" doc:"when the person said that they had seen it"`
 	UndoneAt   time.Time      `json:"undone_at,omitzero"`
@@ -269,6 +270,7 @@ type WorkerQuality struct {
 	Taught      int      `json:"training_answers,omitempty" doc:"answers to training tasks"`
 	Accuracy    *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`
 	Information *float64 `json:"information,omitempty" doc:"0: the answers do not depend on the truth"`
+	Weight      float64  `json:"weight,omitempty" doc:"what an answer of theirs counts in labels that are made from now on, by a rule; left out: 1"`
 }
 
 // Forecast is when a batch will be done.

@@ -200,5 +200,5 @@ func toQuality(q *batches.Quality) wire.Quality {
 func toWorkerQuality(w *results.WorkerQuality) wire.WorkerQuality {
 	return wire.WorkerQuality{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
 		Skill: w.Reliability.Skill, SkillLow: w.Reliability.Low, SkillHigh: w.Reliability.High,
-		GoldRight: w.Right, GoldAnswers: w.Gold, Taught: w.Taught.Done, TaughtRight: w.Taught.Right, Accuracy: w.Accuracy, Information: w.Information}
+		GoldRight: w.Right, GoldAnswers: w.Gold, Taught: w.Taught.Done, TaughtRight: w.Taught.Right, Accuracy: w.Accuracy, Information: w.Information, Weight: lowered(w.Weight)}
 }

@@ -27,8 +27,9 @@ func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd
 	if err != nil {
 		return b, nil, err
 	}
+	weights, err := s.results.Weights(ctx, &b)
 	seen := s.names.For(p, b.Spec.Tenant)
-	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer { return results.Answered(seen, a) }), nil
+	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer { return results.Answered(seen, weights, a) }), err
 }
 
 // annotations yields a batch's assignments with who has them, for p.
@@ -149,12 +150,16 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 	if err != nil || w.Learnt == nil {
 		return q, err
 	}
-	q.measure(m, w, seen)
+	weights, err := s.results.Weights(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+	q.measure(m, w, weights, seen)
 	return q, nil
 }
 
 // measure compares what a method made of the answers with the known ones.
-func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reader) {
+func (q *Quality) measure(m label.Method, w *results.Whole, weights results.Weights, seen pseudonym.Reader) {
 	d := w.Learnt.Data
 	q.Result = w.Learnt
 	by := func(id string) pseudonym.Worker { return seen.Show(w.Workers[id].ID, w.Workers[id].Name) }
@@ -176,7 +181,7 @@ func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reade
 	q.Workers = make([]results.WorkerQuality, len(d.Workers()))
 	for j, id := range d.Workers() {
 		q.Workers[j] = measures.Of(j)
-		q.Workers[j].Taught = w.Taught[w.Workers[id].ID]
+		q.Workers[j].Taught, q.Workers[j].Weight = w.Taught[w.Workers[id].ID], weights.Of(w.Workers[id].ID)
 		q.Workers[j].By, q.Workers[j].Blocked = by(id), slices.Contains(w.Workers[id].BlockedBy, q.Batch.Spec.Tenant)
 	}
 	slices.SortFunc(q.Workers, func(a, b results.WorkerQuality) int {

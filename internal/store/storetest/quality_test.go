@@ -7,6 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 // testQualityActions: what rules did comes by Commit, is listed to its tenant only, and told to the
@@ -106,7 +107,7 @@ func testQualityActions(t *testing.T, w *world) {
 	same(t, "weights", lists(w.mine, w.batch, 4, 9), want[4:])
 	same(t, "nobody is told what they weigh", unseen(who, 9), nil)
 	same(t, "the lowest", weights(w.mine, w.batch), map[crowd.WorkerID]label.Weight{who: 25, other: 40})
-	same(t, "for another tenant", weights(w.theirs, w.batch), map[crowd.WorkerID]label.Weight{})
+	same(t, "for another tenant", weights(w.other, w.batch), map[crowd.WorkerID]label.Weight{})
 	for _, n := range []uint32{6, 7} {
 		ok(t, w.Commit(w.ctx, &engine.Changes{Undoings: []engine.ActionUndone{{Batch: w.batch, N: n, Undoing: undone.Undoing}}}))
 	}

@@ -91,7 +91,7 @@ var methods = map[string]func(*testing.T, *world){
 	"PutStates": testPutStates, "PoolStates": testPoolStates,
 	"AddTasks": testAddTasks, "DropTasks": testDropTasks, "StageTasks": testStageTasks, "DropStaged": testDropStaged, "CancelDraft": testCancelDraft, "Task": testTask, "Tasks": testTasks, "Invitations": testInvitations, "Known": testKnown, "Lessons": testKnown,
 	"Annotations": testAnnotations, "Labels": testLabels, "Answers": testAnswers, "Assigned": testAssigned, "TaskResults": testTaskResults, "GivenAnswers": testGivenAnswers, "Assignment": testAssignment, "WorkerAnnotations": testWorkerAnnotations, "ListReports WorkerReports PutReply": testReports,
-	"ListQualityActions WorkerActions UnseenActions SeeAction": testQualityActions,
+	"ListQualityActions WorkerActions UnseenActions SeeAction Weights": testQualityActions,
 	"ListCorrections PutCorrection":                            testCorrections,
 	"RedoneAs RunsToRedo":                                      testRedone, "CorrectedBatches CountCorrected TakeCorrections": testCorrected,
 	"Review CountReviews":             testReviews,
