@@ -157,9 +157,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 			v.Figures[id] = e.Figures(id)
 			for _, x := range v.Figures[id] {
 				s.did["figures compared"]++
-				if x.Weight < label.Full {
-					s.did["weights compared"]++
-				}
+				s.did["weights compared"] += int(label.Full - x.Weight)
 				if x.Paused > 0 {
 					s.did["paused by a rule compared"]++
 				}
@@ -276,11 +274,10 @@ func (s *site) launch(t *testing.T) {
 		spec.Checks.Training = 1
 	}
 	if spec.Checks != nil {
-		spec.Quality = []engine.QualityRule{{When: "drift > 0.5 or agreement < 0.9", Do: "pause"}, {When: "seconds > 20", Do: `warn "so slow"`}}
+		spec.Quality = []engine.QualityRule{{When: "drift > 0.5 or agreement < 0.9", Do: "pause"}, {When: "seconds > 20", Do: `warn "so slow"`}, {When: "seconds > 15 or wrong > 0", Do: "weight 0.3"}}
 		if trains {
 			spec.Quality = append(spec.Quality, engine.QualityRule{When: "answers > 1", Do: "train 1"})
 		}
-		spec.Quality = append(spec.Quality, engine.QualityRule{When: "seconds > 15 or wrong > 0", Do: "weight 0.3"})
 	}
 	for i := range list {
 		if spec.Checks != nil && i%3 == 1 {
