@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +108,20 @@ func TestTraining(t *testing.T) {
 	}
 	if notes := must(w.Work.Notes(w.ctx, wrong))(t); len(notes) > 0 {
 		t.Errorf("they are told why: %+v", notes)
+	}
+	b, answers, err := w.Batches.Annotations(w.ctx, w.ann, id, true)
+	ok(t, err)
+	all := must(w.Results.All(w.ctx, w.ann, id, results.Query{}))(t)
+	for _, table := range []results.Table{must(results.AnnotationTable(&b, answers, false))(t), must(all.Table(results.Answers, false))(t)} {
+		rows := make(map[string]int)
+		for row, err := range table.Rows {
+			ok(t, err)
+			taught := strings.HasPrefix(row[slices.Index(table.Columns, "Input.thing")], "taught")
+			rows[fmt.Sprint(row[slices.Index(table.Columns, "training")], " of training ", taught)]++
+		}
+		if want := map[string]int{"true of training true": 3, "false of training false": 17}; !maps.Equal(rows, want) {
+			t.Errorf("the file of answers says %v", rows)
+		}
 	}
 	q := must(w.Batches.Quality(w.ctx, w.ann, id, "majority"))(t)
 	if len(q.Workers) != 1 || q.Workers[0].Taught.Done != 3 || q.Workers[0].Taught.Right != 0 || q.Workers[0].Answers != 17 || q.Workers[0].Gold != checks || q.GoldTasks != checks {

@@ -28,8 +28,21 @@ func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd
 		return b, nil, err
 	}
 	weights, err := s.results.Weights(ctx, &b)
+	if err != nil {
+		return b, nil, err
+	}
+	var lessons []uint32
+	if b.Spec.Trains() {
+		if lessons, err = s.store.Lessons(ctx, id, 0, b.Spec.Tasks); err != nil {
+			return b, nil, err
+		}
+	}
 	seen := s.names.For(p, b.Spec.Tenant)
-	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer { return results.Answered(seen, weights, a) }), err
+	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer {
+		shown := results.Answered(seen, weights, a)
+		_, shown.Training = slices.BinarySearch(lessons, a.Task.N())
+		return shown
+	}), nil
 }
 
 // annotations yields a batch's assignments with who has them, for p.

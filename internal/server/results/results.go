@@ -186,13 +186,15 @@ type Answer struct {
 
 	By     pseudonym.Worker
 	Weight label.Weight // that it has in labels that are made from now on, if it counts
+	// Training is whether its task teaches; told in files of answers only.
+	Training bool
 }
 
 // Answered is an assignment as a reader sees it, of a batch where some people's answers have these weights.
 func Answered(seen pseudonym.Reader, weights Weights, a store.Annotation) Answer {
 	by, weight := seen.Show(a.Worker, a.WorkerName), weights.Of(a.Worker)
 	a.Worker, a.WorkerName = 0, ""
-	return Answer{a, by, weight}
+	return Answer{Annotation: a, By: by, Weight: weight}
 }
 
 // LessWeight reports whether a rule has lowered the weight of it.
