@@ -38,7 +38,9 @@ func TestWeights(t *testing.T) {
 		t.Errorf("they are told %+v", notes)
 	}
 
-	lowered := func(who *access.Principal) label.Weight { return w.workerOf(id, who, results.WorkerQuery{Limit: 9}).Weight }
+	lowered := func(who *access.Principal) label.Weight {
+		return w.workerOf(id, who, results.WorkerQuery{Limit: 9}).Weight
+	}
 	if x, y := lowered(bad), lowered(good); x != 25 || y != label.Full {
 		t.Errorf("answers count %s, and those of the other %s", x, y)
 	}
