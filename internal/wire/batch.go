@@ -238,6 +238,16 @@ type Quality struct {
 	Learnt    bool            `json:"learnt" doc:"the labels have learnt from the known answers"`
 	Workers   []WorkerQuality `json:"workers" doc:"those who agree least with the labels first"`
 	Groups    []CopyGroup     `json:"groups" doc:"of workers whose answers agree more than honest ones do, by the method robust, which counts each as one voter; a reason to look, not a verdict"`
+	Learning  []Learner       `json:"only_trained,omitempty" doc:"those who have answered training tasks and nothing else that counts; they are not among the workers"`
+}
+
+// Learner is somebody who has answered training tasks only.
+type Learner struct {
+	Worker   string         `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID crowd.WorkerID `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	Name     string         `json:"name,omitempty" doc:"likewise"`
+	Right    int            `json:"training_right" doc:"answers that equal the known answer"`
+	Answers  int            `json:"training_answers"`
 }
 
 // CopyGroup are workers who seem to copy from each other, with the evidence.

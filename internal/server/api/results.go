@@ -191,6 +191,9 @@ func toQuality(q *batches.Quality) wire.Quality {
 	if q.Result != nil {
 		out.Method = q.Result.Method
 	}
+	for _, w := range q.Learning {
+		out.Learning = append(out.Learning, wire.Learner{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Right: w.Taught.Right, Answers: w.Taught.Done})
+	}
 	for i := range q.Workers {
 		out.Workers = append(out.Workers, toWorkerQuality(&q.Workers[i]))
 	}

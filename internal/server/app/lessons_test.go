@@ -140,6 +140,12 @@ func TestTraining(t *testing.T) {
 	if p := w.batch(id).Progress; p.Labelled != 12+17-checks || p.Spent != 20*crowd.Unit/100 {
 		t.Errorf("it stands at %+v", p)
 	}
+
+	must(w.submit(right, w.next(right).Assignment, yes))(t)
+	q = must(w.Batches.Quality(w.ctx, w.ann, id, "majority"))(t)
+	if len(q.Workers) != 1 || len(q.Learning) != 1 || q.Learning[0].By.Pseudonym != w.pseudonym(w.a, right) || q.Learning[0].Taught != (results.Taught{Done: 1, Right: 1}) {
+		t.Errorf("of %d workers these were only trained: %+v", len(q.Workers), q.Learning)
+	}
 }
 
 // TestExplanationsAreChecked: an explanation is of a known answer, no longer than it may be, and somebody gets it.

@@ -133,6 +133,7 @@ type Quality struct {
 	Learnt    bool                    // Result has learnt from known answers or corrections
 	Named     bool                    // it is told who the workers are
 	Workers   []results.WorkerQuality // those who agree least with the labels first
+	Learning  []results.WorkerQuality // who has answered training tasks and nothing else that counts: By, Blocked and Taught
 	Groups    []CopyGroup             // of workers who copy from each other, as robust finds them
 }
 
@@ -160,8 +161,12 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 	seen := s.names.For(p, b.Spec.Tenant)
 	q := &Quality{Named: seen.Named(), Batch: b, Methods: kind.Methods(), Asked: m.Name(), Scale: kind.Scale}
 	w, err := s.results.Whole(ctx, &b, method)
-	if err != nil || w.Learnt == nil {
+	if err != nil {
 		return q, err
+	}
+	q.listLearning(w, seen)
+	if w.Learnt == nil {
+		return q, nil
 	}
 	weights, err := s.results.Weights(ctx, &b)
 	if err != nil {
@@ -200,6 +205,16 @@ func (q *Quality) measure(m label.Method, w *results.Whole, weights results.Weig
 	slices.SortFunc(q.Workers, func(a, b results.WorkerQuality) int {
 		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), pseudonym.Compare(a.By, b.By))
 	})
+}
+
+// listLearning lists who has answered training tasks only.
+func (q *Quality) listLearning(w *results.Whole, seen pseudonym.Reader) {
+	for _, x := range w.Workers {
+		if x.OnlyTaught {
+			q.Learning = append(q.Learning, results.WorkerQuality{By: seen.Show(x.ID, x.Name), Blocked: slices.Contains(x.BlockedBy, q.Batch.Spec.Tenant), Taught: w.Taught[x.ID], Weight: label.Full})
+		}
+	}
+	slices.SortFunc(q.Learning, func(a, b results.WorkerQuality) int { return pseudonym.Compare(a.By, b.By) })
 }
 
 // Preview is a task as a worker would see it.

@@ -175,7 +175,7 @@ func (s *Results) workers(ctx context.Context, d *data) (map[string]Worker, erro
 		if err != nil {
 			return nil, err
 		}
-		members[text] = Worker{id, u.Name, u.BlockedBy}
+		members[text] = Worker{ID: id, Name: u.Name, BlockedBy: u.BlockedBy}
 	}
 	return members, nil
 }

@@ -150,6 +150,9 @@ func (s *Results) Worker(ctx context.Context, p *access.Principal, id crowd.Batc
 		return nil, err
 	}
 	v.Weight = weights.Of(who)
+	if v.Quality != nil {
+		v.Quality.Weight = v.Weight
+	}
 	v.sum(records)
 	v.follow(f, records)
 	return v, s.workerRows(ctx, v, f, records, &q, seen)
