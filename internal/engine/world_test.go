@@ -312,7 +312,7 @@ func (w *world) checkEvents() error {
 		}
 		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
 		itself := slices.ContainsFunc(w.ch.Progress, func(p engine.Progress) bool { return p.Batch == ev.Task.Batch() && p.HadEnough })
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task)
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task) && w.op != "undo action"
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
@@ -365,7 +365,7 @@ func (w *world) checkAttempts() error {
 	}
 	delete(tried, 0)
 	for id, yes := range tried {
-		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && !(w.followed(id) && len(w.ch.Answers) > 0) {
+		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && !(w.followed(id) && len(w.ch.Answers)+len(w.ch.Actions) > 0) && w.op != "undo action" {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
 		if _, t, err := w.k.task(id); yes && w.followed(id) && w.op != "revise" && err == nil && t.label != nil {
