@@ -44,6 +44,7 @@ type Live struct {
 	tasks []liveTask
 	next  []float64 // the posterior in the making
 	given []int     // answers of each worker
+	light []float64 // weight of each worker up to the last one with less than 1; nil: there is none
 }
 
 type liveTask struct {
@@ -129,6 +130,21 @@ func (l *Live) SetGold(task int, class Class) {
 	l.take(task)
 	l.tasks[task].gold = class
 	l.put(task)
+}
+
+// SetWeight makes what a worker answers say less of tasks: their likelihood counts to the
+// power of weight, 1 for all at first, and at 0 it says nothing,
+//
+//	q_ik ∝ M_k · Π over answers (i,j,l) of (N_jkl / Σ_m N_jkm)^w_j
+//
+// What they confuse is learnt as before. It holds for posteriors that are made from now on;
+// Rebuild makes all again.
+func (l *Live) SetWeight(worker int, weight float64) {
+	l.grow(-1, worker)
+	for len(l.light) <= worker {
+		l.light = append(l.light, 1)
+	}
+	l.light[worker] = weight
 }
 
 // Classes returns the number of classes.
@@ -290,9 +306,16 @@ func (l *Live) put(task int) {
 			n := l.n[(int(a.worker)*l.k+int(a.class))*l.k:][:len(q)]
 			sum := l.sum[int(a.worker)*l.k:][:len(q)]
 			top := 0.0
-			for k := range q {
-				q[k] *= n[k] / sum[k]
-				top = max(top, q[k])
+			if j := int(a.worker); j < len(l.light) && l.light[j] != 1 {
+				for k := range q {
+					q[k] *= math.Pow(n[k]/sum[k], l.light[j])
+					top = max(top, q[k])
+				}
+			} else {
+				for k := range q {
+					q[k] *= n[k] / sum[k]
+					top = max(top, q[k])
+				}
 			}
 			if top < 1e-200 { // long before it is too small for a float64
 				for k := range q {

@@ -59,7 +59,7 @@ type BatchCreate struct {
 
 	Checks *checks `group:"terms" placeholder:"SHARES" help:"Give the tasks with a known answer (column _gold) to people as checks, among the others: first=0.1,least=0.01 is one task in ten to begin with and one in a hundred for who is trusted, as is \"default\"; default: they are asked as the others are. With training=3 everybody begins with three of those that are explained (column _explain), and is told whether they were right, and why."`
 
-	Quality []string `group:"terms" sep:"none" placeholder:"CONDITION=>ACTION" help:"Act on whose answers meet a condition, once a person, such as \"accuracy_high < 0.7 => pause\" (or warn 'TEXT', or train N); may be given often."`
+	Quality []string `group:"terms" sep:"none" placeholder:"CONDITION=>ACTION" help:"Act on whose answers meet a condition, once a person, such as \"accuracy_high < 0.7 => pause\" (or warn 'TEXT', train N, or weight W); may be given often."`
 
 	Review              *reviews      `group:"terms" placeholder:"WHICH" help:"Have labels reviewed by people who had no part in them: undecided,confidence=0.8,share=0.05,new_workers=10, or a part of it, is those that are undecided, less sure than 80 %, one in twenty at random, and those from the first ten answers of somebody. The reviews are a batch of their own, launched with this one."`
 	ReviewReward        amount        `group:"terms" placeholder:"AMOUNT" help:"With --review: what a review pays."`

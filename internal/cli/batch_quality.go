@@ -26,7 +26,7 @@ func (x *BatchActions) Run(c *Context, r *remote) error {
 			return
 		}
 		for _, a := range all {
-			what := actedAs[a.Kind]
+			what := actedAs[a.Kind] + weighing(": ", a.Weight)
 			switch a.Kind {
 			case string(engine.Train):
 				what += ": " + clean(a.Text)

@@ -131,6 +131,7 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 	return x.print(c, q, func(w io.Writer) {
 		if q.Method == "" {
 			say(w, "there are no answers yet\n")
+			showLearners(w, q.Learning)
 			return
 		}
 		method := q.Method + when(q.Method != q.Asked, " ("+q.Asked+" needs more answers a task)")
@@ -149,7 +150,7 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 		modelled := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Accuracy != nil })
 		trained := slices.ContainsFunc(q.Workers, func(k wire.WorkerQuality) bool { return k.Taught > 0 })
 		writeTable(w, q.Workers, "WORKER|ANSWERS|AGREEMENT|SKILL|KNOWN ANSWERS"+when(trained, "|TRAINING")+when(modelled, "|MODEL'S ESTIMATE"), func(k wire.WorkerQuality) []any {
-			row := []any{calledBy(k.Worker, k.Name) + when(k.Blocked, " (blocked)"), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
+			row := []any{calledBy(k.Worker, k.Name) + when(k.Blocked, " (blocked)") + weighing(", answers count ", k.Weight), k.Answers, share(&k.Agreement), fmt.Sprintf("%.2f (%.2f to %.2f)", k.Skill, k.SkillLow, k.SkillHigh),
 				cmp.Or(when(k.GoldAnswers > 0, fmt.Sprintf("%d of %d right", k.GoldRight, k.GoldAnswers)), "-")}
 			if trained {
 				row = append(row, cmp.Or(when(k.Taught > 0, fmt.Sprintf("%d of %d right", k.TaughtRight, k.Taught)), "-"))
@@ -163,7 +164,15 @@ func (x *BatchQuality) Run(c *Context, r *remote) error {
 			say(w, "\nThese %d answer alike more than honest people do, and count as one: %s\n", len(g.Workers), format.Clip(strings.Join(members(&g), ", "), 200))
 			say(w, "  %s\n", evidence(g.Agreement, g.Chance, g.Beyond, g.Honest, g.Shared))
 		}
+		showLearners(w, q.Learning)
 	})
+}
+
+// showLearners prints who has answered training tasks only.
+func showLearners(w io.Writer, list []wire.Learner) {
+	for _, k := range list {
+		say(w, "only trained yet: %s, %d of %d right\n", calledBy(k.Worker, k.Name), k.Right, k.Answers)
+	}
 }
 
 // calledBy is a worker by the tenant's pseudonym, and by their name where it is told.

@@ -45,7 +45,12 @@ func (x *BatchWorker) Run(c *Context, r *remote) error {
 }
 
 // actedAs says what each kind of action is to whom it is on.
-var actedAs = map[string]string{string(engine.Warn): "warned", string(engine.PausePerson): "paused", string(engine.Train): "to be trained"}
+var actedAs = map[string]string{string(engine.Warn): "warned", string(engine.PausePerson): "paused", string(engine.Train): "to be trained", string(engine.LowerWeight): "given less weight"}
+
+// weighing says what answers count, if it is less than 1.
+func weighing(before string, weight float64) string {
+	return when(weight > 0, before+format.Number(weight))
+}
 
 // showWorker prints a worker's part in a batch for people.
 func showWorker(w io.Writer, v *wire.BatchWorker, wrong bool) {
@@ -61,11 +66,11 @@ func showWorker(w io.Writer, v *wire.BatchWorker, wrong bool) {
 	if v.Typical != nil {
 		typical = format.Duration(time.Duration(*v.Typical * float64(time.Second)))
 	}
-	pairs(w, "worker", calledBy(v.Worker, clean(v.WorkerName))+when(v.Blocked, ", blocked")+when(v.Paused > 0, fmt.Sprintf(", paused by action %d", v.Paused)),
+	pairs(w, "worker", calledBy(v.Worker, clean(v.WorkerName))+when(v.Blocked, ", blocked")+when(v.Paused > 0, fmt.Sprintf(", paused by action %d", v.Paused))+weighing(", answers count ", v.Weight),
 		"answers", fmt.Sprintf("%d, of which %d count", v.Given, v.Counted)+when(v.Late > 0, fmt.Sprintf(" and %d came late", v.Late))+when(v.Out > 0, fmt.Sprintf(", %d disregarded", v.Out)), "right", right, "skill", skill, "agreement", agreement, "known answers", known, "training", training,
 		"an answer takes", typical, "paid", v.PaidMicros, "for the rules", engine.Figures(v.Figures), "labels by", v.Method+", as of "+stamp(v.At))
 	for _, a := range v.Actions {
-		say(w, "%s  %s by rule %d, %s%s\n", stamp(a.At), actedAs[a.Kind], a.Rule, clean(a.When), when(!a.UndoneAt.IsZero(), "; undone "+stamp(a.UndoneAt)))
+		say(w, "%s  %s%s by rule %d, %s%s\n", stamp(a.At), actedAs[a.Kind], weighing(": ", a.Weight), a.Rule, clean(a.When), when(!a.UndoneAt.IsZero(), "; undone "+stamp(a.UndoneAt)))
 	}
 	if len(v.Course) > 1 {
 		say(w, "\n")

@@ -66,9 +66,9 @@ type PaperRun struct {
 	Low   *float64       `help:"For cioppino-fig3a to cioppino-headline: people that an application keeps busy outside its rush hour; default 5." placeholder:"N"`
 	High  *float64       `help:"For the same: people that it keeps busy in its rush hour; default 40." placeholder:"N"`
 	Step  *time.Duration `help:"For the same: time from one control step to the next; default 10s." placeholder:"TIME"`
-	Kp    *float64       `help:"For the same: gain of the error in the paper's CT-t." placeholder:"N"`
-	Ki    *float64       `help:"For the same: gain of the sum of the errors in the paper's CT-t." placeholder:"N"`
 	Start *int           `help:"For the same: people whom a pool begins with, but for S; default c*." placeholder:"N"`
+	Kp    *float64       `help:"For cioppino-fig3a, cioppino-fig4 and cioppino-headline: gain of the error in the paper's CT-t." placeholder:"N"`
+	Ki    *float64       `help:"For the same: gain of the sum of the errors in the paper's CT-t." placeholder:"N"`
 
 	Out *newFolder `help:"Folder for pictures (SVG), the rows as CSV, and a report." placeholder:"DIR"`
 	Output

@@ -205,7 +205,7 @@ func (b *batch) decide(t *task) label.Decision {
 		return b.posterior.decide(b.rule(t.n), t, int(t.live))
 	}
 	var buf [fewAnswers]string
-	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), int(t.live))
+	return b.rule(t.n).DecideWeighted(t.id(), t.answers(buf[:0]), t.weights(), int(t.live))
 }
 
 // decideAmong asks the rule about a task that live people work on.
@@ -214,7 +214,7 @@ func (b *batch) decideAmong(t *task, live int) label.Decision {
 		return b.posterior.decide(b.rule(t.n), t, live)
 	}
 	var buf [fewAnswers]string
-	return b.rule(t.n).Decide(t.id(), t.answers(buf[:0]), live)
+	return b.rule(t.n).DecideWeighted(t.id(), t.answers(buf[:0]), t.weights(), live)
 }
 
 // decideNow takes the answers that are there, at least one, as all there will be.
@@ -223,7 +223,7 @@ func (b *batch) decideNow(t *task) label.Decision {
 	if b.posterior != nil {
 		return b.posterior.decide(closed, t, int(t.live))
 	}
-	return closed.Decide(t.id(), t.answers(nil), 0)
+	return closed.DecideWeighted(t.id(), t.answers(nil), t.weights(), 0)
 }
 
 // firstWant is the number of annotations that task n wants before any came.

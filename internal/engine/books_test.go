@@ -30,10 +30,11 @@ type books struct {
 	accounts map[engine.Account]crowd.Money
 	seen     happenings
 	stays
-	corrected map[crowd.TaskID]bool   // of what the command disregards
-	before    map[crowd.TaskID]string // the labels that it withdraws
-	counting  crowd.WorkerID          // whose provisional answers are to count by the command
-	ending    map[crowd.BatchID]bool  // batches that end with it
+	corrected map[crowd.TaskID]bool         // of what the command disregards
+	before    map[crowd.TaskID]string       // the labels that it withdraws
+	counting  crowd.WorkerID                // whose provisional answers are to count by the command
+	ending    map[crowd.BatchID]bool        // batches that end with it
+	weighed   map[crowd.BatchID][]lightBook // what answers weighed in the course of it
 }
 
 // batchBook is one batch, ended ones included.
@@ -74,7 +75,9 @@ type taskBook struct {
 	live    int
 	answers []string             // counted, and not disregarded
 	from    []crowd.AssignmentID // that they are of
-	without int                  // answers to it that were disregarded
+	by      []crowd.WorkerID     // who gave them
+	batch   *batchBook
+	without int // answers to it that were disregarded
 	label   *engine.Label
 	known   string // "": its answer is not known
 	lesson  bool   // with known: it teaches
@@ -123,7 +126,7 @@ func (k *books) grow(b *batchBook, items []engine.Item) {
 	s := &b.spec
 	for _, item := range items {
 		n := uint32(len(b.tasks))
-		t := &taskBook{id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]int), back: make(map[crowd.WorkerID]bool), kept: make(map[crowd.WorkerID]bool)}
+		t := &taskBook{batch: b, id: s.ID.Task(n + 1), rule: s.Rule, held: make(map[crowd.WorkerID]int), back: make(map[crowd.WorkerID]bool), kept: make(map[crowd.WorkerID]bool)}
 		if t.invited = invitedTo(s, n+1); t.invited != nil {
 			t.rule = s.Rule.Capped(len(t.invited))
 		} else if s.Invited != nil {
@@ -171,6 +174,7 @@ func (k *books) apply(ch *engine.Changes) error {
 	if err := k.disregarded(ch); err != nil {
 		return err
 	}
+	k.weigh(ch)
 	for i := range ch.Labels {
 		if err := k.label(ch.Labels[i]); err != nil {
 			return fmt.Errorf("label of %s: %w", ch.Labels[i].Task, err)
@@ -189,7 +193,8 @@ func (k *books) apply(ch *engine.Changes) error {
 			return fmt.Errorf("progress of %s: %w", x.Batch, err)
 		}
 	}
-	rules := k.ruled(ch)                                                                                                          // before people are given tasks
+	rules := k.ruled(ch) // before people are given tasks
+	k.settleWeights(ch)
 	served := slices.DeleteFunc(slices.Clone(ch.Served), func(h engine.Handout) bool { return !slices.Contains(ch.Handouts, h) }) // else taken back
 	for _, x := range ch.Handouts {
 		if slices.Contains(k.waiting, x.Worker) {
@@ -339,7 +344,7 @@ func (k *books) answer(x engine.Answer) error {
 		if !b.spec.Training {
 			k.tally.Completed++
 		}
-		t.answers, t.from = append(t.answers, x.Key), append(t.from, x.Assignment)
+		t.answers, t.from, t.by = append(t.answers, x.Key), append(t.from, x.Assignment), append(t.by, x.Worker)
 		if t.live+len(t.answers) >= t.wanted { // it stands no more, if only until its rule wants another one
 			t.stands = false
 		}

@@ -78,13 +78,13 @@ func (k *books) disregarded(ch *engine.Changes) error {
 // without takes answer i of those to t out.
 func (k *books) without(b *batchBook, t *taskBook, i int) {
 	out := t.from[i]
-	answers, from := t.answers, t.from
-	t.answers, t.from = nil, nil
+	answers, from, by := t.answers, t.from, t.by
+	t.answers, t.from, t.by = nil, nil, nil
 	for i, a := range from {
 		if a == out || k.rows[a].disregarded { // the label stood before, as it was corrected
 			t.without++
 		} else {
-			t.answers, t.from = append(t.answers, answers[i]), append(t.from, a)
+			t.answers, t.from, t.by = append(t.answers, answers[i]), append(t.from, a), append(t.by, by[i])
 		}
 	}
 	if t.label != nil {

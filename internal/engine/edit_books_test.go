@@ -425,10 +425,14 @@ func (t *taskBook) agreed() bool {
 	if t.rule.FollowsAnswers() {
 		return false // as far as the answers to this task alone tell
 	}
-	votes := make(map[string]int)
-	for _, a := range t.answers {
-		votes[a]++
-		if votes[a] >= t.rule.Fewest() && t.rule.Fewest() < t.rule.Most() {
+	votes, weights := make(map[string]int), t.weights()
+	for i, a := range t.answers {
+		if weights == nil {
+			votes[a] += 100
+		} else {
+			votes[a] += int(weights[i])
+		}
+		if votes[a] >= 100*t.rule.Fewest() && t.rule.Fewest() < t.rule.Most() {
 			return true
 		}
 	}

@@ -91,6 +91,23 @@ func (e *Engine) decided(kind EventKind, t *task, d *label.Decision) {
 // run works off the queue. Consumers may produce further events; the queue
 // empties because each event leads to later kinds only, and event 1 to none.
 func (e *Engine) run(now time.Time) {
+	e.workOff(now)
+	for len(e.assessed) > 0 { // what rules do may make labels, and these may have others act
+		e.applyRules(now)
+		e.workOff(now)
+	}
+	if len(e.judged) > 0 {
+		e.judge(now)
+	}
+	e.free.reuse()
+	if e.gate.changed {
+		e.updateGate(now)
+	}
+	e.offer(now)
+}
+
+// workOff consumes the events of the queue.
+func (e *Engine) workOff(now time.Time) {
 	for i := 0; i < len(e.queue); i++ {
 		p := e.queue[i]
 		if p.task != nil && p.task.closed {
@@ -111,17 +128,6 @@ func (e *Engine) run(now time.Time) {
 	}
 	e.queue = emptied(e.queue)
 	e.decisions = emptied(e.decisions)
-	if len(e.assessed) > 0 {
-		e.applyRules(now)
-	}
-	if len(e.judged) > 0 {
-		e.judge(now)
-	}
-	e.free.reuse()
-	if e.gate.changed {
-		e.updateGate(now)
-	}
-	e.offer(now)
 }
 
 // consume counts an event, and tells an observer who consumes it.

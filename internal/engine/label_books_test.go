@@ -26,18 +26,35 @@ func (k *books) label(x engine.Label) error {
 		}
 		return k.labelled(x, b, t)
 	}
-	d := t.rule.Decide(t.id, t.answers, 0)
-	if !t.agreed() { // the batch ends with this command
-		d = label.Count(len(t.answers)).Decide(t.id, t.answers, 0)
-		d.Undecided, b.early = true, true
-		k.seen["label of an early end"]++
+	var err1 error
+	for _, at := range k.weighed[b.spec.ID] { // as rules act in the course of a command
+		b.light = at
+		if err1 = k.rightLabel(x, b, t); err1 == nil {
+			return k.labelled(x, b, t)
+		}
+	}
+	return err1
+}
+
+// rightLabel checks a label by what answers weigh now.
+func (k *books) rightLabel(x engine.Label, b *batchBook, t *taskBook) error {
+	weights := t.weights()
+	d, early := t.rule.DecideWeighted(t.id, t.answers, weights, 0), !t.agreed() // the batch ends with this command
+	if early {
+		d = label.Count(len(t.answers)).DecideWeighted(t.id, t.answers, weights, 0)
+		d.Undecided = true
 	} else if t.live > 0 {
 		return fmt.Errorf("while %d work on it", t.live)
 	}
 	if x.Value != d.Label || x.Confidence != d.Confidence || x.Tie != d.Tie || x.Undecided != d.Undecided {
-		return fmt.Errorf("got %+v, the rule says %+v of %q", x, d, t.answers)
+		return fmt.Errorf("got %+v, the rule says %+v of %q, which weigh %v", x, d, t.answers, weights)
 	}
-	return k.labelled(x, b, t)
+	if early {
+		b.early = true
+		k.seen["label of an early end"]++
+	}
+	k.noteWeights(x, t, weights)
+	return nil
 }
 
 // labelled enters a label.

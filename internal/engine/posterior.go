@@ -56,6 +56,7 @@ func (b *batch) follower() *posterior {
 		return b.posterior
 	}
 	p := newPosterior(b.spec.Rule)
+	p.weighAll(b.quality)
 	for n, key := range b.backlog.known {
 		if !b.checks.teaches(n) {
 			p.know(n, key)
@@ -77,12 +78,17 @@ func (p *posterior) set(n uint32, who crowd.WorkerID, key string) {
 	if !ok {
 		return
 	}
+	p.model.Set(int(n)-1, p.worker(who), class)
+}
+
+// worker returns the number of a person in the model.
+func (p *posterior) worker(who crowd.WorkerID) int {
 	j, known := p.workers[who]
 	if !known {
 		j = len(p.workers)
 		p.workers[who] = j
 	}
-	p.model.Set(int(n)-1, j, class)
+	return j
 }
 
 // setAll takes in the counted answers to an open task.
@@ -123,8 +129,10 @@ type CountedAnswer struct {
 // restore takes in what was answered before a restart: evidence, and the open tasks. What the
 // model makes of it is near what it was, not the same to the last bit: the answers come in
 // another order, and are swept at once.
-// To lessons, which are among the checks c, nobody's answers say anything.
-func (p *posterior) restore(evidence []CountedAnswer, open []*task, c *checks) {
+// To lessons, which are among the checks c, nobody's answers say anything, and those of some count less by
+// what rules did, which q knows.
+func (p *posterior) restore(evidence []CountedAnswer, open []*task, c *checks, q *quality) {
+	p.weighAll(q)
 	for _, a := range evidence {
 		if !c.teaches(a.N) {
 			p.set(a.N, a.Worker, a.Key)

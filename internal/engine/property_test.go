@@ -109,7 +109,7 @@ func checkSeen(t *testing.T, seen happenings) {
 	for _, r := range plainRules {
 		want = append(want, "rule: "+r.When)
 	}
-	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone train", "rule: undone twice", "rule: paused with a task of the batch")
+	want = append(want, "rule: refused", "rule: acts anew", "rule: undone warn", "rule: undone pause", "rule: undone train", "rule: undone weight", "weight: a lower one", "weight: another label", "weight: longer until they agree", "weight: agreed by an undoing", "rule: undone twice", "rule: paused with a task of the batch")
 	for _, op := range []string{"revise", "add", "grow", "train", "submit", "return", "skip", "report", "tick", "launch", "resume", "top up", "start batch", "start", "start tenant", "worker"} {
 		want = append(want, "waiting worker served by "+op)
 	}

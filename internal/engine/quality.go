@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
+	"github.com/throng-dev/throng/label"
 )
 
 // Action is what a quality rule did.
@@ -20,8 +21,9 @@ type Action struct {
 	Rule    int // from 1
 	When    string
 	Kind    ActionKind
-	Text    string // of a warning; or how many lessons there were to give
-	Lessons int    // that somebody is given by it, or after it was undone, was
+	Text    string       // of a warning; or how many lessons there were to give
+	Lessons int          // that somebody is given by it, or after it was undone, was
+	Weight  label.Weight // that their answers have at most by it; 0: it lowers none
 	Figures Figures
 	Undoing
 }
@@ -58,6 +60,7 @@ type quality struct {
 	rules []qualityRule
 	of    map[crowd.WorkerID]*standing
 	acts  []act
+	light map[crowd.WorkerID]label.Weight // of those whose answers count less than in full
 }
 
 // act is an action, as far as it is needed to undo it.
@@ -65,6 +68,7 @@ type act struct {
 	worker  crowd.WorkerID
 	undone  bool
 	lessons int
+	weight  label.Weight // 0: it lowers none
 }
 
 // standing is what the rules of a batch know of somebody.
@@ -91,7 +95,7 @@ func (b *batch) useQuality() {
 	if err != nil {
 		panic("engine: " + err.Error())
 	}
-	b.quality = &quality{rules: rules, of: make(map[crowd.WorkerID]*standing)}
+	b.quality = &quality{rules: rules, of: make(map[crowd.WorkerID]*standing), light: make(map[crowd.WorkerID]label.Weight)}
 }
 
 // paused reports whether a rule keeps somebody from a batch.
@@ -169,7 +173,7 @@ func (e *Engine) applyRules(now time.Time) {
 		values := f.values()
 		for i := range b.quality.rules {
 			r := &b.quality.rules[i]
-			if s.acted&(1<<i) != 0 || r.do == PausePerson && s.paused > 0 {
+			if s.acted&(1<<i) != 0 || r.do == PausePerson && s.paused > 0 || r.do == LowerWeight && r.weight >= b.quality.weightOf(x.worker) {
 				continue
 			}
 			holds, err := r.when.Eval(values)
@@ -187,10 +191,15 @@ func (e *Engine) applyRules(now time.Time) {
 				s.paused = n
 			case Train:
 				done.lessons, text = b.checks.grant(x.worker, r.lessons)
+			case LowerWeight:
+				done.weight = r.weight
 			}
 			b.quality.acts = append(b.quality.acts, done)
+			if done.weight > 0 {
+				e.reweigh(b, x.worker)
+			}
 			e.changes.Actions = append(e.changes.Actions, Action{
-				Batch: x.batch, N: n, Worker: x.worker, At: now, Rule: i + 1, When: r.When, Kind: r.do, Text: text, Lessons: done.lessons, Figures: f,
+				Batch: x.batch, N: n, Worker: x.worker, At: now, Rule: i + 1, When: r.When, Kind: r.do, Text: text, Lessons: done.lessons, Weight: done.weight, Figures: f,
 			})
 		}
 	}
@@ -198,9 +207,9 @@ func (e *Engine) applyRules(now time.Time) {
 }
 
 // UndoAction undoes what a rule of a running batch did to somebody: whoever it paused may get tasks of the
-// batch again, a warning that they have not seen is not shown, and lessons that they were not given yet are
-// not. They start anew: their figures begin at
-// nothing, and all rules may act on them again. by is who undoes it.
+// batch again, a warning that they have not seen is not shown, lessons that they were not given yet are
+// not, and answers whose weight it lowered have the least that other actions gave them, or count in full. They
+// start anew: their figures begin at nothing, and all rules may act on them again. by is who undoes it.
 func (e *Engine) UndoAction(now time.Time, id crowd.BatchID, n uint32, by crowd.WorkerID) error {
 	b, err := e.launched(id)
 	if err != nil {
@@ -220,6 +229,9 @@ func (e *Engine) UndoAction(now time.Time, id crowd.BatchID, n uint32, by crowd.
 	}
 	u := Undoing{UndoneAt: now, UndoneBy: by, From: b.log.next(), After: uint32(len(q.acts))}
 	q.person(done.worker).startAnew(n, &u)
+	if done.weight > 0 {
+		e.reweigh(b, done.worker)
+	}
 	e.changes.Undoings = append(e.changes.Undoings, ActionUndone{Batch: id, N: n, Lessons: done.lessons, Undoing: u})
 	e.mayServe(b)
 	if r := e.batches[b.reviewedIn]; r != nil {
@@ -253,7 +265,7 @@ func (b *batch) restoreQuality(s *BatchSnapshot) error {
 		if int(a.N) != i+1 || a.Rule < 1 || a.Rule > len(q.rules) {
 			return fmt.Errorf("action %d, of rule %d, is out of order", a.N, a.Rule)
 		}
-		q.acts = append(q.acts, act{worker: a.Worker, undone: !a.UndoneAt.IsZero(), lessons: a.Lessons})
+		q.acts = append(q.acts, act{worker: a.Worker, undone: !a.UndoneAt.IsZero(), lessons: a.Lessons, weight: a.Weight})
 		if a.Lessons > 0 {
 			b.checks.record(a.Worker).granted += a.Lessons
 		}
@@ -263,6 +275,7 @@ func (b *batch) restoreQuality(s *BatchSnapshot) error {
 	}
 	for i := range s.Actions {
 		a := &s.Actions[i]
+		q.weigh(a.Worker)
 		p, last := q.person(a.Worker), restarts[a.Worker]
 		if last != nil {
 			p.from = last.From
@@ -290,6 +303,7 @@ type Acted struct {
 	Worker  crowd.WorkerID
 	Figures Figures
 	Paused  uint32 // the number of the action that paused them; 0: they are not
+	Weight  label.Weight
 }
 
 // Figures lists what the quality rules of a running batch know of those who have answered or
@@ -303,7 +317,7 @@ func (e *Engine) Figures(id crowd.BatchID) []Acted {
 	for _, w := range slices.SortedFunc(maps.Keys(b.quality.of), cmp.Compare[crowd.WorkerID]) {
 		s := b.quality.of[w]
 		if s.Answers > 0 || s.acted > 0 || s.from > 0 || s.paused > 0 {
-			list = append(list, Acted{w, s.Figures(), s.paused})
+			list = append(list, Acted{w, s.Figures(), s.paused, b.quality.weightOf(w)})
 		}
 	}
 	return list

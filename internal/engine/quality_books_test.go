@@ -26,6 +26,11 @@ var plainRules = []struct {
 	{engine.QualityRule{When: "seconds > 400", Do: "pause"}, func(f *engine.Figures) bool { return f.Seconds != nil && *f.Seconds > 400 }},
 	{engine.QualityRule{When: "answers > 6", Do: `warn "so many"`}, func(f *engine.Figures) bool { return f.Answers > 6 }},
 	{engine.QualityRule{When: "not (agreement >= 0.6)", Do: "pause"}, func(f *engine.Figures) bool { return f.Agreement != nil && *f.Agreement < 0.6 }},
+	{engine.QualityRule{When: "answers >= 2", Do: "weight 0.3"}, func(f *engine.Figures) bool { return f.Answers >= 2 }},
+	{engine.QualityRule{When: "answers >= 1 and not (agreement > 0.5)", Do: "weight 0.65"}, func(f *engine.Figures) bool {
+		return f.Answers >= 1 && f.Agreement != nil && *f.Agreement <= 0.5
+	}},
+	{engine.QualityRule{When: "seconds > 200", Do: "weight 0.05"}, func(f *engine.Figures) bool { return f.Seconds != nil && *f.Seconds > 200 }},
 	{engine.QualityRule{When: "drift > 0.7", Do: `warn "what is it?"`}, func(f *engine.Figures) bool { return f.Drift > 0.7 }},
 	{engine.QualityRule{When: "accuracy < 0.9 and accuracy_high < 0.95", Do: "pause"}, func(f *engine.Figures) bool {
 		return f.Accuracy != nil && *f.Accuracy < 0.9 && *f.AccuracyHigh < 0.95
@@ -41,16 +46,16 @@ var plainRules = []struct {
 
 // rule gives some batches rules.
 func (w *world) rule(s *engine.Spec, r *rand.Rand) {
-	if r.IntN(3) > 0 {
+	if r.IntN(2) > 0 {
 		w.needLessons(s)
 		return
 	}
 	usable := plainRules
 	switch {
 	case s.Checks == nil:
-		usable = plainRules[:4]
-	case len(s.Lessons) == 0 && !s.Open: // nothing to train with
 		usable = plainRules[:7]
+	case len(s.Lessons) == 0 && !s.Open: // nothing to train with
+		usable = plainRules[:10]
 	}
 	for range 1 + r.IntN(4) {
 		s.Quality = append(s.Quality, usable[r.IntN(len(usable))].QualityRule)
@@ -69,7 +74,10 @@ func ruleHolds(r engine.QualityRule, f *engine.Figures) bool {
 }
 
 // ruling is what the rules of a batch did.
-type ruling struct{ actions []engine.Action }
+type ruling struct {
+	actions []engine.Action
+	light   lightBook // see taskBook.weights
+}
 
 // latest returns how an action on somebody was undone last; nil: none was.
 func (r *ruling) latest(w crowd.WorkerID) (last *engine.Undoing) {
@@ -182,7 +190,7 @@ func (k *books) ruled(ch *engine.Changes) error {
 		if b.latest(a.Worker) != nil {
 			k.seen["rule: acts anew"]++
 		}
-		if err := k.granted(b, &a); err != nil {
+		if err := cmp.Or(k.granted(b, &a), k.lowered(b, &a)); err != nil {
 			return err
 		}
 		b.actions = append(b.actions, a)
@@ -196,7 +204,11 @@ func (k *books) ruled(ch *engine.Changes) error {
 			}
 			continue
 		}
-		if f := k.figures(b, a.Worker); !reflect.DeepEqual(f, a.Figures) || !ruleHolds(b.spec.Quality[a.Rule-1], &f) {
+		f := k.figures(b, a.Worker)
+		if b.spec.Rule.FollowsAnswers() && slices.ContainsFunc(ch.Actions, func(x engine.Action) bool { return x.Batch == a.Batch && x.Weight > 0 }) {
+			f = a.Figures // labels may have come of that since, whose people figures are of
+		}
+		if !reflect.DeepEqual(f, a.Figures) || !ruleHolds(b.spec.Quality[a.Rule-1], &f) {
 			return fmt.Errorf("%s acted on %s by %+v, which are %+v", a.When, a.Worker, a.Figures, f)
 		}
 		k.seen["rule: "+a.When]++
@@ -223,11 +235,11 @@ func (k *books) checkRules(e *engine.Engine, b *batchBook) error {
 	for w := range people {
 		f := k.figures(b, w)
 		for i, r := range b.spec.Quality {
-			if ruleHolds(r, &f) && !b.hasActed(w, i+1) && !(r.Do == "pause" && b.pausedBy(w) > 0) {
+			if ruleHolds(r, &f) && !b.hasActed(w, i+1) && !(r.Do == "pause" && b.pausedBy(w) > 0) && !(lowers(r.Do) > 0 && lowers(r.Do) >= b.light.of(w)) {
 				return fmt.Errorf("rule %q should have acted on %s: %+v", r.When, w, f)
 			}
 		}
-		want = append(want, engine.Acted{Worker: w, Figures: f, Paused: b.pausedBy(w)})
+		want = append(want, engine.Acted{Worker: w, Figures: f, Paused: b.pausedBy(w), Weight: b.light.of(w)})
 	}
 	slices.SortFunc(want, func(x, y engine.Acted) int { return cmp.Compare(x.Worker, y.Worker) })
 	if got := e.Figures(b.spec.ID); !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/throng-dev/throng/internal/kit/condition"
 	"github.com/throng-dev/throng/internal/kit/format"
 	"github.com/throng-dev/throng/internal/kit/similarity"
+	"github.com/throng-dev/throng/label"
 )
 
 // A QualityRule acts on somebody whose answers to a batch give reason to: when the condition
@@ -20,7 +21,7 @@ import (
 // after one of the actions on them was undone.
 type QualityRule struct {
 	When string `json:"when"` // a condition over FigureNames
-	Do   string `json:"do"`   // `warn "TEXT"`, `pause` or `train N`
+	Do   string `json:"do"`   // `warn "TEXT"`, `pause`, `train N` or `weight W`
 }
 
 // The bounds of the rules of one batch.
@@ -101,9 +102,10 @@ type ActionKind string
 
 // The kinds of action.
 const (
-	Warn        ActionKind = "warn"  // the person is shown a text, once
-	PausePerson ActionKind = "pause" // they get no more tasks of the batch
-	Train       ActionKind = "train" // their next tasks of the batch are lessons
+	Warn        ActionKind = "warn"   // the person is shown a text, once
+	PausePerson ActionKind = "pause"  // they get no more tasks of the batch
+	Train       ActionKind = "train"  // their next tasks of the batch are lessons
+	LowerWeight ActionKind = "weight" // their answers to the batch count less
 )
 
 // qualityRule is a rule, ready to use.
@@ -116,8 +118,9 @@ type qualityRule struct {
 // qualityAction is what a rule does.
 type qualityAction struct {
 	do      ActionKind
-	text    string // of a warning
-	lessons int    // of Train
+	text    string       // of a warning
+	lessons int          // of Train
+	weight  label.Weight // of LowerWeight
 }
 
 // CheckQuality checks the rules of a batch, with checks or without. The error is Invalid, its field
@@ -161,7 +164,7 @@ func compileQuality(rules []QualityRule, checks bool) ([]qualityRule, error) {
 	return list, nil
 }
 
-// parseQualityAction reads `warn "TEXT"`, in quotes of either kind, `pause` or `train N`.
+// parseQualityAction reads `warn "TEXT"`, in quotes of either kind, `pause`, `train N` or `weight W`.
 func parseQualityAction(text string) (qualityAction, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rest = strings.TrimSpace(rest)
@@ -179,11 +182,17 @@ func parseQualityAction(text string) (qualityAction, error) {
 			return qualityAction{}, fmt.Errorf("train is followed by the number of training tasks, from 1 to %d, not by %q", MaxTrain, rest)
 		}
 		return qualityAction{do: kind, lessons: n}, nil
+	case kind == LowerWeight:
+		w, err := label.ParseWeight(rest)
+		if err != nil {
+			return qualityAction{}, fmt.Errorf("weight is followed by what an answer of theirs counts, from 0.01 to 0.99 with at most two decimals, not by %q", rest)
+		}
+		return qualityAction{do: kind, weight: w}, nil
 	}
-	if meant := similarity.DidYouMean(word, []string{string(Warn), string(PausePerson), string(Train)}); meant != "" {
+	if meant := similarity.DidYouMean(word, []string{string(Warn), string(PausePerson), string(Train), string(LowerWeight)}); meant != "" {
 		return qualityAction{}, fmt.Errorf("there is no %q%s", word, meant)
 	}
-	return qualityAction{}, errors.New(`write warn "TEXT", pause or train N`)
+	return qualityAction{}, errors.New(`write warn "TEXT", pause, train N or weight W`)
 }
 
 // ParseQualityRule reads "CONDITION => ACTION".

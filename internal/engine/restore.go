@@ -218,7 +218,7 @@ func (e *Engine) restoreBatch(now time.Time, s *BatchSnapshot) error {
 	b.restoreExclusions(s, open)
 	b.restoreSendBacks(s, open)
 	if b.posterior != nil {
-		b.posterior.restore(s.Answers, b.openTasks(), b.checks)
+		b.posterior.restore(s.Answers, b.openTasks(), b.checks, b.quality)
 	}
 	for _, t := range b.openTasks() {
 		t.planned = b.wanted(t)

@@ -425,7 +425,7 @@ func (s *script) changes() {
 		s.say("%s has its label: %s, %.2f of %d%s", x.Task, x.Value, x.Confidence, x.Answers, flags(", tie", x.Tie, ", undecided", x.Undecided))
 	}
 	for _, x := range ch.Actions {
-		s.say("action %d of %s on %s: %s%s, as %s", x.N, x.Batch, x.Worker, x.Kind, flags(" ("+x.Text+")", x.Kind == engine.Train), x.When)
+		s.say("action %d of %s on %s: %s%s, as %s", x.N, x.Batch, x.Worker, x.Kind, flags(" ("+x.Text+")", x.Kind == engine.Train, " "+x.Weight.String(), x.Kind == engine.LowerWeight), x.When)
 	}
 	for _, x := range ch.Undoings {
 		s.say("action %d of %s is undone", x.N, x.Batch)

@@ -101,9 +101,11 @@ func (s *script) spec(word []string) engine.Spec {
 			if x.Known[n] = second; key == "lesson" {
 				x.Lessons = append(x.Lessons, n)
 			}
-		case "quality": // CONDITION:pause, CONDITION:trainN, or CONDITION:TEXT of a warning, without spaces
+		case "quality": // CONDITION:pause, CONDITION:trainN, CONDITION:weightW, or CONDITION:TEXT of a warning, without spaces
 			if n, is := strings.CutPrefix(second, string(engine.Train)); is {
 				second = string(engine.Train) + " " + n
+			} else if x, is := strings.CutPrefix(second, string(engine.LowerWeight)); is {
+				second = string(engine.LowerWeight) + " " + x
 			} else if second != string(engine.PausePerson) {
 				second = string(engine.Warn) + " " + strconv.Quote(second)
 			}

@@ -288,6 +288,7 @@ func (w *world) checkEvents() error {
 	before := make(map[crowd.TaskID]engine.EventKind)
 	labels := w.ch.Labels
 	kept := slices.ContainsFunc(w.ch.Answers, func(x engine.Answer) bool { return x.Kept }) // of which one command may count several
+	weighed := slices.ContainsFunc(w.ch.Actions, func(x engine.Action) bool { return x.Weight > 0 }) // rules act when all else is done
 	for _, ev := range w.ch.Events {
 		w.k.seen["event "+ev.Kind.String()]++
 		was := before[ev.Task]
@@ -299,7 +300,7 @@ func (w *world) checkEvents() error {
 		case engine.ReadyToAggregate:
 			ok = ok && (was == 0 || kept) && ev.Worker != 0
 		case engine.TryToAggregate:
-			ok = ok && (was == engine.ReadyToAggregate || was == 0 || kept && w.followed(ev.Task)) // 0: a lease ended
+			ok = ok && (was == engine.ReadyToAggregate || was == 0 || kept && w.followed(ev.Task) || was == engine.UpdateTask && weighed) // 0: a lease ended
 		case engine.UpdateTask:
 			_, t, err := w.k.task(ev.Task)
 			if ok = ok && (was == engine.TryToAggregate || was == 0 && w.unlabelled(ev.Task)) && ev.Number > 0 && err == nil; ok {
@@ -315,7 +316,7 @@ func (w *world) checkEvents() error {
 		}
 		// Without a new answer a try makes no label; but one can come of the end, if the batch then has enough.
 		itself := slices.ContainsFunc(w.ch.Progress, func(p engine.Progress) bool { return p.Batch == ev.Task.Batch() && p.HadEnough })
-		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task) && w.op != "revise answer"
+		early := slices.IndexFunc(labels, func(l engine.Label) bool { return l.Task == ev.Task }) >= 0 && ev.Kind == engine.TryToAggregate && w.ch.Answers == nil && !itself && !w.k.batches[ev.Task.Batch()].revised && !w.followed(ev.Task) && !w.unlabelled(ev.Task) && w.op != "revise answer" && w.op != "undo action"
 		if !ok || early {
 			return fmt.Errorf("event %+v after %v", ev, was)
 		}
@@ -368,7 +369,7 @@ func (w *world) checkAttempts() error {
 	}
 	delete(tried, 0)
 	for id, yes := range tried {
-		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && w.op != "revise answer" && !(w.followed(id) && len(w.ch.Answers) > 0) {
+		if yes && w.op != "revise" && w.op != "take out" && w.op != "disregard" && w.op != "revise answer" && !(w.followed(id) && len(w.ch.Answers)+len(w.ch.Actions) > 0) && w.op != "undo action" {
 			return fmt.Errorf("%s: tried to aggregate, but nobody let go of it", id)
 		}
 		if _, t, err := w.k.task(id); yes && w.followed(id) && w.op != "revise" && err == nil && t.label != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/label"
 )
 
 // QualityAction is what a quality rule of a batch did to somebody.
@@ -24,8 +25,11 @@ type QualityActions interface {
 	ListQualityActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, after uint32, limit int) ([]QualityAction, error)
 	// WorkerActions returns the latest actions in a batch on a worker, up to limit, in their order.
 	WorkerActions(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, worker crowd.WorkerID, limit int) ([]QualityAction, error)
-	// UnseenActions returns the oldest actions on a worker that they have not seen, and that
-	// were not undone, in running batches.
+	// Weights returns what the answers to a batch count of those whose answers count less by what rules did and
+	// was not undone.
+	Weights(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (map[crowd.WorkerID]label.Weight, error)
+	// UnseenActions returns the oldest actions on a worker that they have not seen, of those that people are told
+	// (neither training nor what answers weigh), and that were not undone, in running batches.
 	UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]QualityAction, error)
 	// SeeAction keeps when a worker saw an action on them; the first time stays. One that is
 	// not on them is NotFound.

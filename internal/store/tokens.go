@@ -73,6 +73,9 @@ type Ending struct {
 	Begin    *Token      // what begins with it; nil: nothing
 }
 
+// MaxSessions is how many sessions one person has: with a further one the oldest ends.
+const MaxSessions = 100
+
 // MaxTokens is how many tokens for programs one person has.
 const MaxTokens = 500
 

@@ -72,7 +72,7 @@ type Checks struct {
 // QualityRule acts on somebody, once, when a condition holds of their answers to a batch.
 type QualityRule struct {
 	When string `json:"when" doc:"over answers, seconds, agreement, checks, wrong, accuracy, accuracy_low, accuracy_high and drift" example:"accuracy_high < 0.7"`
-	Do   string `json:"do" doc:"warn \"TEXT\", pause, or train N: the next N tasks of theirs are training tasks that they have not had (1 to 20)" example:"pause"`
+	Do   string `json:"do" doc:"warn \"TEXT\", pause, or train N: the next N tasks of theirs are training tasks that they have not had (1 to 20), or weight W: their answers count W in the labels that are made from then on (0.01 to 0.99)" example:"pause"`
 }
 
 // QualityActions is a page of what the quality rules of a batch did.
@@ -90,9 +90,10 @@ type QualityAction struct {
 	At         time.Time      `json:"at"`
 	Rule       int            `json:"rule" doc:"its number in the batch, from 1"`
 	When       string         `json:"when" doc:"the condition that held"`
-	Kind       string         `json:"kind" enum:"warn,pause,train"`
+	Kind       string         `json:"kind" enum:"warn,pause,train,weight"`
 	Text       string         `json:"text,omitempty" doc:"of a warning; of train, how many training tasks there were to give"`
 	Lessons    int            `json:"training_tasks,omitempty" doc:"that train gives them, or gave before it was undone"`
+	Weight     float64        `json:"weight,omitempty" doc:"of weight: what an answer of theirs counts at most as long as the action stands; of several the lowest holds"`
 	Figures    QualityFigures `json:"figures" doc:"of which the condition held"`
 	SeenAt     time.Time      `json:"seen_at,omitzero" doc:"when the person said that they had seen it"`
 	UndoneAt   time.Time      `json:"undone_at,omitzero"`
@@ -238,6 +239,16 @@ type Quality struct {
 	Learnt    bool            `json:"learnt" doc:"the labels have learnt from the known answers"`
 	Workers   []WorkerQuality `json:"workers" doc:"those who agree least with the labels first"`
 	Groups    []CopyGroup     `json:"groups" doc:"of workers whose answers agree more than honest ones do, by the method robust, which counts each as one voter; a reason to look, not a verdict"`
+	Learning  []Learner       `json:"only_trained,omitempty" doc:"those who have answered training tasks and nothing else that counts; they are not among the workers"`
+}
+
+// Learner is somebody who has answered training tasks only.
+type Learner struct {
+	Worker   string         `json:"worker" doc:"the tenant's pseudonym of the worker" example:"w_qk3ybd5nn2l7xw6dlbrnqhzcaq"`
+	WorkerID crowd.WorkerID `json:"worker_id,omitempty" doc:"if you may see who workers are"`
+	Name     string         `json:"name,omitempty" doc:"likewise"`
+	Right    int            `json:"training_right" doc:"answers that equal the known answer"`
+	Answers  int            `json:"training_answers"`
 }
 
 // CopyGroup are workers who seem to copy from each other, with the evidence.
@@ -270,6 +281,7 @@ type WorkerQuality struct {
 	Taught      int      `json:"training_answers,omitempty" doc:"answers to training tasks"`
 	Accuracy    *float64 `json:"accuracy,omitempty" doc:"estimated by the method"`
 	Information *float64 `json:"information,omitempty" doc:"0: the answers do not depend on the truth"`
+	Weight      float64  `json:"weight,omitempty" doc:"what an answer of theirs counts in labels that are made from now on, by a rule; left out: 1"`
 }
 
 // Forecast is when a batch will be done.

@@ -76,6 +76,7 @@ type ResultAnswer struct {
 	Label      string             `json:"label" doc:"what is compared"`
 	Answer     json.RawMessage    `json:"answer"`
 	PaidMicros crowd.Money        `json:"paid_micros"`
+	Weight     float64            `json:"weight,omitempty" doc:"what it counts in labels that are made from now on, by a rule that acted on the worker; left out: 1"`
 	Revised    int                `json:"revised,omitempty" doc:"how often its worker has revised it since it counted"`
 	RevisedAt  time.Time          `json:"revised_at,omitzero" doc:"when they revised it last"`
 	Revisions  []ResultRevision   `json:"revisions,omitempty" doc:"what they answered in the course of that and does not count, in order: what came before, or of a check, of which the first answer counts, what came after"`
@@ -123,6 +124,7 @@ type BatchWorker struct {
 	Quality     *WorkerQuality  `json:"quality,omitempty" doc:"as the quality of the batch has it; left out: no answer counts, or the answers were deleted"`
 	Figures     QualityFigures  `json:"figures" doc:"as the quality rules of the batch count them, since an action on the worker was undone last; of a batch without checks, answers to tasks with a known answer stand for checks"`
 	Paused      uint32          `json:"paused_by,omitempty" doc:"the number of the action of a rule that keeps them from the batch"`
+	Weight      float64         `json:"weight,omitempty" doc:"what an answer of theirs counts in labels that are made from now on, by a rule; left out: 1"`
 	Actions     []QualityAction `json:"actions" doc:"what the quality rules did to the worker, the latest 500"`
 	DriftBounds []float64       `json:"drift_bounds" doc:"above which drift the rules act; without such a rule 3"`
 	Compared    int             `json:"compared" doc:"answers that can be right or wrong: they count, and their task has a label, a known answer or a correction"`

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/throng-dev/throng/crowd"
@@ -15,16 +17,16 @@ import (
 
 // An Experiment is a table or a figure of a paper.
 type Experiment struct {
-	Name   string `json:"name"`
-	Title  string `json:"title"`
-	What   string `json:"what"`       // what it shows
-	Source string `json:"source"`     // where the published figures are from
-	Crowd  bool   `json:"crowd_data"` // uses figures of the real crowd that the authors logged
-	Reps   int    `json:"reps"`       // repetitions, unless told otherwise
-	Extra  int    `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
-	Trace  bool   `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
-	Opens  Opened `json:"open"`       // which part of Options.Open it takes
-	Ends   string `json:"small"`      // what it leaves out if it is to be small, besides repetitions; "": nothing, as its rows are of the whole grid
+	Name   string   `json:"name"`
+	Title  string   `json:"title"`
+	What   string   `json:"what"`       // what it shows
+	Source string   `json:"source"`     // where the published figures are from
+	Crowd  bool     `json:"crowd_data"` // uses figures of the real crowd that the authors logged
+	Reps   int      `json:"reps"`       // repetitions, unless told otherwise
+	Extra  int      `json:"extra_reps"` // of what the paper does not have or not in this form; 0: there is none
+	Trace  bool     `json:"trace"`      // runs on a trace of a crowd, and takes the user's own
+	Opens  []Opened `json:"open"`       // which parts of Options.Open it takes
+	Ends   string   `json:"small"`      // what it leaves out if it is to be small, besides repetitions; "": nothing, as its rows are of the whole grid
 
 	// NotMade says why it cannot be made again; "": it can.
 	NotMade string `json:"not_made,omitempty"`
@@ -70,10 +72,12 @@ type Open struct {
 	Low  *float64       // people that an application keeps busy outside its rush hour, > 0
 	High *float64       // and in it, at least Low
 	Step *time.Duration // from one control step to the next, > 0
-	Kp   *float64       // gain of the paper's CT-t of the error, ≥ 0
-	Ki   *float64       // and of the sum of the errors, ≥ 0
 	// Start is how many people a pool begins with, ≥ 0, but for S, of which the paper says it.
 	Start *int
+
+	// Of OpenGains, where the paper's CT-t runs.
+	Kp *float64 // its gain of the error, ≥ 0
+	Ki *float64 // and of the sum of the errors, ≥ 0
 }
 
 // Opened is a part of Open, by the names of the experiments that take it.
@@ -83,6 +87,7 @@ type Opened string
 const (
 	OpenSLA   Opened = "sla-e1 to sla-e6"
 	OpenPools Opened = "cioppino-fig3a to cioppino-headline"
+	OpenGains Opened = "cioppino-fig3a, cioppino-fig4 and cioppino-headline"
 )
 
 // flags are the flags that set what is not zero, by part.
@@ -104,11 +109,11 @@ func (p *Open) flags() map[Opened]string {
 	if p.Step != nil {
 		flags[OpenPools] += " --step " + p.Step.String()
 	}
-	number(OpenPools, "kp", p.Kp)
-	number(OpenPools, "ki", p.Ki)
 	if p.Start != nil {
 		flags[OpenPools] += fmt.Sprintf(" --start %d", *p.Start)
 	}
+	number(OpenGains, "kp", p.Kp)
+	number(OpenGains, "ki", p.Ki)
 	return flags
 }
 
@@ -187,21 +192,31 @@ func (e *Experiment) run(ctx context.Context, o Options) (*Result, error) {
 		return nil, crowd.Fieldf("trace", "%s does not run on a trace of a crowd", e.Name)
 	}
 	flags := o.Open.flags()
-	for of, text := range flags {
-		if of != e.Opens {
+	own := ""
+	for _, of := range []Opened{OpenSLA, OpenPools, OpenGains} {
+		switch text := flags[of]; {
+		case text == "":
+		case !slices.Contains(e.Opens, of):
 			return nil, crowd.Fieldf("name", "%s does not take%s: %s do", e.Name, text, of)
+		default:
+			own += text
 		}
 	}
 	// A run's garbage is a few megabytes: collecting it less often is a fifth of
 	// the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	start := time.Now()
-	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, Small: o.Small, open: flags[e.Opens]}
+	r := &Result{Name: e.Name, Title: e.Title, What: e.What, Source: e.Source, Doc: e.Doc, Seed: o.Seed, Reps: o.Reps, File: o.File, Small: o.Small, Settings: strings.TrimSpace(own)}
 	if e.Extra > 0 {
 		r.Extra = o.Extra
 	}
 	if err := e.Run(ctx, &o, r); err != nil {
 		return nil, err
+	}
+	if own != "" {
+		// Whoever tries worlds until one agrees has chosen it with its rows in view.
+		r.Rows = lists.Map(r.Rows, func(row Row) Row { return row.As(OfFitted) })
+		r.Note("Made with settings of the reader's own (" + strings.TrimSpace(own) + "), so that every row with a verdict is fitted; the reasons are of the defaults.")
 	}
 	r.WallS = time.Since(start).Seconds()
 	return r, nil

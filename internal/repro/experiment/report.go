@@ -70,7 +70,9 @@ func (r *Result) Command() string {
 	if r.File != "" {
 		c += " --trace " + r.File
 	}
-	c += r.open
+	if r.Settings != "" {
+		c += " " + r.Settings
+	}
 	if r.Seed != 1 {
 		c += " --seed " + strconv.FormatUint(r.Seed, 10)
 	}

@@ -93,14 +93,13 @@ type Result struct {
 	Seed     uint64    `json:"seed"`
 	Reps     int       `json:"reps"`
 	Extra    int       `json:"extra_reps,omitempty"`
-	File     string    `json:"trace,omitempty"` // the user's own trace
-	Small    bool      `json:"small,omitempty"` // Options.Small
+	File     string    `json:"trace,omitempty"`    // the user's own trace
+	Small    bool      `json:"small,omitempty"`    // Options.Small
+	Settings string    `json:"settings,omitempty"` // flags of Options.Open, if any are set
 	WallS    float64   `json:"wall_s"`
 	Rows     []Row     `json:"rows"`
 	Notes    []string  `json:"notes,omitempty"`
 	Pictures []Picture `json:"-"`
-
-	open string // flags, see Options.Open
 }
 
 // Count returns how many rows of a kind have a verdict.

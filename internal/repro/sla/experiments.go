@@ -10,32 +10,32 @@ func Experiments() []experiment.Experiment {
 		{
 			Name: "sla-e1", Title: "SLA, Figure 6 left (E1): one type of process, F' from 19 to 26",
 			What:   "penalties without an order and with listing 1, in the paper's loop and by events, when a peak overloads the services: claims of type T1 only, T' = 5 s",
-			Source: slaSource, Reps: 100, Extra: 40, Opens: experiment.OpenSLA, Run: slaE1.run,
+			Source: slaSource, Reps: 100, Extra: 40, Opens: []experiment.Opened{experiment.OpenSLA}, Run: slaE1.run,
 		},
 		{
 			Name: "sla-e2", Title: "SLA, Figure 6 right (E2): one type of process, T' from 3 to 10 s",
 			What:   "the same by the length of the peak, F' = 20",
-			Source: slaSource, Reps: 100, Extra: 40, Opens: experiment.OpenSLA, Run: slaE2.run,
+			Source: slaSource, Reps: 100, Extra: 40, Opens: []experiment.Opened{experiment.OpenSLA}, Run: slaE2.run,
 		},
 		{
 			Name: "sla-e3", Title: "SLA, Figure 7 left (E3): two types of process, F' from 22 to 29",
 			What:   "the same with claims of types T1 and T2, which may take 8 s, T' = 5 s",
-			Source: slaSource, Reps: 100, Extra: 40, Opens: experiment.OpenSLA, Run: slaE3.run,
+			Source: slaSource, Reps: 100, Extra: 40, Opens: []experiment.Opened{experiment.OpenSLA}, Run: slaE3.run,
 		},
 		{
 			Name: "sla-e4", Title: "SLA, Figure 7 right (E4): two types of process, T' from 3 to 9 s",
 			What:   "the same by the length of the peak, F' = 25",
-			Source: slaSource, Reps: 100, Extra: 40, Opens: experiment.OpenSLA, Run: slaE4.run,
+			Source: slaSource, Reps: 100, Extra: 40, Opens: []experiment.Opened{experiment.OpenSLA}, Run: slaE4.run,
 		},
 		{
 			Name: "sla-e5", Title: "SLA, Figure 8 left (E5): four types of process and delays, F' from 19 to 26",
 			What:   "the same with T1 at three penalties and T2, the analysis late in 10 % of cases, T' = 6 s",
-			Source: slaSource, Reps: 100, Extra: 40, Opens: experiment.OpenSLA, Run: slaE5.run,
+			Source: slaSource, Reps: 100, Extra: 40, Opens: []experiment.Opened{experiment.OpenSLA}, Run: slaE5.run,
 		},
 		{
 			Name: "sla-e6", Title: "SLA, Figure 8 right (E6): four types of process and delays, T' from 3 to 9 s",
 			What:   "the same by the length of the peak, F' = 22",
-			Source: slaSource, Reps: 100, Extra: 40, Opens: experiment.OpenSLA, Run: slaE6.run,
+			Source: slaSource, Reps: 100, Extra: 40, Opens: []experiment.Opened{experiment.OpenSLA}, Run: slaE6.run,
 		},
 		{
 			Name: "sla-fig9", Title: "SLA, Figure 9: large F', and up to 100,000 running processes",

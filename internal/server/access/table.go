@@ -118,6 +118,7 @@ var (
 	_                     = internal("Results.HoldLabels")
 	_                     = internal("Results.Given")
 	_                     = internal("Results.Whole")
+	_                     = internal("Results.Weights")
 	BatchesPreview        = reads("Batches.Preview", Tenant, CanReadResults)
 	BatchesForecast       = reads("Batches.Forecast", Tenant, CanReadBatches)
 	BatchesPoolState      = reads("Batches.PoolState", Installation, CanReadPools)

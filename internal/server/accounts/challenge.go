@@ -165,16 +165,16 @@ func (s *Accounts) checkFactor(ctx context.Context, u *store.User, c *Credential
 // checkCode checks the code in c, of one of somebody's factors or for recovery, and uses it
 // up. Wrong ones use up what is left of the limits.
 func (s *Accounts) checkCode(ctx context.Context, u *store.User, c *Credentials, held []store.Factor) error {
-	return s.guess(ctx, u, c, func() error { return s.useCode(ctx, u, c, held) })
+	return s.guess(ctx, u, c, held, func() error { return s.useCode(ctx, u, c, held) })
 }
 
 // guess counts a guess at somebody's second factor, which is wrong if try returns errCode.
-func (s *Accounts) guess(ctx context.Context, u *store.User, c *Credentials, try func() error) error {
-	known, err := s.knows(ctx, c.Device, u)
+func (s *Accounts) guess(ctx context.Context, u *store.User, c *Credentials, held []store.Factor, try func() error) error {
+	known, err := s.deviceWithFactor(ctx, c.Device, u, held)
 	if err != nil {
 		return err
 	}
-	taken, err := s.takeCodeGuess(u, c.From, c.Device, known)
+	taken, err := s.takeCodeGuess(u, c.From, known)
 	if err != nil {
 		return err
 	}
@@ -189,12 +189,12 @@ func (s *Accounts) guess(ctx context.Context, u *store.User, c *Credentials, try
 }
 
 // takeCodeGuess uses up what a guess at a code takes. A browser in which the person has
-// signed in before has guesses of its own, so that who knows their password cannot keep
-// them out.
-func (s *Accounts) takeCodeGuess(u *store.User, from netip.Addr, device string, known bool) ([]guess, error) {
+// shown a second factor before has guesses of its own, so that who knows their password cannot
+// keep them out.
+func (s *Accounts) takeCodeGuess(u *store.User, from netip.Addr, known device) ([]guess, error) {
 	tries := [][]guess{append([]guess{guessAt(atCodes, "codes", u.ID.String())}, anyFrom(from)...)}
-	if known {
-		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "codes from device", device)})
+	if known.id != "" {
+		tries = slices.Insert(tries, 0, []guess{guessAt(atCodes, "codes from device", known.id), guessAt(atDevicesCodes, "codes from devices", u.ID.String())})
 	}
 	return s.takeFirst(tries, "too many wrong codes")
 }

@@ -14,18 +14,19 @@ import (
 // ChangePassword gives p another password and ends what was made with the old one but
 // the session with which p came: other sessions, tokens for programs, one-time links.
 // A token for programs cannot do it, so that who has found one does not keep the account.
-func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old, password string) error {
+// What is shown is the old one, and the device of the browser.
+func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, shown Proof, password string) error {
 	if p.Token.Kind == store.APIToken {
 		return crowd.Errorf(crowd.Conflict, "a token for programs cannot change the password: sign in with the one that you have")
 	}
 	if err := auth.ValidPassword(password); err != nil {
 		return err
 	}
-	u, err := s.byPassword(ctx, p, "old", old)
+	u, err := s.byPassword(ctx, p, "old", &shown)
 	if err != nil {
 		return err
 	}
-	if old == password {
+	if shown.Password == password {
 		return crowd.Fieldf("password", "is the one that you have: choose another")
 	}
 	hash, err := s.passwords.Hash(ctx, password)
@@ -39,9 +40,9 @@ func (s *Accounts) ChangePassword(ctx context.Context, p *access.Principal, old,
 		Kinds: []store.TokenKind{store.SessionToken, store.APIToken, store.SetupToken}, But: p.Token.ID})
 }
 
-// byPassword returns p as they are now, if the password is theirs, which counts as a guess. An
-// error is about a field.
-func (s *Accounts) byPassword(ctx context.Context, p *access.Principal, field, password string) (store.User, error) {
+// byPassword returns p as they are now, if the password that they show is theirs, which counts as
+// a guess. An error is about a field.
+func (s *Accounts) byPassword(ctx context.Context, p *access.Principal, field string, shown *Proof) (store.User, error) {
 	u, err := s.store.User(ctx, p.User.ID)
 	if err != nil {
 		return u, err
@@ -49,10 +50,10 @@ func (s *Accounts) byPassword(ctx context.Context, p *access.Principal, field, p
 	if u.PasswordHash == "" {
 		return u, crowd.Errorf(crowd.Conflict, "you have no password: an administrator can give you a one-time link with which to choose one")
 	}
-	if len(password) > auth.MaxPassword*4 {
+	if len(shown.Password) > auth.MaxPassword*4 {
 		return u, wrongPassword(field)
 	}
-	ok, err := s.checkGuess(ctx, &Credentials{Name: u.Name, Password: password, From: access.SenderOf(ctx).Address}, &u)
+	ok, err := s.checkGuess(ctx, &Credentials{Name: u.Name, Password: shown.Password, From: access.SenderOf(ctx).Address, Device: shown.Device}, &u)
 	if err == nil && !ok {
 		err = wrongPassword(field)
 	}

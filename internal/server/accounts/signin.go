@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ const (
 	attemptEvery = 10 * time.Second
 )
 
-// The limits of wrong passwords. What turns out to be right uses nothing up.
+// The limits of passwords. What turns out to be right uses up nothing but rightPasswords.
 var (
 	// nameFromAddress bounds guesses at one name from one address.
 	nameFromAddress = limits.Limit{Burst: attemptBurst, Every: attemptEvery}
@@ -39,9 +40,20 @@ var (
 	// fromDevice bounds guesses at a name from a browser in which it has signed in
 	// before, whatever comes from its address.
 	fromDevice = limits.Limit{Burst: attemptBurst, Every: attemptEvery}
+	// fromDevices bounds the same from all such browsers of a person together: who knows a
+	// password signs in from as many as they like.
+	fromDevices = limits.Limit{Burst: 100, Every: attemptEvery}
+	// rightPasswords bounds how often a person's password is right. Each time takes tens of
+	// milliseconds of a core, which one person with an account would else keep from all others.
+	// What comes from known browsers is counted apart, so that who knows the password and lacks
+	// the second factor cannot keep its owner out.
+	rightPasswords = limits.Limit{Burst: 60, Every: 2 * time.Second}
 	// atCodes bounds guesses at the codes of one person, from all addresses: a code has
 	// only a million values, and who is asked for one knows the password.
 	atCodes = limits.Limit{Burst: attemptBurst, Every: time.Minute}
+	// atDevicesCodes bounds the same from all browsers together in which the person has shown
+	// a factor before.
+	atDevicesCodes = limits.Limit{Burst: 2 * attemptBurst, Every: time.Minute}
 )
 
 var (
@@ -95,15 +107,19 @@ func (s *Accounts) SignIn(ctx context.Context, c Credentials) (session string, e
 // checkGuess reports whether a password is that of a person, nobody if u.ID is 0. Wrong
 // ones use up what is left of the limits.
 func (s *Accounts) checkGuess(ctx context.Context, c *Credentials, u *store.User) (bool, error) {
-	known, err := s.knows(ctx, c.Device, u)
+	known, err := s.deviceOf(ctx, c.Device, u)
 	if err != nil {
 		return false, err
 	}
-	taken, err := s.takeGuess(c, known)
+	right := guessAt(rightPasswords, "right", u.ID.String(), strconv.FormatBool(known.id != ""))
+	if ok, enough := s.guesses.Left(s.clock.Time(), right); !ok && u.ID != 0 {
+		return false, s.tooMany("your password was shown too often", enough)
+	}
+	taken, err := s.takeGuess(c, u, known)
 	if err != nil {
 		return false, err
 	}
-	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password, known)
+	ok, err := s.passwords.Check(ctx, u.PasswordHash, c.Password, known.id != "")
 	if err != nil {
 		if ctx.Err() == nil { // nothing was checked, and not since the guesser has gone
 			s.guesses.GiveBack(taken...)
@@ -113,6 +129,7 @@ func (s *Accounts) checkGuess(ctx context.Context, c *Credentials, u *store.User
 	if ok {
 		s.guesses.GiveBack(taken...)
 		s.guesses.Forget(taken[0].Key)
+		s.guesses.Take(s.clock.Time(), right)
 	}
 	return ok, nil
 }
@@ -131,7 +148,7 @@ func guessAt(of limits.Limit, kind string, parts ...string) guess {
 // ann; when others have used up those at ann, it takes all 10 for both instead. The first
 // portion is of the place where the person is: once they give the right password, what
 // failed there was their own mistyping, and all of it is forgotten.
-func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
+func (s *Accounts) takeGuess(c *Credentials, u *store.User, known device) ([]guess, error) {
 	name, from := strings.ToLower(c.Name), network(c.From, 64)
 	one := guessAt(nameFromAddress, "name and address", name, from)
 	all, rest := one, anyFrom(c.From)
@@ -140,8 +157,8 @@ func (s *Accounts) takeGuess(c *Credentials, known bool) ([]guess, error) {
 		rest = append(rest, guessAt(nameFromSite, "name and site", name, site))
 	}
 	tries := [][]guess{append([]guess{one, guessAt(atName, "name", name)}, rest...), append([]guess{all}, rest...)}
-	if known {
-		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "device", c.Device)})
+	if known.id != "" {
+		tries = slices.Insert(tries, 0, []guess{guessAt(fromDevice, "device", known.id), guessAt(fromDevices, "devices", u.ID.String())})
 	}
 	return s.takeFirst(tries, "too many wrong passwords")
 }
@@ -169,8 +186,13 @@ func (s *Accounts) takeFirst(tries [][]guess, what string) ([]guess, error) {
 			first = enough
 		}
 	}
-	left := (first.Sub(now) + time.Second - 1).Truncate(time.Second)
-	return nil, crowd.Errorf(crowd.TooMany, "%s; try again in %s", what, left).After(left)
+	return nil, s.tooMany(what, first)
+}
+
+// tooMany is the error of who has to wait until a time.
+func (s *Accounts) tooMany(what string, until time.Time) error {
+	left := (until.Sub(s.clock.Time()) + time.Second - 1).Truncate(time.Second)
+	return crowd.Errorf(crowd.TooMany, "%s; try again in %s", what, left).After(left)
 }
 
 // network is what counts as one address: of IPv6 the first bits, 64 of which are one
@@ -193,7 +215,8 @@ func (s *Accounts) deviceKey(ctx context.Context) (string, error) {
 
 // Device returns what a browser in which p has signed in shows at the next sign-in,
 // so that nobody else's guesses stand in its way. It lets nobody in, and is worth
-// nothing once they have another password.
+// nothing once they have another password. If they showed a second factor when they signed in,
+// it also says that.
 func (s *Accounts) Device(ctx context.Context, p *access.Principal) (string, error) {
 	if err := p.May(access.AccountsDevice); err != nil {
 		return "", err
@@ -203,21 +226,65 @@ func (s *Accounts) Device(ctx context.Context, p *access.Principal) (string, err
 		return "", err
 	}
 	secret, err := s.deviceKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	held, err := s.held(ctx, u.ID)
+	if err != nil {
+		return "", err
+	}
 	id := auth.NewSecret("dev")
-	return id + "." + auth.Sign(secret, ofDevice(id, &u)...), err
+	shown := id + "." + auth.Sign(secret, ofDevice(id, &u, 0)...)
+	for _, f := range held {
+		if f.ConfirmedAt.Before(p.Token.CreatedAt) && !p.Token.FactorElsewhere { // nobody came in without one
+			return shown + "." + auth.Sign(secret, ofDevice(id, &u, f.ID)...), nil
+		}
+	}
+	return shown, nil
 }
 
-// ofDevice is what is signed of a device in which a person has signed in.
-func ofDevice(id string, u *store.User) []string {
-	return []string{"device", id, u.ID.String(), u.PasswordHash}
+// ofDevice is what is signed of a device in which a person has signed in, when they held a
+// factor that they have shown or another; 0: they held none.
+func ofDevice(id string, u *store.User, factor int64) []string {
+	parts := []string{"device", id, u.ID.String(), u.PasswordHash}
+	if factor != 0 {
+		parts = append(parts, strconv.FormatInt(factor, 10))
+	}
+	return parts
 }
 
-// knows reports whether a person has signed in from a device with their password.
-func (s *Accounts) knows(ctx context.Context, device string, u *store.User) (bool, error) {
-	id, signature, found := strings.Cut(device, ".")
-	if !found || len(device) > 200 || u.ID == 0 {
-		return false, nil
+// device is a browser in which a person has signed in with the password that they have.
+type device struct {
+	id     string // "": it is none
+	factor string // the signature that they have shown a second factor, too; "": they have not
+}
+
+// deviceOf returns the device of a person that a text is, if it is one.
+func (s *Accounts) deviceOf(ctx context.Context, text string, u *store.User) (device, error) {
+	parts := strings.Split(text, ".")
+	if len(parts) < 2 || len(parts) > 3 || len(text) > 200 || u.ID == 0 {
+		return device{}, nil
 	}
 	secret, err := s.deviceKey(ctx)
-	return err == nil && auth.Signed(secret, signature, ofDevice(id, u)...), err
+	if err != nil || !auth.Signed(secret, parts[1], ofDevice(parts[0], u, 0)...) {
+		return device{}, err
+	}
+	return device{id: parts[0], factor: strings.Join(parts[2:], "")}, nil
+}
+
+// deviceWithFactor returns the device of a person that a text is, if one of the factors that
+// they hold was held there when they signed in. Anybody who knew the password before there was
+// a factor has a device, too.
+func (s *Accounts) deviceWithFactor(ctx context.Context, text string, u *store.User, held []store.Factor) (device, error) {
+	d, err := s.deviceOf(ctx, text, u)
+	if err != nil || d.factor == "" {
+		return device{}, err
+	}
+	secret, err := s.deviceKey(ctx)
+	if err != nil || !slices.ContainsFunc(held, func(f store.Factor) bool {
+		return auth.Signed(secret, d.factor, ofDevice(d.id, u, f.ID)...)
+	}) {
+		return device{}, err
+	}
+	return d, nil
 }

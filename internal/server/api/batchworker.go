@@ -78,7 +78,7 @@ func toDisregarded(d batches.Disregarded) wire.Disregarded {
 
 func toBatchWorker(v *results.WorkerView) wire.BatchWorker {
 	out := wire.BatchWorker{Batch: v.Batch.Spec.ID, Worker: v.By.Pseudonym, WorkerID: v.By.ID, WorkerName: v.By.Name, Blocked: v.Blocked, Method: v.Method, At: v.At,
-		Given: v.Answers, Counted: v.Counted, Late: v.Late, Out: v.Disregarded, PaidMicros: v.Paid, Figures: wire.QualityFigures(v.Figures), Paused: v.Paused, DriftBounds: v.Bounds,
+		Given: v.Answers, Counted: v.Counted, Late: v.Late, Out: v.Disregarded, PaidMicros: v.Paid, Figures: wire.QualityFigures(v.Figures), Paused: v.Paused, Weight: lowered(v.Weight), DriftBounds: v.Bounds,
 		Compared: v.Compared, Right: v.Right, Matching: v.Matching, Next: v.Next, Actions: []wire.QualityAction{}, Course: []wire.WorkerPoint{}, Answers: []wire.WorkerAnswer{}}
 	if v.Counted > 0 {
 		typical := v.Typical.Seconds()
@@ -86,7 +86,7 @@ func toBatchWorker(v *results.WorkerView) wire.BatchWorker {
 	}
 	if v.Quality != nil {
 		q := toWorkerQuality(v.Quality)
-		q.Worker, q.WorkerID, q.Name, q.Blocked = out.Worker, out.WorkerID, out.WorkerName, out.Blocked
+		q.Worker, q.WorkerID, q.Name, q.Blocked, q.Weight = out.Worker, out.WorkerID, out.WorkerName, out.Blocked, out.Weight
 		out.Quality = &q
 	}
 	for _, a := range v.Actions {

@@ -10,6 +10,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/wire"
+	"github.com/throng-dev/throng/label"
 )
 
 // rules registers what quality rules of batches did.
@@ -28,7 +29,7 @@ func (a *api) rules() {
 			return out, err
 		})
 	addAction(a, op{method: http.MethodPost, path: "/v1/batches/{id}/quality/actions/{n}/undo", summary: "Undo what a quality rule did to somebody", tag: "Results", access: access.BatchesUndoAction, unkeyed: "an action is undone once",
-		text: "Who was paused may get tasks of the batch again; a warning that they have not seen is not shown. Their figures begin at nothing, and all rules may act on them again. The batch must be running."},
+		text: "Who was paused may get tasks of the batch again; a warning that they have not seen is not shown; answers whose weight was lowered count as other actions left them, or in full. Their figures begin at nothing, and all rules may act on them again. The batch must be running."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			N uint32 `path:"n" minimum:"1" maximum:"4294967295" doc:"the action's number in the batch"`
@@ -52,7 +53,15 @@ func (a *api) rules() {
 		})
 }
 
+// lowered is a weight of answers where it is told: if it is less than 1.
+func lowered(w label.Weight) float64 {
+	if w == label.Full {
+		return 0
+	}
+	return w.Share()
+}
+
 func toQualityAction(a batches.QualityAction) wire.QualityAction {
-	return wire.QualityAction{N: a.N, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, At: a.At, Rule: a.Rule, When: a.When, Kind: string(a.Kind), Text: a.Text, Lessons: a.Lessons,
+	return wire.QualityAction{N: a.N, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, At: a.At, Rule: a.Rule, When: a.When, Kind: string(a.Kind), Text: a.Text, Lessons: a.Lessons, Weight: lowered(a.Weight),
 		Figures: wire.QualityFigures(a.Figures), SeenAt: a.SeenAt, UndoneAt: a.UndoneAt, UndoneBy: a.UndoneByName}
 }

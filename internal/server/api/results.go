@@ -191,6 +191,9 @@ func toQuality(q *batches.Quality) wire.Quality {
 	if q.Result != nil {
 		out.Method = q.Result.Method
 	}
+	for _, w := range q.Learning {
+		out.Learning = append(out.Learning, wire.Learner{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Right: w.Taught.Right, Answers: w.Taught.Done})
+	}
 	for i := range q.Workers {
 		out.Workers = append(out.Workers, toWorkerQuality(&q.Workers[i]))
 	}
@@ -200,5 +203,5 @@ func toQuality(q *batches.Quality) wire.Quality {
 func toWorkerQuality(w *results.WorkerQuality) wire.WorkerQuality {
 	return wire.WorkerQuality{Worker: w.By.Pseudonym, WorkerID: w.By.ID, Name: w.By.Name, Blocked: w.Blocked, Answers: w.Answers, Agreement: w.Agreement,
 		Skill: w.Reliability.Skill, SkillLow: w.Reliability.Low, SkillHigh: w.Reliability.High,
-		GoldRight: w.Right, GoldAnswers: w.Gold, Taught: w.Taught.Done, TaughtRight: w.Taught.Right, Accuracy: w.Accuracy, Information: w.Information}
+		GoldRight: w.Right, GoldAnswers: w.Gold, Taught: w.Taught.Done, TaughtRight: w.Taught.Right, Accuracy: w.Accuracy, Information: w.Information, Weight: lowered(w.Weight)}
 }

@@ -87,7 +87,7 @@ func (a *api) session() {
 	addAction(a, op{method: http.MethodPut, path: "/v1/me/password", summary: "Change your password", tag: tag, access: access.AccountsChangePassword,
 		text: "Ends your other sessions, your tokens for programs, and one-time links; the session sent stays. Send a session: a token for programs cannot do it."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewPassword }) error {
-			return a.app.Accounts.ChangePassword(ctx, p, in.Body.Old, in.Body.Password)
+			return a.app.Accounts.ChangePassword(ctx, p, accounts.Proof{Password: in.Body.Old}, in.Body.Password)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/me/address", summary: "See your e-mail address, and whether it is known to be yours", tag: tag, access: signedIn},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) (wire.Address, error) {

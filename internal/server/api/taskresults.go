@@ -140,7 +140,7 @@ func toResult(columns []string, r *results.Row) wire.ResultTask {
 	}
 	for i := range r.Answers {
 		a := &r.Answers[i]
-		t.Answers = append(t.Answers, wire.ResultAnswer{Assignment: a.Assignment, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, AnsweredAt: a.EndedAt, Seconds: a.Took().Seconds(), Label: a.Key, Answer: a.Body, PaidMicros: a.Paid,
+		t.Answers = append(t.Answers, wire.ResultAnswer{Assignment: a.Assignment, Worker: a.By.Pseudonym, WorkerID: a.By.ID, WorkerName: a.By.Name, AnsweredAt: a.EndedAt, Seconds: a.Took().Seconds(), Label: a.Key, Answer: a.Body, PaidMicros: a.Paid, Weight: lowered(a.Weight),
 			Revised: a.Revised, RevisedAt: a.RevisedAt, Revisions: lists.Map(a.Revisions, func(x store.Revision) wire.ResultRevision {
 				return wire.ResultRevision{N: x.N, At: x.At, Label: x.Key, Answer: x.Body}
 			})})

@@ -49,7 +49,7 @@ func (w *world) changeAnn(change func(*store.User)) {
 func TestWhatOvertakesASignIn(t *testing.T) {
 	for name, by := range map[string]func(w *world, here *access.Principal){
 		"a change of the password": func(w *world, here *access.Principal) {
-			ok(w.t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword))
+			ok(w.t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword}, nextPassword))
 		},
 		"a one-time link": func(w *world, _ *access.Principal) {
 			must(w.Accounts.Setup(w.ctx, must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(w.t), nextPassword))(w.t)
@@ -95,7 +95,7 @@ func TestWhatOvertakesASignIn(t *testing.T) {
 func TestWhatOvertakesANewToken(t *testing.T) {
 	for name, by := range map[string]func(w *world, here, there *access.Principal){
 		"a change of the password": func(w *world, here, _ *access.Principal) {
-			ok(w.t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword))
+			ok(w.t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword}, nextPassword))
 		},
 		"the end of all sessions": func(w *world, here, _ *access.Principal) { ok(w.t, w.Accounts.EndSessions(w.ctx, here)) },
 		"the end of the session": func(w *world, here, there *access.Principal) {

@@ -345,7 +345,7 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 	"Tenants.List":  func(s *scene, p *access.Principal) error { return second(s.Tenants.List(s.ctx, p)) },
 	"Accounts.User": func(s *scene, p *access.Principal) error { return second(s.Accounts.User(s.ctx, p, p.User.ID)) },
 	"Accounts.ChangePassword": func(s *scene, p *access.Principal) error { // who has none, or came with a token, is told so
-		if err := s.Accounts.ChangePassword(s.ctx, p, "none", goodPassword); crowd.CodeOf(err) != crowd.Conflict {
+		if err := s.Accounts.ChangePassword(s.ctx, p, accounts.Proof{Password: "none"}, goodPassword); crowd.CodeOf(err) != crowd.Conflict {
 			return fmt.Errorf("want a conflict, got: %w", err)
 		}
 		return nil

@@ -129,8 +129,8 @@ func (w *world) ownChanges(from context.Context, p *access.Principal, invitation
 	}
 
 	const other = "another " + goodPassword
-	ok(t, w.Accounts.ChangePassword(from, p, goodPassword, other))
-	ok(t, w.Accounts.ChangePassword(from, p, other, goodPassword))
+	ok(t, w.Accounts.ChangePassword(from, p, accounts.Proof{Password: goodPassword}, other))
+	ok(t, w.Accounts.ChangePassword(from, p, accounts.Proof{Password: other}, goodPassword))
 	token, _, err := w.Accounts.CreateToken(from, p, accounts.NewToken{Name: "short-lived of " + herName})
 	ok(t, err)
 	must(w.Accounts.RevokeToken(from, p, p.User.ID, token.ID))(t)

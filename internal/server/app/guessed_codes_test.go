@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/server/access"
@@ -72,6 +73,114 @@ func TestGuessesAtCodesCountByAddress(t *testing.T) {
 	}
 }
 
+// withApp gives ann an app as second factor, and returns its secret.
+func (w *world) withApp() (secret string) {
+	w.t.Helper()
+	f := store.Factor{User: w.ann.User.ID, Kind: store.TOTP, Name: "app", Secret: auth.NewTOTP(), CreatedAt: w.clock.now()}
+	f.ID = must(w.store.CreateFactor(w.ctx, f, nil))(w.t)
+	f.ConfirmedAt, f.Counter = w.clock.now(), 1
+	ok(w.t, w.store.ConfirmFactor(w.ctx, f, nil))
+	return f.Secret
+}
+
+// TestBrowsersOfBeforeAFactor: who knew the password before there was a second factor may have
+// been known in many browsers, and has no more guesses at its codes for it. Browsers in which
+// one was shown have guesses of their own, and few of them together.
+func TestBrowsersOfBeforeAFactor(t *testing.T) {
+	w := withPassword(t)
+	device := func() string {
+		return must(w.Accounts.Device(w.ctx, w.signedIn("192.0.2.1", "before", goodPassword)))(t)
+	}
+	var before []string
+	for range 12 {
+		before = append(before, device())
+	}
+	w.clock.advance(time.Minute)
+	secret := w.withApp()
+	w.clock.advance(time.Minute)
+	right := func() string { return must(auth.TOTP(secret, w.clock.now()))(t) }
+	var shown []string // browsers in which the factor was shown
+	for range 4 {
+		session := must(w.Accounts.SignIn(w.ctx, accounts.Credentials{Name: "ann", Password: goodPassword, Code: right()}))(t)
+		shown = append(shown, must(w.Accounts.Device(w.ctx, must(w.Accounts.Authenticate(w.ctx, session, netip.Addr{}))(t)))(t))
+		w.clock.advance(time.Minute) // a code counts once
+	}
+	w.clock.advance(time.Hour)
+	var wanted *accounts.FactorWanted
+	if _, err := w.Accounts.SignIn(w.ctx, accounts.Credentials{Name: "ann", Password: goodPassword}); !errors.As(err, &wanted) {
+		t.Fatal(err)
+	}
+	try := func(device, code string) error {
+		return second(w.Accounts.FinishFactor(w.ctx, wanted.Challenge, accounts.Credentials{Code: code, Device: device, From: netip.MustParseAddr("192.0.2.1")}))
+	}
+	looked := func(devices []string) (n int) {
+		for _, device := range devices {
+			for range 15 {
+				if err := try(device, "000000"); crowd.CodeOf(err) != crowd.TooMany {
+					refused(t, err, crowd.Unauthenticated)
+					n++
+				}
+			}
+		}
+		return n
+	}
+	sawGuesses(t, "from browsers of before", looked(before), 10)
+	for _, device := range before {
+		refused(t, try(device, right()), crowd.TooMany)
+	}
+	sawGuesses(t, "from one that showed a factor", looked(shown[:1]), 10)
+	sawGuesses(t, "from all that did", looked(shown[1:3]), 10)
+	refused(t, try(shown[3], right()), crowd.TooMany)
+	w.clock.advance(time.Minute)
+	ok(t, try(shown[3], right()))
+}
+
+// TestRightPasswordsAreBounded, so that one person with an account does not keep the time for
+// checking passwords from all others: of one person, and apart where they are known. Nobody
+// else's wrong ones count.
+func TestRightPasswordsAreBounded(t *testing.T) {
+	w := withPassword(t)
+	device := must(w.Accounts.Device(w.ctx, w.signedIn("", "", goodPassword)))(t)
+	right := func(device string) error {
+		return second(w.Accounts.SignIn(w.ctx, accounts.Credentials{Name: "ann", Password: goodPassword, Device: device}))
+	}
+	w.clock.advance(time.Hour)
+	_ = w.from("192.0.2.9", "wrong wrong wrong")
+	for _, device := range []string{"", device} {
+		for range 60 {
+			ok(t, right(device))
+		}
+		err := right(device)
+		refused(t, err, crowd.TooMany)
+		if got, want := err.Error(), "your password was shown too often; try again in 2s"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	w.clock.advance(2 * time.Second)
+	ok(t, right(""))
+	refused(t, right(""), crowd.TooMany)
+	ok(t, right(device))
+}
+
+// TestGuessesFromManyBrowsers of one person, who has signed in there: they are bounded together.
+func TestGuessesFromManyBrowsers(t *testing.T) {
+	w := withPassword(t)
+	var devices []string
+	for range 12 {
+		devices = append(devices, must(w.Accounts.Device(w.ctx, w.signedIn("", "", goodPassword)))(t))
+	}
+	looked := 0
+	for _, device := range devices {
+		for range 20 {
+			c := accounts.Credentials{Name: "ann", Password: "wrong wrong wrong", Device: device, From: netip.MustParseAddr("192.0.2.1")}
+			if crowd.CodeOf(second(w.Accounts.SignIn(w.ctx, c))) != crowd.TooMany {
+				looked++
+			}
+		}
+	}
+	sawGuesses(t, "from all of them", looked, 100+10) // and those of the address
+}
+
 // TestTwoChangesOfAPasswordAtOnce: the one that comes first holds, the other is refused and changes
 // nothing; a session is left where the first was made, if that was not the other's.
 func TestTwoChangesOfAPasswordAtOnce(t *testing.T) {
@@ -94,7 +203,7 @@ func TestTwoChangesOfAPasswordAtOnce(t *testing.T) {
 			for i, p := range []*access.Principal{here, there} {
 				next := fmt.Sprintf("%s %d", nextPassword, i)
 				go func() {
-					errs <- [2]any{next, w.Accounts.ChangePassword(marked(w.ctx), p, goodPassword, next)}
+					errs <- [2]any{next, w.Accounts.ChangePassword(marked(w.ctx), p, accounts.Proof{Password: goodPassword}, next)}
 				}()
 			}
 			var won, lost string
@@ -143,4 +252,11 @@ func (o *beforeEnding) User(ctx context.Context, id crowd.WorkerID) (store.User,
 		<-o.both
 	}
 	return u, err
+}
+
+func sawGuesses(t *testing.T, what string, got, want int) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%d guesses %s were looked at, want %d", got, what, want)
+	}
 }

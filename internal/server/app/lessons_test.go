@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +109,20 @@ func TestTraining(t *testing.T) {
 	if notes := must(w.Work.Notes(w.ctx, wrong))(t); len(notes) > 0 {
 		t.Errorf("they are told why: %+v", notes)
 	}
+	b, answers, err := w.Batches.Annotations(w.ctx, w.ann, id, true)
+	ok(t, err)
+	all := must(w.Results.All(w.ctx, w.ann, id, results.Query{}))(t)
+	for _, table := range []results.Table{must(results.AnnotationTable(&b, answers, false))(t), must(all.Table(results.Answers, false))(t)} {
+		rows := make(map[string]int)
+		for row, err := range table.Rows {
+			ok(t, err)
+			taught := strings.HasPrefix(row[slices.Index(table.Columns, "Input.thing")], "taught")
+			rows[fmt.Sprint(row[slices.Index(table.Columns, "training")], " of training ", taught)]++
+		}
+		if want := map[string]int{"true of training true": 3, "false of training false": 17}; !maps.Equal(rows, want) {
+			t.Errorf("the file of answers says %v", rows)
+		}
+	}
 	q := must(w.Batches.Quality(w.ctx, w.ann, id, "majority"))(t)
 	if len(q.Workers) != 1 || q.Workers[0].Taught.Done != 3 || q.Workers[0].Taught.Right != 0 || q.Workers[0].Answers != 17 || q.Workers[0].Gold != checks || q.GoldTasks != checks {
 		t.Errorf("quality of %d known tasks: %+v", q.GoldTasks, q.Workers)
@@ -123,6 +139,12 @@ func TestTraining(t *testing.T) {
 	}
 	if p := w.batch(id).Progress; p.Labelled != 12+17-checks || p.Spent != 20*crowd.Unit/100 {
 		t.Errorf("it stands at %+v", p)
+	}
+
+	must(w.submit(right, w.next(right).Assignment, yes))(t)
+	q = must(w.Batches.Quality(w.ctx, w.ann, id, "majority"))(t)
+	if len(q.Workers) != 1 || len(q.Learning) != 1 || q.Learning[0].By.Pseudonym != w.pseudonym(w.a, right) || q.Learning[0].Taught != (results.Taught{Done: 1, Right: 1}) {
+		t.Errorf("of %d workers these were only trained: %+v", len(q.Workers), q.Learning)
 	}
 }
 

@@ -30,15 +30,15 @@ func TestChangeOfPassword(t *testing.T) {
 	token, program := w.made(here, accounts.NewToken{Name: "nightly"}, "192.0.2.1")
 	link := must(w.Accounts.NewSetupLink(w.ctx, w.admin, w.ann.User.ID))(t)
 
-	refused(t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, "short"), crowd.Invalid)
-	refused(t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, goodPassword), crowd.Invalid)
-	refused(t, w.Accounts.ChangePassword(w.ctx, here, "wrong wrong wrong", nextPassword), crowd.Invalid)
-	refused(t, w.Accounts.ChangePassword(w.ctx, token, goodPassword, nextPassword), crowd.Conflict)
-	refused(t, w.Accounts.ChangePassword(w.ctx, w.bob, goodPassword, nextPassword), crowd.Conflict) // who has none
+	refused(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword}, "short"), crowd.Invalid)
+	refused(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword}, goodPassword), crowd.Invalid)
+	refused(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: "wrong wrong wrong"}, nextPassword), crowd.Invalid)
+	refused(t, w.Accounts.ChangePassword(w.ctx, token, accounts.Proof{Password: goodPassword}, nextPassword), crowd.Conflict)
+	refused(t, w.Accounts.ChangePassword(w.ctx, w.bob, accounts.Proof{Password: goodPassword}, nextPassword), crowd.Conflict) // who has none
 	if got := len(must(w.Accounts.Sessions(w.ctx, here))(t)); got < 2 {
 		t.Fatalf("%d sessions after changes that were refused", got)
 	}
-	ok(t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword))
+	ok(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword}, nextPassword))
 	list := must(w.Accounts.Sessions(w.ctx, here))(t)
 	if len(list) != 1 || list[0].ID != here.Token.ID || list[0].ID == there.Token.ID {
 		t.Errorf("after the change there are %+v", list)
@@ -54,11 +54,13 @@ func TestOldPasswordsCannotBeGuessed(t *testing.T) {
 	w := withPassword(t)
 	here := w.signedIn("", "", goodPassword)
 	for range 10 {
-		refused(t, w.Accounts.ChangePassword(w.ctx, here, "wrong wrong wrong", nextPassword), crowd.Invalid)
+		refused(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: "wrong wrong wrong"}, nextPassword), crowd.Invalid)
 	}
-	refused(t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword), crowd.TooMany)
+	refused(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword}, nextPassword), crowd.TooMany)
+	device := must(w.Accounts.Device(w.ctx, here))(t) // whoever guesses at their address
+	ok(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: goodPassword, Device: device}, nextPassword))
 	w.clock.advance(10 * time.Second)
-	ok(t, w.Accounts.ChangePassword(w.ctx, here, goodPassword, nextPassword))
+	ok(t, w.Accounts.ChangePassword(w.ctx, here, accounts.Proof{Password: nextPassword}, goodPassword))
 }
 
 // TestSessions are seen and ended by their owner.

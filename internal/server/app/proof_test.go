@@ -87,7 +87,7 @@ func TestWhatOvertakesAChangeOfFactors(t *testing.T) {
 	for name, by := range map[string]func(w *world, p *access.Principal){
 		"sign out everywhere": func(w *world, p *access.Principal) { ok(w.t, w.Accounts.EndSessions(w.ctx, p)) },
 		"a change of the password": func(w *world, p *access.Principal) {
-			ok(w.t, w.Accounts.ChangePassword(w.ctx, p, goodPassword, nextPassword))
+			ok(w.t, w.Accounts.ChangePassword(w.ctx, p, accounts.Proof{Password: goodPassword}, nextPassword))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

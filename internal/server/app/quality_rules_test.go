@@ -11,6 +11,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/batches"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 func ruled(rules ...engine.QualityRule) func(*batches.NewBatch) {
@@ -68,6 +69,10 @@ func (f *failingStore) WorkerActions(ctx context.Context, tenant crowd.TenantID,
 	return fail1(f, ctx, "WorkerActions", func() ([]store.QualityAction, error) {
 		return f.Store.WorkerActions(ctx, tenant, id, worker, limit)
 	})
+}
+
+func (f *failingStore) Weights(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (map[crowd.WorkerID]label.Weight, error) {
+	return fail1(f, ctx, "Weights", func() (map[crowd.WorkerID]label.Weight, error) { return f.Store.Weights(ctx, tenant, id) })
 }
 
 func (f *failingStore) UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.QualityAction, error) {

@@ -119,7 +119,7 @@ func init() {
 			return x.Accounts.RemoveFactor(x.ctx, x.factors.holder, held.List[0].ID, x.proof())
 		},
 		"Accounts.ChangePassword": func(x *trial, _ *access.Principal) error {
-			return x.Accounts.ChangePassword(x.ctx, x.factors.holder, goodPassword, nextPassword)
+			return x.Accounts.ChangePassword(x.ctx, x.factors.holder, accounts.Proof{Password: goodPassword}, nextPassword)
 		},
 		"Accounts.ResetFactors": func(x *trial, p *access.Principal) error {
 			return x.Accounts.ResetFactors(x.ctx, p, x.factors.holder.User.ID)

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -97,6 +98,22 @@ func TestAdminsActFromTheirNetworks(t *testing.T) {
 	if again := must(w.Accounts.Authenticate(w.ctx, secret, netip.MustParseAddr("10.1.1.1")))(t); !again.Is(access.Admin) {
 		t.Error("inside again: no admin")
 	}
+
+	// Who becomes one after they were let in, too.
+	at := func(address string) context.Context {
+		return access.WithSender(w.ctx, access.Sender{Address: netip.MustParseAddr(address)})
+	}
+	must(w.Accounts.GiveRole(at("10.1.1.1"), inside, w.ann.User.ID, store.HeldRole{Role: string(access.Admin)}))(t)
+	forBob := func(address string) error {
+		_, _, err := w.Accounts.CreateToken(at(address), w.ann, accounts.NewToken{Name: "bob's", For: w.bob.User.ID})
+		return err
+	}
+	err = forBob("192.0.2.1")
+	refused(t, err, crowd.Forbidden)
+	if !strings.Contains(err.Error(), "from your address") {
+		t.Errorf("it is not said why: %v", err)
+	}
+	ok(t, forBob("10.1.1.1"))
 }
 
 // TestTokensAreSeen by their owners and admins, but not by who comes with another one

@@ -27,8 +27,22 @@ func (s *Batches) Annotations(ctx context.Context, p *access.Principal, id crowd
 	if err != nil {
 		return b, nil, err
 	}
+	weights, err := s.results.Weights(ctx, &b)
+	if err != nil {
+		return b, nil, err
+	}
+	var lessons []uint32
+	if b.Spec.Trains() {
+		if lessons, err = s.store.Lessons(ctx, id, 0, b.Spec.Tasks); err != nil {
+			return b, nil, err
+		}
+	}
 	seen := s.names.For(p, b.Spec.Tenant)
-	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer { return results.Answered(seen, a) }), nil
+	return b, lists.MapRead(s.annotations(ctx, p, &b, answered), func(a store.Annotation) results.Answer {
+		shown := results.Answered(seen, weights, a)
+		_, shown.Training = slices.BinarySearch(lessons, a.Task.N())
+		return shown
+	}), nil
 }
 
 // annotations yields a batch's assignments with who has them, for p.
@@ -119,6 +133,7 @@ type Quality struct {
 	Learnt    bool                    // Result has learnt from known answers or corrections
 	Named     bool                    // it is told who the workers are
 	Workers   []results.WorkerQuality // those who agree least with the labels first
+	Learning  []results.WorkerQuality // who has answered training tasks and nothing else that counts: By, Blocked and Taught
 	Groups    []CopyGroup             // of workers who copy from each other, as robust finds them
 }
 
@@ -146,15 +161,23 @@ func (s *Batches) Quality(ctx context.Context, p *access.Principal, id crowd.Bat
 	seen := s.names.For(p, b.Spec.Tenant)
 	q := &Quality{Named: seen.Named(), Batch: b, Methods: kind.Methods(), Asked: m.Name(), Scale: kind.Scale}
 	w, err := s.results.Whole(ctx, &b, method)
-	if err != nil || w.Learnt == nil {
+	if err != nil {
 		return q, err
 	}
-	q.measure(m, w, seen)
+	q.listLearning(w, seen)
+	if w.Learnt == nil {
+		return q, nil
+	}
+	weights, err := s.results.Weights(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+	q.measure(m, w, weights, seen)
 	return q, nil
 }
 
 // measure compares what a method made of the answers with the known ones.
-func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reader) {
+func (q *Quality) measure(m label.Method, w *results.Whole, weights results.Weights, seen pseudonym.Reader) {
 	d := w.Learnt.Data
 	q.Result = w.Learnt
 	by := func(id string) pseudonym.Worker { return seen.Show(w.Workers[id].ID, w.Workers[id].Name) }
@@ -176,12 +199,22 @@ func (q *Quality) measure(m label.Method, w *results.Whole, seen pseudonym.Reade
 	q.Workers = make([]results.WorkerQuality, len(d.Workers()))
 	for j, id := range d.Workers() {
 		q.Workers[j] = measures.Of(j)
-		q.Workers[j].Taught = w.Taught[w.Workers[id].ID]
+		q.Workers[j].Taught, q.Workers[j].Weight = w.Taught[w.Workers[id].ID], weights.Of(w.Workers[id].ID)
 		q.Workers[j].By, q.Workers[j].Blocked = by(id), slices.Contains(w.Workers[id].BlockedBy, q.Batch.Spec.Tenant)
 	}
 	slices.SortFunc(q.Workers, func(a, b results.WorkerQuality) int {
 		return cmp.Or(cmp.Compare(a.Agreement, b.Agreement), cmp.Compare(b.Answers, a.Answers), pseudonym.Compare(a.By, b.By))
 	})
+}
+
+// listLearning lists who has answered training tasks only.
+func (q *Quality) listLearning(w *results.Whole, seen pseudonym.Reader) {
+	for _, x := range w.Workers {
+		if x.OnlyTaught {
+			q.Learning = append(q.Learning, results.WorkerQuality{By: seen.Show(x.ID, x.Name), Blocked: slices.Contains(x.BlockedBy, q.Batch.Spec.Tenant), Taught: w.Taught[x.ID], Weight: label.Full})
+		}
+	}
+	slices.SortFunc(q.Learning, func(a, b results.WorkerQuality) int { return pseudonym.Compare(a.By, b.By) })
 }
 
 // Preview is a task as a worker would see it.

@@ -53,6 +53,14 @@ func (q *Quota[K]) Take(now time.Time, portions ...Portion[K]) (ok bool, enough 
 	return true, time.Time{}
 }
 
+// Left reports whether something is left of a portion's limit, and else when.
+func (q *Quota[K]) Left(now time.Time, p Portion[K]) (ok bool, enough time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	enough = q.full[p.Key].Add(-time.Duration(p.Burst-1) * p.Every)
+	return !enough.After(now), enough
+}
+
 // makeRoom forgets keys whose limit is back, and if there are too many others, some
 // of them, which ones nobody can choose.
 func (q *Quota[K]) makeRoom(now time.Time, n int) {

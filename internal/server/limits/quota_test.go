@@ -36,3 +36,21 @@ func TestAQuotaTakesAllOrNothing(t *testing.T) {
 	q.Forget("a")
 	take("it is forgotten", 0, portion("a", 3, 3))
 }
+
+// TestWhatIsLeftOfAQuota is looked at without taking any.
+func TestWhatIsLeftOfAQuota(t *testing.T) {
+	var q limits.Quota[string]
+	now := time.Unix(1_800_000_000, 0)
+	one := limits.Portion[string]{Key: "a", N: 1, Limit: limits.Limit{Burst: 2, Every: time.Second}}
+	for taken := range 3 {
+		left, enough := q.Left(now, one)
+		if left != (taken < 2) || !left && !enough.Equal(now.Add(time.Second)) {
+			t.Errorf("with %d of 2 taken: left %t, from %s on (now %s)", taken, left, enough, now)
+		}
+		q.Take(now, one)
+	}
+	now = now.Add(time.Second)
+	if left, _ := q.Left(now, one); !left {
+		t.Error("what has come back is not left")
+	}
+}

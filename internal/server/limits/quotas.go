@@ -92,7 +92,7 @@ func (q *Quotas) Use(tenant crowd.TenantID, of store.Quota, n int64) error {
 }
 
 // UseSome uses up as much of a daily quota as there is, n at most, and returns how much
-// that is; nothing and an error, if there is less than least.
+// that is; nothing and an error, if there is less than least, which is 1 at least.
 func (q *Quotas) UseSome(tenant crowd.TenantID, of store.Quota, least, n int64) (int64, error) {
 	if q == nil || n <= 0 {
 		return n, nil
@@ -102,7 +102,7 @@ func (q *Quotas) UseSome(tenant crowd.TenantID, of store.Quota, least, n int64) 
 	now := q.clock()
 	d, limit := q.use(tenant, of, now), q.limit(tenant, of)
 	n = min(n, max(limit-d.used, 0))
-	if n < least || n == 0 {
+	if n < least {
 		again := time.Unix((dayOf(now)+1)*secondsOfDay, 0).UTC()
 		e := store.Excess{Quota: of, Tenant: tenant, Limit: limit, Used: d.used, Wanted: least, Again: again}
 		return 0, e.Refused().After(again.Sub(now))

@@ -349,6 +349,8 @@ type Worker struct {
 	ID        crowd.WorkerID
 	Name      string
 	BlockedBy []crowd.TenantID
+	// OnlyTaught is whether they have answered lessons and nothing else that counts: they are not in the data.
+	OnlyTaught bool
 }
 
 // Whole combines a batch's answers, for a use case that has checked who asks.
@@ -361,6 +363,16 @@ func (s *Results) Whole(ctx context.Context, b *store.Batch, method string) (*Wh
 		return nil, err
 	}
 	workers, err := s.workers(ctx, f.data)
+	for who := range f.data.taught {
+		if _, there := workers[who.String()]; there || err != nil {
+			continue
+		}
+		var u store.User
+		u, err = s.store.User(ctx, who)
+		if err == nil {
+			workers[who.String()] = Worker{ID: who, Name: u.Name, BlockedBy: u.BlockedBy, OnlyTaught: true}
+		}
+	}
 	return &Whole{Learnt: f.whole[0], Blind: f.whole[1], Truth: f.data.whole.gold, Workers: workers, Taught: f.data.taught}, err
 }
 

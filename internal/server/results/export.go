@@ -43,7 +43,7 @@ func questionsOf(b *store.Batch) ([]task.Question, error) {
 // JSON.
 var (
 	answerColumns = []string{"assignment", "task", "worker", "state", "assigned_at", "ended_at", "seconds", "label", "answer", "counted", "late", "paid_micros"}
-	answerJSON    = []string{"seconds", "answer", "counted", "late", "paid_micros", "revised"}
+	answerJSON    = []string{"seconds", "answer", "counted", "late", "paid_micros", "training", "weight", "revised"}
 )
 
 // answerRows makes rows of answers.
@@ -55,7 +55,7 @@ type answerRows struct {
 
 // columns names the columns; more are those of the task, next to its input.
 func (x *answerRows) columns(more ...string) []string {
-	list := slices.Concat(withRevised(slices.Clone(answerColumns), x.batch, "revised", "revised_at"), more, InputColumns(x.batch),
+	list := slices.Concat(withRevised(withWeight(withTraining(slices.Clone(answerColumns), x.batch, "training"), x.batch, "weight"), x.batch, "revised", "revised_at"), more, InputColumns(x.batch),
 		lists.Map(x.questions, func(q task.Question) string { return "Answer." + q.Name }))
 	if x.named {
 		list = append(list, "worker_id", "worker_name")
@@ -68,7 +68,7 @@ func (x *answerRows) append(row []string, a *Answer, values []string, more ...st
 	row = append(row, a.Assignment.String(), a.Task.String(), a.By.Pseudonym, string(a.State),
 		stamp(a.AssignedAt), stamp(a.EndedAt), seconds(a.AssignedAt, a.EndedAt), a.Key, string(a.Body),
 		strconv.FormatBool(a.Counted), strconv.FormatBool(a.Late), strconv.FormatInt(int64(a.Paid), 10))
-	row = withRevised(row, x.batch, strconv.Itoa(a.Revised), stamp(a.RevisedAt))
+	row = withRevised(withWeight(withTraining(row, x.batch, strconv.FormatBool(a.Training)), x.batch, a.Weight.String()), x.batch, strconv.Itoa(a.Revised), stamp(a.RevisedAt))
 	row = append(append(row, more...), padded(values, len(x.batch.Columns))...)
 	fields := Values(a)
 	for i := range x.questions {
@@ -119,6 +119,15 @@ func withTraining(row []string, b *store.Batch, cell string) []string {
 func withRevised(row []string, b *store.Batch, cells ...string) []string {
 	if b.Spec.Revise > 0 {
 		row = append(row, cells...)
+	}
+	return row
+}
+
+// withWeight appends a cell to a row of an answer, or to the columns, of a batch with a rule that lowers weights: what
+// the answer counts.
+func withWeight(row []string, b *store.Batch, cell string) []string {
+	if b.Spec.LowersWeights() {
+		row = append(row, cell)
 	}
 	return row
 }
@@ -266,6 +275,7 @@ func (d *Download) answers(named bool) Table {
 				value, sure = r.Label.Value, confidence(r.Label)
 			}
 			for i := range r.Answers {
+				r.Answers[i].Training = r.Lesson
 				if !yield(rows.append(nil, &r.Answers[i], r.Values, value, sure), nil) {
 					return
 				}

@@ -62,7 +62,10 @@ func (s *Results) List(ctx context.Context, p *access.Principal, id crowd.BatchI
 	if err != nil {
 		return nil, err
 	}
-	v := s.viewer(p, b.Spec.Tenant)
+	v, err := s.answersViewer(ctx, p, &b)
+	if err != nil {
+		return nil, err
+	}
 	if quick(&b, &q.Filter, q.Method) {
 		page, err := s.quickPage(ctx, &b, at, q.Limit)
 		if err == nil {
@@ -398,7 +401,11 @@ func (s *Results) slotted(ctx context.Context, p *access.Principal, b *store.Bat
 			return
 		}
 		defer end()
-		v := s.viewer(p, b.Spec.Tenant)
+		v, err := s.answersViewer(ctx, p, b)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
 		rows(func(row Row, err error) bool {
 			list := []Row{row}
 			if err == nil {

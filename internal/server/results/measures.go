@@ -12,12 +12,16 @@ type WorkerQuality struct {
 	Answers     int     // that count
 	Agreement   float64 // share of the answers that equal the task's label
 	Reliability label.Reliability
-	Right       int      // of the answers to tasks with a known answer
-	Gold        int      // answers to tasks with a known answer
-	Taught      Taught   // in none of the other figures
-	Accuracy    *float64 // by the method's model; nil: it has none
-	Information *float64 // likewise; nil also where it is not defined
+	Right       int          // of the answers to tasks with a known answer
+	Gold        int          // answers to tasks with a known answer
+	Taught      Taught       // in none of the other figures
+	Weight      label.Weight // that their answers count
+	Accuracy    *float64     // by the method's model; nil: it has none
+	Information *float64     // likewise; nil also where it is not defined
 }
+
+// LessWeight reports whether a rule has lowered the weight of their answers.
+func (w *WorkerQuality) LessWeight() bool { return w.Weight < label.Full }
 
 // Measures tell how the workers of a batch do, by what a method makes of their answers.
 type Measures struct {

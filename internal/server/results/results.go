@@ -21,6 +21,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/task"
+	"github.com/throng-dev/throng/label"
 )
 
 // Results is what came of the batches.
@@ -156,7 +157,7 @@ func (s *Results) find(ctx context.Context, p *access.Principal, o access.Operat
 func (v viewer) show(ctx context.Context, rows []Row) error {
 	for i := range rows {
 		for j := range rows[i].Answers {
-			rows[i].Answers[j] = Answered(v.workers, rows[i].Answers[j].Annotation)
+			rows[i].Answers[j] = Answered(v.workers, v.weights, rows[i].Answers[j].Annotation)
 		}
 		if err := v.showReview(ctx, &rows[i]); err != nil {
 			return err
@@ -177,7 +178,7 @@ func (s *Results) workers(ctx context.Context, d *data) (map[string]Worker, erro
 		if err != nil {
 			return nil, err
 		}
-		members[text] = Worker{id, u.Name, u.BlockedBy}
+		members[text] = Worker{ID: id, Name: u.Name, BlockedBy: u.BlockedBy}
 	}
 	return members, nil
 }
@@ -186,14 +187,39 @@ func (s *Results) workers(ctx context.Context, d *data) (map[string]Worker, erro
 type Answer struct {
 	store.Annotation // Worker and WorkerName are left out
 
-	By pseudonym.Worker
+	By     pseudonym.Worker
+	Weight label.Weight // that it has in labels that are made from now on, if it counts
+	// Training is whether its task teaches; told in files of answers only.
+	Training bool
 }
 
-// Answered is an assignment as a reader sees it.
-func Answered(seen pseudonym.Reader, a store.Annotation) Answer {
-	by := seen.Show(a.Worker, a.WorkerName)
+// Answered is an assignment as a reader sees it, of a batch where some people's answers have these weights.
+func Answered(seen pseudonym.Reader, weights Weights, a store.Annotation) Answer {
+	by, weight := seen.Show(a.Worker, a.WorkerName), weights.Of(a.Worker)
 	a.Worker, a.WorkerName = 0, ""
-	return Answer{a, by}
+	return Answer{Annotation: a, By: by, Weight: weight}
+}
+
+// LessWeight reports whether a rule has lowered the weight of it.
+func (a *Answer) LessWeight() bool { return a.Weight < label.Full }
+
+// Weights is what the answers to a batch count of those whose answers count less by what its rules did.
+type Weights map[crowd.WorkerID]label.Weight
+
+// Of returns what somebody's answers count.
+func (w Weights) Of(worker crowd.WorkerID) label.Weight {
+	if x, less := w[worker]; less {
+		return x
+	}
+	return label.Full
+}
+
+// Weights reads what answers to a batch count.
+func (s *Results) Weights(ctx context.Context, b *store.Batch) (Weights, error) {
+	if !b.Spec.LowersWeights() {
+		return nil, nil
+	}
+	return s.store.Weights(ctx, b.Spec.Tenant, b.Spec.ID)
 }
 
 // Took is how long it took; 0: that is not known.

@@ -14,10 +14,18 @@ import (
 type viewer struct {
 	workers pseudonym.Reader
 	staff   *pseudonym.Staff
+	weights Weights // of a batch whose answers are shown
 }
 
 func (s *Results) viewer(p *access.Principal, tenant crowd.TenantID) viewer {
-	return viewer{s.names.For(p, tenant), pseudonym.StaffFor(s.store, p, tenant)}
+	return viewer{workers: s.names.For(p, tenant), staff: pseudonym.StaffFor(s.store, p, tenant)}
+}
+
+// answersViewer is how somebody sees a batch's answers.
+func (s *Results) answersViewer(ctx context.Context, p *access.Principal, b *store.Batch) (v viewer, err error) {
+	v = s.viewer(p, b.Spec.Tenant)
+	v.weights, err = s.Weights(ctx, b)
+	return v, err
 }
 
 // correction is a correction as the viewer sees who made it: a reviewer, if it is from a review, or else

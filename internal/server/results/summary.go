@@ -55,7 +55,10 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 			v.Options, v.Whole = questions[i].Options, false
 		}
 	}
-	seen := s.viewer(p, b.Spec.Tenant)
+	seen, err := s.answersViewer(ctx, p, &b)
+	if err != nil {
+		return nil, err
+	}
 	if v.Corrections, err = s.corrections(ctx, &b, id, seen); err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func (s *Results) Task(ctx context.Context, p *access.Principal, id crowd.TaskID
 	}
 	v.Row.Answers = nil
 	for _, a := range list[0].Annotations {
-		v.Row.Answers = append(v.Row.Answers, Answered(seen.workers, a))
+		v.Row.Answers = append(v.Row.Answers, Answered(seen.workers, seen.weights, a))
 	}
 	return v, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/throng-dev/throng/internal/server/access"
 	"github.com/throng-dev/throng/internal/server/pseudonym"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 // WorkerQuery asks for what a worker answered in a batch.
@@ -43,7 +44,8 @@ type WorkerView struct {
 	Quality     *WorkerQuality // without By and Blocked; nil: no answer counts, or the answers were deleted
 	Figures     engine.Figures // as the quality rules of the batch count them; without checks, known answers stand for them
 	Actions     []store.QualityAction
-	Paused      uint32 // the number of the action that keeps them from the batch; 0: they are not paused
+	Paused      uint32       // the number of the action that keeps them from the batch; 0: they are not paused
+	Weight      label.Weight // that their answers count
 
 	Compared int // answers that can be right or wrong
 	Right    int
@@ -65,6 +67,9 @@ type WorkerAnswer struct {
 	TakenOut  bool  // the task was; nothing is told of what was answered
 	Right     *bool // nil: there is nothing to compare it with, or it does not count
 }
+
+// LessWeight reports whether a rule has lowered the weight of their answers.
+func (v *WorkerView) LessWeight() bool { return v.Weight < label.Full }
 
 // IsRight reports whether it is known to be right.
 func (a *WorkerAnswer) IsRight() bool { return a.Right != nil && *a.Right }
@@ -139,6 +144,14 @@ func (s *Results) Worker(ctx context.Context, p *access.Principal, id crowd.Batc
 		if a.Kind == engine.PausePerson && a.UndoneAt.IsZero() {
 			v.Paused = a.N
 		}
+	}
+	weights, err := s.Weights(ctx, &b)
+	if err != nil {
+		return nil, err
+	}
+	v.Weight = weights.Of(who)
+	if v.Quality != nil {
+		v.Quality.Weight = v.Weight
 	}
 	v.sum(records)
 	v.follow(f, records)
@@ -283,7 +296,7 @@ func (s *Results) workerRows(ctx context.Context, v *WorkerView, f *fit, records
 		return err
 	}
 	for _, r := range page {
-		row := WorkerAnswer{TakenOut: true, Right: r.right, Answer: Answer{By: v.By, Annotation: store.Annotation{
+		row := WorkerAnswer{TakenOut: true, Right: r.right, Answer: Answer{By: v.By, Weight: v.Weight, Annotation: store.Annotation{
 			Assignment: r.assignment, Task: r.task, State: crowd.Submitted, AssignedAt: r.given, EndedAt: r.ended, Counted: r.counted, Late: r.late, Paid: r.paid, DisregardedAt: r.disregarded}}}
 		at := sort.Search(len(tasks), func(i int) bool { return tasks[i].Task >= r.task })
 		if at < len(tasks) && tasks[at].Task == r.task {
@@ -302,7 +315,9 @@ func (row *WorkerAnswer) fill(f *fit, r *record, t *store.TaskResult, seen pseud
 	}
 	for _, a := range t.Annotations {
 		if a.Assignment == r.assignment {
-			row.Answer = Answered(seen, a)
+			weight := row.Weight
+			row.Answer = Answered(seen, nil, a)
+			row.Weight = weight
 		}
 	}
 	row.Values = t.Values

@@ -211,7 +211,9 @@ func TestTokensOfProvidersStay(t *testing.T) {
 		what string
 		do   func() error
 	}{
-		{"a new password", func() error { return w.app.Accounts.ChangePassword(t.Context(), maker, password, other) }},
+		{"a new password", func() error {
+			return w.app.Accounts.ChangePassword(t.Context(), maker, accounts.Proof{Password: password}, other)
+		}},
 		{"signing out everywhere", func() error { return w.app.Accounts.EndSessions(t.Context(), maker) }},
 		{"suspension", func() error {
 			_, err := w.app.Accounts.ChangeUser(t.Context(), w.admin, made.ID, func(u *store.User) error { u.Suspended = true; return nil })

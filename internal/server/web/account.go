@@ -3,6 +3,7 @@ package web
 import (
 	"time"
 
+	"github.com/throng-dev/throng/internal/server/accounts"
 	"github.com/throng-dev/throng/internal/server/auth"
 	"github.com/throng-dev/throng/internal/server/httpkit"
 )
@@ -28,7 +29,7 @@ func (rq *request) changePassword() error {
 	if err != nil {
 		return err
 	}
-	if err := rq.App.Accounts.ChangePassword(rq.ctx(), rq.p, rq.r.PostForm.Get("old"), password); err != nil {
+	if err := rq.App.Accounts.ChangePassword(rq.ctx(), rq.p, accounts.Proof{Password: rq.r.PostForm.Get("old"), Device: rq.cookie(httpkit.DeviceCookie)}, password); err != nil {
 		return err
 	}
 	return rq.done(rq.remember(rq.p), "/account", "password")

@@ -48,7 +48,8 @@ var laterEffects = []struct {
 	{"POST /batches/{batch}/quality/undo", func(t *testing.T, c *company) {
 		id := c.ruled(t)
 		path := "/batches/" + id.String() + "/quality"
-		c.req.get(path).want(200, "What the rules did", "answers > 0 => pause", "by rule 1", "1 answer")
+		c.req.get(path).want(200, "What the rules did", "answers > 0 => pause", "by rule 1", "1 answer", "answers count 0.3 by rule 2", "count 0.3 each")
+		c.req.get("/batches/"+id.String()+"/results/1").want(200, "counts 0.3")
 		c.req.get(path).form(path+"/undo").send().want(200, "Undone. Their figures begin at nothing.", "undone by")
 		list, _, err := c.app.Batches.QualityActions(t.Context(), c.req.principal(), id, 0, 9)
 		equal(t, err, nil)
@@ -57,7 +58,7 @@ var laterEffects = []struct {
 	{"POST /batches/{batch}/workers/{worker}/disregard", func(t *testing.T, c *company) {
 		id := c.ruled(t)
 		path := "/batches/" + id.String() + "/workers/" + read(c.app.Accounts.Worker(t.Context(), c.boss.principal(), 1, c.workers[0].principal().User.ID.String()))(t).Pseudonym
-		c.req.get(path).want(200, "Disregard their answers…", "1 answer to this batch")
+		c.req.get(path).want(200, "Disregard their answers…", "1 answer to this batch", "A rule has lowered the weight of their answers to 0.3.", "answers count 0.3")
 		c.req.get(path+"/disregard").want(200, "1 answer is disregarded, and what was earned stays paid.", "1 task is decided anew: 1 label is withdrawn, of which 0 are made again", "that is reserved from the account").form(path+"/disregard").send().want(
 			200, "Their answers are disregarded. What they earned stays theirs.", "of which 0 count, 1 is disregarded", "yes – yes disregarded").without("Disregard their answers…")
 		c.req.get("/batches/"+id.String()+"/results/1").want(200, "yes <1 s", " disregarded ")

@@ -24,10 +24,10 @@ func (rq *request) quality(id crowd.BatchID) error {
 	if err != nil {
 		return err
 	}
-	more := max(0, len(q.Workers)-workersShown)
+	more, learning := max(0, len(q.Workers)-workersShown), q.Learning[:min(len(q.Learning), workersShown)]
 	return rq.render("quality", page{Title: "Quality of " + q.Batch.Name, Section: "batches", Data: map[string]any{
 		"Q": q, "B": q.Batch, "Tenant": rq.findTenant(q.Batch.Spec.Tenant).Name, "Workers": q.Workers[:len(q.Workers)-more], "More": more,
-		"Actions": actions, "MoreActions": moreActions,
+		"Learning": learning, "MoreLearning": len(q.Learning) - len(learning), "Actions": actions, "MoreActions": moreActions,
 	}})
 }
 

@@ -15,7 +15,7 @@ func (c *company) ruled(t *testing.T) crowd.BatchID {
 		sendFile("cats.csv", cats).want(200)
 	settings := draft.URL.Path + "/settings"
 	draft.form(settings).set("rule", "count").set("count", "1").set("reward", "0.10").set("quality", "answers > 0").press("then", "save").send().want(422, "is no rule: write CONDITION")
-	p := draft.form(settings).set("rule", "count").set("count", "1").set("reward", "0.10").set("quality", "answers > 0 => pause").press("then", "launch").send().want(200, "Launched")
+	p := draft.form(settings).set("rule", "count").set("count", "1").set("reward", "0.10").set("quality", "answers > 0 => pause\nanswers > 0 => weight 0.3").press("then", "launch").send().want(200, "Launched")
 	id := batchOf(p)
 	who := c.workers[0].principal()
 	for range 20 {

@@ -244,7 +244,7 @@ func Hide(s *engine.Snapshot) {
 			s.Batches[i].Spec.Known = hiddenKnown(slices.Collect(maps.Keys(known)))
 		}
 		hideEvidence(&s.Batches[i])
-		pause(&s.Batches[i], paused(&s.Batches[i]))
+		keepActions(&s.Batches[i])
 	}
 }
 

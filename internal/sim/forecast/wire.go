@@ -114,6 +114,9 @@ func (s *State) batchForm(b *engine.BatchSnapshot) jsonform.Form {
 			return jsonform.Object("task", &x.N, "worker", number(&x.Worker), "counted,omitempty", &x.Counted, "right,omitempty", &x.Right)
 		}), "not_by,omitempty", &spec.NotBy,
 		"paused_by_rule,omitempty", jsonform.As(func() []int64 { return paused(b) }, func(people []int64) { pause(b, people) }),
+		"weights,omitempty", jsonform.As( // of answers, in hundredths, by worker
+			func() map[int64]int { return weights(b) },
+			func(of map[int64]int) { weigh(b, of) }),
 		"invited,omitempty", jsonform.As(
 			func() map[int64][]uint32 { return keyed[int64](spec.Invited) },
 			func(by map[int64][]uint32) { spec.Invited = keyed[crowd.WorkerID](by) }),

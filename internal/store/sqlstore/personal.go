@@ -111,7 +111,7 @@ var personal = []personalTable{
 		`update replies set body = '' where author = $1 and by_reviewer`}},
 	stays("held_pay", ofWorker, `id, tenant, amount, state, held_at, due_at, closed_at`).named(assignmentID),
 	stays("reviews", `decided_by = $1`, `task, review, asked_at, why, verdict, decided_at`),
-	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, lessons, figures, seen_at, undone_at`),
+	stays("quality_actions", `(worker = $1 or undone_by = $1)`, `batch, number, acted_at, rule, holds, kind, body, lessons, weight, figures, seen_at, undone_at`),
 	stays("task_workers", ofWorker, `task`),
 	stays("accounts", `account = 10 * cast($1 as bigint) + 3`, `balance`),
 	stays("ledger", `(author = $1 or source = 10 * $1 + 3 or target = 10 * $1 + 3)`, `id, entered_at, kind, source, target, amount, assignment, note`),

@@ -10,13 +10,14 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 var qualityActions = newTable("quality_actions", "q", `batch, number, worker, acted_at, rule, holds, kind, body, figures,
-	undone_at, undone_by, counts_from, acts_after, lessons`, func(a *engine.Action) []any {
+	undone_at, undone_by, counts_from, acts_after, lessons, weight`, func(a *engine.Action) []any {
 	return []any{
 		&a.Batch, &a.N, &a.Worker, instant{&a.At}, &a.Rule, &a.When, &a.Kind, &a.Text, encoded{&a.Figures},
-		instant{&a.UndoneAt}, &a.UndoneBy, &a.From, &a.After, &a.Lessons,
+		instant{&a.UndoneAt}, &a.UndoneBy, &a.From, &a.After, &a.Lessons, &a.Weight,
 	}
 })
 
@@ -44,6 +45,18 @@ func (w *writer) undoings(c *engine.Changes) error {
 func paused(ctx context.Context, q querier, of crowd.BatchID) ([]crowd.WorkerID, error) {
 	return list(ctx, q, func(r row, w *crowd.WorkerID) error { return r.Scan(w) },
 		`select distinct worker from quality_actions where batch = $1 and kind = $2 and undone_at = 0 order by worker`, of, engine.PausePerson)
+}
+
+// Weights implements store.QualityActions.
+func (s *Store) Weights(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (map[crowd.WorkerID]label.Weight, error) {
+	of := make(map[crowd.WorkerID]label.Weight)
+	_, err := list(ctx, s.read, func(r row, w *crowd.WorkerID) error {
+		var weight label.Weight
+		err := r.Scan(w, &weight)
+		of[*w] = weight
+		return err
+	}, `select q.worker, min(q.weight) from quality_actions q join batches b on b.id = q.batch where q.batch = $1 and b.tenant = $2 and q.weight > 0 and q.undone_at = 0 group by q.worker`, id, tenant)
+	return of, s.failed("read what answers weigh", err)
 }
 
 // standings tell what those who answered a batch have shown, of its assignments with ids from
@@ -91,7 +104,7 @@ func (s *Store) WorkerActions(ctx context.Context, tenant crowd.TenantID, id cro
 // UnseenActions implements store.QualityActions.
 func (s *Store) UnseenActions(ctx context.Context, worker crowd.WorkerID, limit int) ([]store.QualityAction, error) {
 	return listQualityActions(ctx, s, `join progress p on p.batch = q.batch
-		where q.worker = $1 and q.seen_at = 0 and q.undone_at = 0 and q.kind <> 'train' and p.state in ('running', 'paused') order by q.acted_at, q.batch, q.number limit $2`, worker, limit)
+		where q.worker = $1 and q.seen_at = 0 and q.undone_at = 0 and q.kind not in ('train', 'weight') and p.state in ('running', 'paused') order by q.acted_at, q.batch, q.number limit $2`, worker, limit)
 }
 
 // SeeAction implements store.QualityActions.

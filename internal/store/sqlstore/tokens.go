@@ -26,6 +26,11 @@ func (s *Store) addToken(ctx context.Context, tx transaction, t *store.Token) er
 		return err
 	}
 	err := addNew(ctx, tx, tokens, t, "token", &t.ID)
+	if err == nil && t.Kind == store.SessionToken {
+		_, err = tx.exec(ctx, `delete from tokens where user_id = $1 and kind = 'session' and id <= (
+			select id from tokens where user_id = $1 and kind = 'session' order by id desc limit 1 offset $2)`, t.User, store.MaxSessions)
+		return err
+	}
 	if err != nil || t.Kind != store.APIToken {
 		return s.taken(err, "hash", "this token exists already")
 	}

@@ -121,6 +121,30 @@ func testTokens(t *testing.T, w *world) {
 	}
 	refused(t, program(store.MaxTokens, time.Time{}), crowd.QuotaExceeded)
 	same(t, "all of them", len(must(w.ListTokens(w.ctx, w.workers[2]))(t)), store.MaxTokens+1)
+
+	// Of one person's sessions the oldest ends when there are too many; tokens for programs and
+	// other people's sessions stay.
+	before := len(must(w.ListTokens(w.ctx, w.workers[1]))(t))
+	session := func(n int, whose int) int64 {
+		x := w.token(fmt.Sprint("session ", whose, n), whose)
+		x.Kind, x.Tenant, x.CreatedAt = store.SessionToken, 0, w.now.Add(time.Duration(n)*time.Second)
+		return must(w.CreateToken(w.ctx, x))(t)
+	}
+	session(-1, 1)
+	var ids []int64
+	for n := range store.MaxSessions + 3 {
+		ids = append(ids, session(n, 2))
+	}
+	var left []int64
+	for _, x := range must(w.ListTokens(w.ctx, w.workers[2]))(t) {
+		if x.Kind == store.SessionToken {
+			left = append(left, x.ID)
+		}
+	}
+	slices.Sort(left)
+	same(t, "sessions that are left", left, ids[3:])
+	same(t, "tokens that are left, and the sessions", len(must(w.ListTokens(w.ctx, w.workers[2]))(t)), store.MaxTokens+1+store.MaxSessions)
+	same(t, "those of another person", len(must(w.ListTokens(w.ctx, w.workers[1]))(t)), before+1)
 }
 
 func testPools(t *testing.T, w *world) {

@@ -7,6 +7,7 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/engine"
 	"github.com/throng-dev/throng/internal/store"
+	"github.com/throng-dev/throng/label"
 )
 
 // testQualityActions: what rules did comes by Commit, is listed to its tenant only, and told to the
@@ -89,6 +90,28 @@ func testQualityActions(t *testing.T, w *world) {
 	ok(t, w.Commit(w.ctx, &engine.Changes{Undoings: []engine.ActionUndone{less}}))
 	want[3].Undoing, want[3].UndoneByName, want[3].Lessons = less.Undoing, name(other), 1
 	same(t, "a training that was undone", lists(w.mine, w.batch, 3, 9), want[3:])
+
+	weights := func(tenant crowd.TenantID, id crowd.BatchID) map[crowd.WorkerID]label.Weight {
+		return must(w.Weights(w.ctx, tenant, id))(t)
+	}
+	same(t, "whose answers count less before", weights(w.mine, w.batch), map[crowd.WorkerID]label.Weight{})
+	var lower []engine.Action
+	for n, weight := range []label.Weight{60, 25, 40} {
+		a := act(uint32(5+n), who, engine.LowerWeight, "")
+		a.Weight = weight
+		lower = append(lower, a)
+		want = append(want, store.QualityAction{Action: a, WorkerName: name(who), BatchName: batch})
+	}
+	lower[2].Worker, want[6].Worker, want[6].WorkerName = other, other, name(other)
+	ok(t, w.Commit(w.ctx, &engine.Changes{Actions: lower}))
+	same(t, "weights", lists(w.mine, w.batch, 4, 9), want[4:])
+	same(t, "nobody is told what they weigh", unseen(who, 9), nil)
+	same(t, "the lowest", weights(w.mine, w.batch), map[crowd.WorkerID]label.Weight{who: 25, other: 40})
+	same(t, "for another tenant", weights(w.other, w.batch), map[crowd.WorkerID]label.Weight{})
+	for _, n := range []uint32{6, 7} {
+		ok(t, w.Commit(w.ctx, &engine.Changes{Undoings: []engine.ActionUndone{{Batch: w.batch, N: n, Undoing: undone.Undoing}}}))
+	}
+	same(t, "of those that stand", weights(w.mine, w.batch), map[crowd.WorkerID]label.Weight{who: 60})
 
 	main, reviews := must(w.Batch(w.ctx, w.mine, w.batch))(t), w.kept(0, w.mine, 0)
 	reviews.Spec.ReviewsOf(&main.Spec)

@@ -38,7 +38,7 @@ type site struct {
 func testRestart(t *testing.T, w *world) {
 	ok(t, w.Deposit(w.ctx, w.now, w.mine, 500_000*crowd.Unit, ""))
 	ok(t, w.Deposit(w.ctx, w.now, w.other, 500_000*crowd.Unit, ""))
-	s := &site{world: w, Rand: rand.New(rand.NewPCG(12, 4)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), pay: newPayBook()}
+	s := &site{world: w, Rand: rand.New(rand.NewPCG(12, 5)), clock: w.now, people: slices.Clone(w.workers), learns: make(map[crowd.WorkerID]int), did: make(map[string]int), pay: newPayBook()}
 	s.pay.accounts[tenantAccount(w.mine)], s.pay.accounts[tenantAccount(w.other)] = 500_000*crowd.Unit, 500_000*crowd.Unit
 	for i := range 8 {
 		u := store.User{Name: fmt.Sprint("person", i), Pool: w.pool, Qualifications: map[string]int{"birds": 10 * i}}
@@ -60,7 +60,7 @@ func testRestart(t *testing.T, w *world) {
 		s.samePay(t)
 	}
 	s.handedOver(t)
-	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "lessons compared", "lessons of rules compared", "figures compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "answer revised", "check revised", "labelled anew", "not revised: conflict", "provisional", "provisional compared", "undo", "came to count", "taken back",
+	for _, what := range []string{"open", "review", "reviewed", "with an SLA", "grown", "sealed", "handed over", "launch", "directed", "answer", "late", "forgotten", "again", "return", "skip", "expire", "label", "done", "ended", "cancelled", "revised", "taken out", "added", "suspend", "compared", "answers of one person bounded", "by somebody else", "ended by itself", "evidence compared", "checks compared", "wrong checks compared", "lessons compared", "lessons of rules compared", "figures compared", "weights compared", "paused by a rule compared", "action undone", "disregarded", "asked again", "labelled again", "disregarded with a review", "sent back", "not sent back", "to be sent back", "sent back by a verdict that was kept", "disregarded by invitation", "disregarded checks", "disregarded and decided", "enough revised", "refused elsewhere", "refused enough", "answer revised", "check revised", "labelled anew", "not revised: conflict", "provisional", "provisional compared", "undo", "came to count", "taken back",
 		"retainer", "training batch", "train", "learnt", "came", "went", "silent", "released", "unpaid", "waited", "tenant funds", "withdraw",
 		"on duty compared", "in training compared", "funds compared", "outside compared", "open gate compared", "closed gate compared"} {
 		if s.did[what] == 0 {
@@ -155,6 +155,7 @@ func (s *site) look(t *testing.T, e *engine.Engine) seen {
 			v.Figures[id] = e.Figures(id)
 			for _, x := range v.Figures[id] {
 				s.did["figures compared"]++
+				s.did["weights compared"] += int(label.Full - x.Weight)
 				if x.Paused > 0 {
 					s.did["paused by a rule compared"]++
 				}
@@ -274,7 +275,7 @@ func (s *site) launch(t *testing.T) {
 		spec.Checks.Training = 1
 	}
 	if spec.Checks != nil {
-		spec.Quality = []engine.QualityRule{{When: "drift > 0.5 or agreement < 0.9", Do: "pause"}, {When: "seconds > 20", Do: `warn "so slow"`}}
+		spec.Quality = []engine.QualityRule{{When: "drift > 0.5 or agreement < 0.9", Do: "pause"}, {When: "seconds > 20", Do: `warn "so slow"`}, {When: "seconds > 15 or wrong > 0", Do: "weight 0.3"}}
 		if trains {
 			spec.Quality = append(spec.Quality, engine.QualityRule{When: "answers > 1", Do: "train 1"})
 		}

@@ -387,7 +387,7 @@ CREATE TABLE quality_actions (
     undone_at   bigint not null default 0,
     undone_by   bigint not null default 0,
     counts_from bigint not null default 0, -- assignments of the worker from this number on count from then on
-    acts_after  bigint not null default 0, lessons bigint not null default 0, -- and actions after this number
+    acts_after  bigint not null default 0, lessons bigint not null default 0, weight bigint not null default 0, -- and actions after this number
     primary key (batch, number)
 );
 CREATE INDEX quality_actions_by_worker on quality_actions (worker);
