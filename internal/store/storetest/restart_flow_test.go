@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -143,4 +144,46 @@ func (s *site) newTask(b *store.Batch, item int64) store.Task {
 		}
 	}
 	return t
+}
+
+// late sends an answer to some assignment of the past.
+func (s *site) late(t *testing.T) {
+	if len(s.batches) == 0 {
+		return
+	}
+	id := pick(s.Rand, s.batches)
+	b := must(s.Batch(s.ctx, 0, id))(t)
+	if b.Progress.Issued == 0 {
+		return
+	}
+	a, err := s.Assignment(s.ctx, id.Assignment(1+uint32(s.IntN(int(b.Progress.Issued)))))
+	if crowd.CodeOf(err) == crowd.NotFound {
+		return // not committed yet
+	}
+	ok(t, err)
+	s.submit(t, a.Worker, a.Assignment)
+}
+
+func (s *site) submit(t *testing.T, w crowd.WorkerID, id crowd.AssignmentID) {
+	key := pick(s.Rand, []string{"cat", "cat", "dog"})
+	out, err := s.engine.Submit(s.clock, w, id, `{"is":"`+key+`"}`, key)
+	switch {
+	case errors.Is(err, engine.ErrForgotten):
+		a := must(s.Assignment(s.ctx, id))(t)
+		if a.State == crowd.Expired || a.State == crowd.Withdrawn || s.IntN(2) == 0 && a.State == crowd.Submitted && !a.Counted {
+			s.engine.KeepLate(s.clock, w, id, "{}", key)
+			s.did["forgotten"]++
+		}
+	case crowd.CodeOf(err) == crowd.Conflict: // returned or skipped
+	case err != nil:
+		t.Fatal(err)
+	case out.Duplicate:
+		s.did["again"]++
+	case out.Late:
+		s.did["late"]++
+	case !out.CountsAt.IsZero():
+		s.did["provisional"]++
+	default:
+		s.did["answer"]++
+	}
 }
