@@ -370,10 +370,16 @@ func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation
 		return store.Run{}, err
 	}
 	r, err := s.store.Run(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, r.Tenant) != nil) {
-		return store.Run{}, errRun
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = errRun
+	case err == nil:
+		err = p.MayOn(o, r.Tenant, errRun, access.ShowRuns...)
 	}
-	return r, err
+	if err != nil {
+		return store.Run{}, err
+	}
+	return r, nil
 }
 
 // Pause stops a run; what people hold they may submit.
