@@ -362,26 +362,6 @@ func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID, s
 
 var errNoParent = crowd.Fieldf("parent", "is missing: from is a step of it")
 
-var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
-
-// find returns a run that p may see.
-func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID) (store.Run, error) {
-	if err := p.May(o); err != nil {
-		return store.Run{}, err
-	}
-	r, err := s.store.Run(ctx, 0, id)
-	switch {
-	case crowd.CodeOf(err) == crowd.NotFound:
-		err = errRun
-	case err == nil:
-		err = p.MayOn(o, r.Tenant, errRun, access.ShowRuns...)
-	}
-	if err != nil {
-		return store.Run{}, err
-	}
-	return r, nil
-}
-
 // Pause stops a run; what people hold they may submit.
 func (s *Runs) Pause(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
 	return s.onRun(ctx, p, id, command{access.RunsPause, told{State: store.RunPaused}, func(ctx context.Context, c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) }})
