@@ -26,7 +26,7 @@ type Batch struct {
 	Pause  BatchMove   `cmd:"" help:"Hand out nothing more for now."`
 	Resume BatchMove   `cmd:"" help:"Hand out again."`
 	End    BatchMove   `cmd:"" help:"End early, with the labels that there are."`
-	Cancel BatchMove   `cmd:"" help:"Give a batch up, running or draft."`
+	Cancel BatchMove   `cmd:"" help:"Give a batch up, running or draft. What a draft has, its tasks and its question, is deleted with it."`
 	Edit   BatchEdit   `cmd:"" help:"Change price, redundancy, priority, deadline, whether it is production, or what is enough, of a running batch; emergency stop."`
 	TopUp  BatchTopUp  `cmd:"" help:"Add to the budget of a running batch."`
 

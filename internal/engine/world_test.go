@@ -287,7 +287,7 @@ func (w *world) settle() error {
 func (w *world) checkEvents() error {
 	before := make(map[crowd.TaskID]engine.EventKind)
 	labels := w.ch.Labels
-	kept := slices.ContainsFunc(w.ch.Answers, func(x engine.Answer) bool { return x.Kept }) // of which one command may count several
+	kept := slices.ContainsFunc(w.ch.Answers, func(x engine.Answer) bool { return x.Kept })          // of which one command may count several
 	weighed := slices.ContainsFunc(w.ch.Actions, func(x engine.Action) bool { return x.Weight > 0 }) // rules act when all else is done
 	for _, ev := range w.ch.Events {
 		w.k.seen["event "+ev.Kind.String()]++

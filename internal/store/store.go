@@ -355,7 +355,8 @@ type Batches interface {
 	// DropStaged takes away what is staged. If it fails in between, calling it again goes
 	// on.
 	DropStaged(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) error
-	// CancelDraft makes a draft cancelled; Conflict if it is none.
+	// CancelDraft makes a draft cancelled; Conflict if it is none. Its tasks, its columns and its
+	// template are deleted with it, unless it is of a run.
 	CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, now time.Time) error
 	// Batch returns a batch; tenant 0 means any.
 	Batch(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID) (Batch, error)

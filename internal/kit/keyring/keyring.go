@@ -152,7 +152,7 @@ func (r *Ring) Open(place string, s Sealed) (string, error) {
 		k = r.find(s.Key)
 	}
 	if k == nil {
-		return "", fmt.Errorf("a secret is sealed with the key %s, and the keys given are %s: %w", s.Key, cmp.Or(strings.Join(r.IDs(), ", "), "none"), ErrNoKey)
+		return "", fmt.Errorf("a secret is sealed with the key %s, and the keys that there are are %s: %w", s.Key, cmp.Or(strings.Join(r.IDs(), ", "), "none"), ErrNoKey)
 	}
 	raw, err := base64.StdEncoding.DecodeString(s.Text)
 	if n := k.aead.NonceSize(); err == nil && len(raw) >= n {

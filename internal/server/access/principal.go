@@ -286,15 +286,15 @@ func (p *Principal) May(o Operation) error {
 	switch o.Who {
 	case Installation:
 		if whole, _ := p.Has(o.Needs); !whole {
-			return p.lacks(o)
+			return p.lacks(o, 0)
 		}
 	case Tenant, Anywhere:
 		if _, any := p.Has(o.Needs); !any {
-			return p.lacks(o)
+			return p.lacks(o, 0)
 		}
 	case Self:
 		if _, any := p.Has(o.Needs); o.Needs != CanNothing && p.Limited() && !any {
-			return p.lacks(o)
+			return p.lacks(o, 0)
 		}
 	case Members:
 		if len(p.Roles()) == 0 {
@@ -319,58 +319,21 @@ func (p *Principal) MayFor(o Operation, tenant crowd.TenantID) error {
 	switch {
 	case whole, tenant != 0 && any && slices.Contains(p.TenantsWith(o.Needs), tenant):
 		return nil
-	case !any && (tenant == 0 || p.everywhere()):
-		return p.lacks(o)
-	case tenant == 0:
-		return p.lacks(Operation{Who: Installation, Needs: o.Needs}) // who has it for no tenant either is told that they need not have it for all
-	case slices.Contains(p.Tenants(), tenant):
-		return p.lacks(o)
+	case tenant == 0 && any:
+		return p.lacks(Operation{Who: Installation, Needs: o.Needs}, 0) // who has it for no tenant either is told that they need not have it for all
+	case tenant == 0, p.everywhere(), slices.Contains(p.Tenants(), tenant):
+		return p.lacks(o, tenant)
 	}
 	return ErrTenant
 }
 
-var errOutside = crowd.Errorf(crowd.Forbidden, "nobody acts as an administrator from your address")
-
-// WhyNothing says why p has no permission at all; "": they have some.
-func (p *Principal) WhyNothing() string {
-	some := false
-	p.each(func(_ crowd.TenantID, _ Role, s Permissions) bool {
-		some = s != 0
-		return !some
-	})
-	switch {
-	case some:
-		return ""
-	case p.Outside:
-		return errOutside.Message
+// MayOn checks whether p may call an operation on a thing of a tenant. Who may call one of those
+// that show such things is told what they lack, as they know that it is there; to others it is
+// absent, whatever they may do with the things of other tenants.
+func (p *Principal) MayOn(o Operation, tenant crowd.TenantID, absent error, show ...Operation) error {
+	err := p.MayFor(o, tenant)
+	if err == nil || slices.ContainsFunc(show, func(o Operation) bool { return p.MayFor(o, tenant) == nil }) {
+		return err
 	}
-	return "you have no role: an administrator gives roles, or for a tenant one of its requesters"
-}
-
-// lacks is the error about a permission that p does not have.
-func (p *Principal) lacks(o Operation) error {
-	if p != nil && p.Outside && o.Needs != CanWork { // who runs the installation lacks it for that alone
-		return errOutside
-	}
-	if p != nil && p.Limited() {
-		if whole, any := p.unlimited().Has(o.Needs); whole || any && o.Who != Installation {
-			return crowd.Errorf(crowd.Forbidden, "this token does not have the permission %s, which you have: it is limited; send another one, or make one that has it", o.Needs)
-		}
-	}
-	if o.Needs == CanWork {
-		return crowd.Errorf(crowd.Forbidden, "this needs the role %s", Worker)
-	}
-	r := Requester
-	if b, _ := FindBuiltIn(r); o.Who == Installation || !b.Has(o.Needs) {
-		r = Admin
-	}
-	giver := "an administrator"
-	if r == Requester {
-		giver = "a requester of the tenant, or an administrator,"
-	}
-	where := ""
-	if _, any := p.Has(o.Needs); any {
-		where = " for the installation, not for a tenant alone"
-	}
-	return crowd.Errorf(crowd.Forbidden, "this needs the role %s, or another with the permission %s%s, which %s can give you", r, o.Needs, where, giver)
+	return absent
 }

@@ -93,7 +93,7 @@ func (part *addressCases) Address(ctx context.Context, p *access.Principal, id c
 		return Address{}, nil // it is not for such a token to see
 	}
 	if id != p.User.ID && p.May(access.AccountsAddressOfOthers) != nil {
-		return Address{}, errNoUser
+		return Address{}, s.mayNot(ctx, p, access.AccountsAddressOfOthers, id)
 	}
 	u, err := s.store.User(ctx, id)
 	if err != nil {

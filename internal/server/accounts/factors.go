@@ -78,7 +78,7 @@ type Factors struct {
 func (s *Accounts) Factors(ctx context.Context, p *access.Principal, id crowd.WorkerID) (f Factors, err error) {
 	if id != p.User.ID {
 		if p.May(access.AccountsFactorsOfOthers) != nil {
-			return f, &crowd.Error{Code: crowd.NotFound, Field: "user", Message: "no such user"}
+			return f, s.mayNot(ctx, p, access.AccountsFactorsOfOthers, id)
 		}
 		if _, err := s.store.User(ctx, id); err != nil {
 			return f, err

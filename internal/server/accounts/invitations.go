@@ -333,10 +333,16 @@ func (s *Invitations) find(ctx context.Context, p *access.Principal, o access.Op
 		return store.Invitation{}, err
 	}
 	i, err := s.store.Invitation(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound || err == nil && p.MayFor(o, i.Tenant) != nil {
-		return store.Invitation{}, errInvitation
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = errInvitation
+	case err == nil:
+		err = p.MayOn(o, i.Tenant, errInvitation, access.InvitationsGet)
 	}
-	return i, err
+	if err != nil {
+		return store.Invitation{}, err
+	}
+	return i, nil
 }
 
 // Get returns an invitation, with the state of its mail.

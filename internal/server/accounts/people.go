@@ -440,7 +440,7 @@ func (s *Accounts) NewSetupLink(ctx context.Context, p *access.Principal, id cro
 func (s *Accounts) User(ctx context.Context, p *access.Principal, id crowd.WorkerID) (store.User, error) {
 	anybody := p.May(access.AccountsOtherUser) == nil
 	if id != p.User.ID && !anybody {
-		return store.User{}, errNoUser
+		return store.User{}, s.mayNot(ctx, p, access.AccountsOtherUser, id)
 	}
 	u, err := s.store.User(ctx, id)
 	if err == nil && !anybody && p.Limited() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,13 +145,30 @@ func (s *Accounts) personal(ctx context.Context, p *access.Principal, o access.O
 	case id == p.User.ID && p.Limited():
 		return store.User{}, crowd.Errorf(crowd.Forbidden, "a limited token is not good for this: come with a session, or with a token that is not limited")
 	case id != p.User.ID && p.May(o) != nil:
-		return store.User{}, errNoUser
+		return store.User{}, s.mayNot(ctx, p, o, id)
 	}
 	u, err := s.store.User(ctx, id)
 	if err == nil && id != p.User.ID {
 		err = s.mayAct(ctx, p, &u)
 	}
 	return u, err
+}
+
+// mayNot is the error about an operation on a person, whom p is not, that p may not call: who sees
+// the person among all people, or among those of a tenant, is told what they lack; others learn of
+// nobody.
+func (s *Accounts) mayNot(ctx context.Context, p *access.Principal, o access.Operation, id crowd.WorkerID) error {
+	if p.May(access.AccountsOtherUser) == nil {
+		return p.May(o)
+	}
+	u, err := s.store.User(ctx, id)
+	switch {
+	case err != nil && crowd.CodeOf(err) != crowd.NotFound:
+		return err
+	case err == nil && slices.ContainsFunc(u.StaffOf(), func(t crowd.TenantID) bool { return p.MayFor(access.AccountsUsers, t) == nil }):
+		return p.May(o)
+	}
+	return errNoUser
 }
 
 // FreeText is a text of which it has to be decided, when a person is erased, whether it

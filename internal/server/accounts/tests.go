@@ -277,11 +277,19 @@ func (s *Tests) managed(ctx context.Context, p *access.Principal, o access.Opera
 		return store.Test{}, err
 	}
 	t, err := s.store.Test(ctx, 0, id)
-	hidden := (t.Tenant != 0 || change) && p.MayFor(o, t.Tenant) != nil
-	if crowd.CodeOf(err) == crowd.NotFound || err == nil && hidden {
-		return store.Test{}, errTest
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = errTest
+	case err != nil || t.Tenant == 0 && !change:
+	case t.Tenant == 0 && p.May(access.TestsGet) == nil: // which they see as well
+		err = p.MayFor(o, 0)
+	default:
+		err = p.MayOn(o, t.Tenant, errTest, access.TestsGet)
 	}
-	return t, err
+	if err != nil {
+		return store.Test{}, err
+	}
+	return t, nil
 }
 
 // List lists the tests of a tenant and of the installation, in order of id; of

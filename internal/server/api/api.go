@@ -295,7 +295,7 @@ type op struct {
 	long bool
 	// unkeyed is why a POST takes no key under which it may be sent again. Every other
 	// one takes it, if it is not open to all.
-	unkeyed string
+	unkeyed unkeyed
 	secret  bool // the answer has a secret, which is told once
 	single  bool // what it does is one transaction, of which there is nothing to tell
 }
@@ -396,6 +396,7 @@ func (a *api) operation(o op, response reflect.Type) huma.Operation {
 	if o.method != http.MethodGet {
 		h.Errors = append(h.Errors, http.StatusConflict, http.StatusInsufficientStorage)
 	}
+	h.Description = strings.TrimSpace(o.text + o.unkeyed.told())
 	if o.keyed() {
 		h.Metadata[keyedKey] = &o
 		h.Parameters = append(h.Parameters, keyParameter)

@@ -281,7 +281,7 @@ func (a *api) batchMoves() {
 		{"pause", "Hand out nothing more for now", a.app.Batches.Pause},
 		{"resume", "Hand out again", a.app.Batches.Resume},
 		{"end", "End early, with the labels that there are", a.app.Batches.End},
-		{"cancel", "Give the batch up, running or draft", a.app.Batches.Cancel},
+		{"cancel", "Give the batch up, running or draft, of which the tasks and the template are deleted", a.app.Batches.Cancel},
 	}
 	for _, m := range moves {
 		add(a, op{method: http.MethodPost, path: "/v1/batches/{id}/" + m.name, summary: m.summary, tag: batchTag, access: signedIn},

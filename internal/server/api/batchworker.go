@@ -23,10 +23,10 @@ func (a *api) batchWorkers() {
 		func(ctx context.Context, p *access.Principal, in *WorkerPath) (wire.Disregarded, error) {
 			return as(toDisregarded)(a.app.Batches.WouldDisregard(ctx, p, in.id, in.Worker))
 		})
-	add(a, op{method: http.MethodPost, path: disregard, summary: "Disregard what a worker answered in a running batch, and ask again", tag: "Results", access: access.BatchesDisregard, unkeyed: "an answer is disregarded once",
+	add(a, op{method: http.MethodPost, path: disregard, summary: "Disregard what a worker answered in a running batch, and ask again", tag: "Results", access: access.BatchesDisregard,
 		text: "Their answers that count do so no more. What was earned stays paid. Tasks without a label are planned anew; a label that rests on such an answer is made again if the others suffice, or else withdrawn, and the task asked again of others. " +
 			"A label that somebody has corrected or reviewed stays. The batch must be running or paused, and not of a run's step. " +
-			"If asking again can cost more than is left of the budget it is refused with what is missing, unless it asks for `add_budget`. More than 2,000 answers are disregarded in parts: if it fails in between, sent again it goes on."},
+			"If asking again can cost more than is left of the budget it is refused with what is missing, unless it asks for `add_budget`. More than 2,000 answers are disregarded in parts: if it fails in between, sent again under another key it goes on."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			WorkerPath
 			AddBudget bool `query:"add_budget" doc:"reserve what the budget lacks for asking again from the tenant's account, which needs the permission budgets.change as well"`
@@ -59,7 +59,7 @@ func (a *api) sendBack() {
 		func(ctx context.Context, p *access.Principal, in *AnswerPath) (wire.Disregarded, error) {
 			return as(toDisregarded)(a.app.Batches.WouldSendBack(ctx, p, in.id, in.N, in.Worker))
 		})
-	add(a, op{method: http.MethodPost, path: sendBack, summary: "Send an answer back: it counts no more, and the task is asked again with a comment", tag: "Results", access: access.BatchesSendBack, unkeyed: "an answer is sent back once",
+	add(a, op{method: http.MethodPost, path: sendBack, summary: "Send an answer back: it counts no more, and the task is asked again with a comment", tag: "Results", access: access.BatchesSendBack,
 		text: "What was earned stays paid, and the label is withdrawn or made again as where a worker's answers are disregarded. The comment is told to whoever gets the task from then on. " +
 			"A label that is known, or that somebody has corrected or reviewed, stays: it is refused, as is an answer that counts no more already. Nobody sends an answer back to a task that they answered themselves."},
 		func(ctx context.Context, p *access.Principal, in *struct {

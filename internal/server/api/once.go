@@ -13,10 +13,32 @@ import (
 	"github.com/throng-dev/throng/internal/server/repeats"
 )
 
+// unkeyed is why a POST takes no key. There are no other reasons: that a thing is done once is
+// none, as then a second request is refused, or does what has come to be there to do since.
+type unkeyed int
+
+// The reasons. The zero value is none.
+const (
+	_              unkeyed = iota
+	workersCycle           // whatever is sent again, the worker has one task, and an answer counts once
+	changesNothing         // it tells something about what was sent
+)
+
+// told is what an operation's description says of it.
+func (u unkeyed) told() string {
+	switch u {
+	case workersCycle:
+		return " It takes no `Idempotency-Key`: the id of the assignment, or the task that you hold, does the same."
+	case changesNothing:
+		return " It takes no `Idempotency-Key`: it changes nothing."
+	}
+	return ""
+}
+
 // keyed reports whether an operation takes a key under which it may be sent again. What
 // another method does is the same however often it is sent.
 func (o *op) keyed() bool {
-	return o.method == http.MethodPost && o.access != (access.Operation{}) && o.unkeyed == ""
+	return o.method == http.MethodPost && o.access != (access.Operation{}) && o.unkeyed == 0
 }
 
 var longestKey = repeats.MaxKey

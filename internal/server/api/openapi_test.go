@@ -31,6 +31,7 @@ type document struct {
 type operation struct {
 	OperationID string `json:"operationId"`
 	Summary     string
+	Description string
 	Tags        []string
 	Security    []map[string][]string
 	RequestBody *struct {

@@ -40,7 +40,7 @@ func (a *api) personal() {
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/erasure", summary: "See what erasing a person would find", tag: tag, access: signedIn, long: true,
 		text: "The texts that they wrote, or that name them, of which it has to be decided whether they stay (the first thousand), and what they have earned. Nothing is changed. An error says why they cannot be erased."},
 		of[UserPath](a.app.Accounts.BeforeErasure, toFindings))
-	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/erasure", summary: "Erase a person", tag: tag, access: access.AccountsErase, unkeyed: "nobody is erased twice",
+	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/erasure", summary: "Erase a person", tag: tag, access: access.AccountsErase,
 		text: "It cannot be undone. What they hold goes to others at once; what is kept about them is deleted, and no byte of it stays in the database's files. Their number stays, under which what they did and were paid is counted. The files are written anew at once, and nothing else is kept meanwhile, for some seconds per gigabyte; where you erase yourself, that waits for the next quiet hour. You yourself by a session, or, with the permission people.erase, anybody."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			UserPath

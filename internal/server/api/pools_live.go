@@ -174,7 +174,7 @@ func (a *api) livePools() {
 
 // changePools registers the test of rules and transfers.
 func (a *api) changePools() {
-	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: poolTag, access: access.PoolsTestRules, unkeyed: "it changes nothing",
+	add(a, op{method: http.MethodPost, path: "/v1/pools/{id}/rules/test", summary: "When would rules have fired within the last hour?", tag: poolTag, access: access.PoolsTestRules, unkeyed: changesNothing,
 		text: "Nothing is changed. Each sample is taken as it was: what the rules would have changed is not seen in later ones."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			PoolPath

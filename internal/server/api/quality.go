@@ -28,7 +28,7 @@ func (a *api) rules() {
 			}
 			return out, err
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/batches/{id}/quality/actions/{n}/undo", summary: "Undo what a quality rule did to somebody", tag: "Results", access: access.BatchesUndoAction, unkeyed: "an action is undone once",
+	addAction(a, op{method: http.MethodPost, path: "/v1/batches/{id}/quality/actions/{n}/undo", summary: "Undo what a quality rule did to somebody", tag: "Results", access: access.BatchesUndoAction,
 		text: "Who was paused may get tasks of the batch again; a warning that they have not seen is not shown; answers whose weight was lowered count as other actions left them, or in full. Their figures begin at nothing, and all rules may act on them again. The batch must be running."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
@@ -44,7 +44,7 @@ func (a *api) rules() {
 				return wire.WorkNote{Batch: x.Batch, N: x.N, Name: x.BatchName, At: x.At, Kind: string(x.Kind), Text: x.Text}
 			})}, err
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/work/notes/{id}/{n}/seen", summary: "Say that you have seen a note, which is then told no more", tag: "Work", access: access.WorkSeeNote, unkeyed: "the first time stays"},
+	addAction(a, op{method: http.MethodPost, path: "/v1/work/notes/{id}/{n}/seen", summary: "Say that you have seen a note, which is then told no more", tag: "Work", access: access.WorkSeeNote},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			BatchPath
 			N uint32 `path:"n" minimum:"1" maximum:"4294967295" doc:"the note's number in the batch"`

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -36,8 +37,22 @@ type RolePath struct {
 	OfTenant
 }
 
-// Resolve implements huma.Resolver: of OfTenant, also next to the path of a person.
-func (x *RolePath) Resolve(c huma.Context) []error { return x.OfTenant.Resolve(c) }
+// Resolve implements huma.Resolver: of OfTenant, also next to the path of a person. A role may be
+// named with its tenant, as it is given and shown (n1%2Fviewer).
+func (x *RolePath) Resolve(c huma.Context) []error {
+	if errs := x.OfTenant.Resolve(c); errs != nil || !strings.Contains(x.Role, "/") {
+		return errs
+	}
+	h, err := store.ParseHeldRole("role", x.Role)
+	if err == nil && x.tenant != 0 && x.tenant != h.Tenant {
+		err = crowd.Fieldf("tenant", "is %s, and the role is of %s", x.tenant, h.Tenant)
+	}
+	if err != nil {
+		return []error{err}
+	}
+	x.Role, x.tenant = h.Role, h.Tenant
+	return nil
+}
 
 func (x *RolePath) held() store.HeldRole { return store.HeldRole{Role: x.Role, Tenant: x.tenant} }
 

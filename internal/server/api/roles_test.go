@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ func TestARoleIsTakenForItsTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	all := []string{"viewer", "n1/viewer", "n2/viewer"}
-	for _, x := range []struct {
+	for i, x := range []struct {
 		by    string
 		query string
 		left  []string
@@ -26,13 +28,22 @@ func TestARoleIsTakenForItsTenant(t *testing.T) {
 		{"requester", "?tenant=n1", []string{"viewer", "n2/viewer"}},
 		{"admin", "?tenant=n2", all[:2]},
 		{"requester", "?tenant=n2", all},
+		{"admin", "n1/", []string{"viewer", "n2/viewer"}},
+		{"requester", "n1/", []string{"viewer", "n2/viewer"}},
+		{"admin", "n2/", all[:2]},
+		{"requester", "n2/", all},
+		{"admin", "n1/?tenant=n2", all},
+		{"admin", "/", all},
 	} {
-		id := w.admin
+		id, prefix, query := w.admin, "", x.query
+		if before, after, named := strings.Cut(query, "/"); named {
+			prefix, query = before+"/", after
+		}
 		if x.by == "requester" {
 			id = w.ann
 		}
-		who := must(w.admin.CreateUser(w.ctx, wire.NewUser{Name: "v" + x.by + x.query[max(0, len(x.query)-2):], Roles: all}))(t).User
-		w.send(id, http.MethodDelete, "/v1/users/"+who.ID.String()+"/roles/viewer"+x.query, "")
+		who := must(w.admin.CreateUser(w.ctx, wire.NewUser{Name: fmt.Sprintf("v%d", i), Roles: all}))(t).User
+		w.send(id, http.MethodDelete, "/v1/users/"+who.ID.String()+"/roles/"+url.PathEscape(prefix+"viewer")+query, "")
 		now := must(w.admin.User(w.ctx, who.ID))(t)
 		if !slices.Equal(now.Roles, x.left) {
 			t.Errorf("after %s took viewer%s: %v, want %v", x.by, x.query, now.Roles, x.left)

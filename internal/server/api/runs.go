@@ -219,7 +219,7 @@ func (a *api) runMoves() {
 			r, err := a.app.Runs.TopUp(ctx, p, in.id, in.Body.AmountMicros)
 			return a.afterMove(ctx, p, r, err)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/redo", summary: "Do a run anew with the labels that were corrected in it", tag: runTag, access: access.RunsRedo, status: http.StatusCreated, unkeyed: "a run is done anew once",
+	add(a, op{method: http.MethodPost, path: "/v1/runs/{id}/redo", summary: "Do a run anew with the labels that were corrected in it", tag: runTag, access: access.RunsRedo, status: http.StatusCreated,
 		text: "Makes a run of the same workflow, with the same inputs, that goes on from this one, which must be done, and begins it. Corrected labels stand in it in place of those that were given; people are asked, and services called, for what rests on them. Refused with 409 if no label was corrected since the steps used it, or if it was done before."},
 		func(ctx context.Context, p *access.Principal, in *RunPath) (wire.Run, error) {
 			r, err := a.app.Runs.Redo(ctx, p, in.id)

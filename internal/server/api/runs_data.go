@@ -23,7 +23,7 @@ import (
 )
 
 func (a *api) checkWorkflows() {
-	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, unkeyed: "it changes nothing", maxBody: workflow.MaxFile + 1, long: true,
+	add(a, op{method: http.MethodPost, path: "/v1/workflows/check", summary: "Say everything that is wrong with a workflow's file", tag: runTag, access: access.RunsCheck, unkeyed: changesNothing, maxBody: workflow.MaxFile + 1, long: true,
 		text: "For requesters and admins. The body is the file, at most 1 MiB. Nothing is kept. What can be said only when the inputs are known is said when a run is started. " +
 			"Services that it names must be declared and, with `tenant`, that tenant may use them; else one of yours, at least. With `tenant` it says for which steps nobody is qualified (`lacking`); with `parent`, a run that it would go on from at the step `from`, not of those that have all their rows from there.", uploads: []string{"application/yaml"}},
 		func(ctx context.Context, p *access.Principal, in *struct {

@@ -98,19 +98,18 @@ func (a *api) session() {
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.NewAddress }) error {
 			return a.app.Accounts.ChangeAddress(ctx, p, in.Body.Address, accounts.Proof{Password: in.Body.Password, Code: in.Body.Code})
 		})
-	const sentOnce = "while the mail waits to be sent there is no other one"
-	addAction(a, op{method: http.MethodPost, path: "/v1/me/address/ask", summary: "Have the mail sent again that asks for your address", tag: tag, access: access.AccountsAskForAddress, unkeyed: sentOnce},
+	addAction(a, op{method: http.MethodPost, path: "/v1/me/address/ask", summary: "Have the mail sent again that asks for your address", tag: tag, access: access.AccountsAskForAddress},
 		func(ctx context.Context, p *access.Principal, _ *struct{}) error {
 			return a.app.Accounts.AskForAddress(ctx, p, p.User.ID)
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/me/address/confirm", summary: "Confirm that an address is yours, by the link in the mail", tag: tag, access: access.AccountsConfirmAddress, unkeyed: "a link is used once",
+	addAction(a, op{method: http.MethodPost, path: "/v1/me/address/confirm", summary: "Confirm that an address is yours, by the link in the mail", tag: tag, access: access.AccountsConfirmAddress,
 		text: "A link works for the account that it was sent for only, once, for three days, and until a later mail has another one: else it is 404."},
 		func(ctx context.Context, p *access.Principal, in *struct{ Body wire.AddressLink }) error {
 			return a.app.Accounts.ConfirmAddress(ctx, p, in.Body.Token)
 		})
 	add(a, op{method: http.MethodGet, path: "/v1/users/{id}/address", summary: "See somebody's e-mail address, and whether it is known to be theirs", tag: tag, access: access.AccountsAddressOfOthers},
 		of[UserPath](a.app.Accounts.Address, toAddress))
-	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/address/ask", summary: "Ask somebody at their address whether it is theirs", tag: tag, access: access.AccountsAskAddressOfOthers, unkeyed: sentOnce},
+	addAction(a, op{method: http.MethodPost, path: "/v1/users/{id}/address/ask", summary: "Ask somebody at their address whether it is theirs", tag: tag, access: access.AccountsAskAddressOfOthers},
 		func(ctx context.Context, p *access.Principal, in *UserPath) error {
 			return a.app.Accounts.AskForAddress(ctx, p, in.id)
 		})

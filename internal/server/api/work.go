@@ -72,22 +72,15 @@ func (a *api) submit(ctx context.Context, p *access.Principal, id crowd.Assignme
 	return a.app.Work.Submit(ctx, p, id, answer, next, wait)
 }
 
-// Why a worker's cycle takes no keys.
-const (
-	nextAgain     = "asked again, it gives the task that the worker holds"
-	oneAssignment = "an assignment has an id, and is answered or given back once"
-	sameAgain     = "the same answer again revises nothing"
-)
-
 // work registers what workers do. It is long as it goes through the operations one by one.
 func (a *api) work() {
 	const tag = "Work"
-	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext, unkeyed: nextAgain},
+	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext, unkeyed: workersCycle},
 		func(ctx context.Context, p *access.Principal, in *Waiting) (wire.Next, error) {
 			w, err := a.app.Work.Next(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: oneAssignment, lean: true,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: workersCycle, lean: true,
 		text: "It counts once, however often it is sent. The reply comes when the answer is durable. An answer after the lease ran out is kept, and counts if it is still wanted. To a batch with a grace, it counts when that is over, which counts_at tells: until then you may take it back. A review may send the label back with a comment, send_back: its task is asked again of others, who are told it. Where that cannot be, as somebody has decided the label, its batch has ended, two labels of the task were sent back before or there is no money to ask again, it is refused, and you still hold the review. To a task for training, outcome.feedback tells whether it was right."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
@@ -121,7 +114,7 @@ func (a *api) work() {
 			out.Work, err = toWork(w)
 			return out, err
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: access.WorkSkip, unkeyed: oneAssignment},
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/skip", summary: "Give a task back and get another one", tag: tag, access: access.WorkSkip, unkeyed: workersCycle},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
 			Waiting
@@ -129,7 +122,7 @@ func (a *api) work() {
 			w, err := a.app.Work.Skip(ctx, p, in.id, in.wait())
 			return a.next(ctx, p, w, err)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/report", summary: "Say that something is wrong with a task, and give it back", tag: tag, access: access.WorkReport, unkeyed: oneAssignment,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/report", summary: "Say that something is wrong with a task, and give it back", tag: tag, access: access.WorkReport, unkeyed: workersCycle,
 		text: "You are not asked it again. Its requester sees the text, and what they answer is shown to whoever gets the task later. Of several reports of an assignment the first one stands."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
@@ -142,7 +135,7 @@ func (a *api) work() {
 			}
 			return a.next(ctx, p, w, nil)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/undo", summary: "Take back an answer that does not count yet, and hold its task again", tag: tag, access: access.WorkUndo, unkeyed: oneAssignment,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/undo", summary: "Take back an answer that does not count yet, and hold its task again", tag: tag, access: access.WorkUndo,
 		text: "You have a whole lease to answer anew, under the same assignment. A task that you hold meanwhile goes back, as by returning it. Said again, it gives the task."},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (out wire.Undone, err error) {
 			w, answer, err := a.app.Work.Undo(ctx, p, in.id)
@@ -172,7 +165,7 @@ func (a *api) work() {
 			}
 			return wire.Revisable{Assignment: w.Assignment, Task: w.Task, Batch: w.Batch, Name: w.Name, Answer: x.Answer, Revised: x.Revised, ReviseUntil: x.Until, Values: w.Values, View: w.View, HTML: w.HTML}, nil
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/revise", summary: "Give another answer in place of one of yours that counts", tag: tag, access: access.WorkRevise, unkeyed: sameAgain,
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/revise", summary: "Give another answer in place of one of yours that counts", tag: tag, access: access.WorkRevise,
 		text: "Batches that allow it take it for some time after the answer has counted, while they run, 5 times at most. The label of the task is made anew; what you are paid stays. It is refused, with the reason, where the time is over, where somebody has decided of the label or of the pay, and where others would have to be asked and there is no money for it."},
 		func(ctx context.Context, p *access.Principal, in *struct {
 			AssignmentPath
@@ -184,11 +177,11 @@ func (a *api) work() {
 			x, err := a.app.Work.Revise(ctx, p, in.id, in.Body.Answer)
 			return wire.Revised{Assignment: in.id, Answer: x.Answer, Revised: x.N, RevisedAt: x.At, ReviseUntil: x.Until}, err
 		})
-	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, unkeyed: oneAssignment},
+	addAction(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/return", summary: "Give a task back; you are done for now", tag: tag, access: signedIn, unkeyed: workersCycle},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) error {
 			return a.app.Work.Return(ctx, p, in.id)
 		})
-	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn, unkeyed: oneAssignment},
+	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/heartbeat", summary: "Say that you are still at it: the lease starts again", tag: tag, access: signedIn, unkeyed: workersCycle},
 		func(ctx context.Context, p *access.Principal, in *AssignmentPath) (wire.Lease, error) {
 			expires, err := a.app.Work.Heartbeat(ctx, p, in.id)
 			return wire.Lease{ExpiresAt: expires}, err

@@ -41,7 +41,8 @@ type world struct {
 	server *http.Server
 	served chan error
 	log    bytes.Buffer
-	file   string // of the store
+	file   string      // of the store
+	mails  chan string // that were sent, where it says so
 
 	nobody, admin, ann, bob *client.Client
 	workers                 []*client.Client

@@ -87,6 +87,10 @@ func (w *world) peopleOfAllKinds() map[string]somebody {
 			people[string(b.Role)+" of another tenant"] = somebody{w.holding(b.Role, w.b), nil, nil, roles(b.Role)}
 		}
 	}
+	for _, r := range roles(requester, access.Launcher) {
+		two := w.person(accounts.NewUser{Name: "viewer-" + string(r), Roles: []store.HeldRole{{Role: string(access.Viewer), Tenant: w.a}, {Role: string(r), Tenant: w.b}}})
+		people["a viewer of the tenant who is "+string(r)+" of another"] = somebody{two, nil, roles(access.Viewer), roles(r)}
+	}
 	create := func(r access.Role, tenant crowd.TenantID) {
 		must(w.Accounts.CreateRole(w.ctx, w.admin, store.Role{Tenant: tenant, Name: string(r), Permissions: custom[r].Names()}))(w.t)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -421,6 +422,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 					t.Errorf("was let in: %q", code)
 				case !may && o.Who == access.Tenant && p.own == nil && has(p.others, o.Needs) && code != crowd.NotFound:
 					t.Errorf("another tenant's is %q, it should look as if it were not there", code)
+				case !may && o.Who == access.Tenant && slices.Contains(p.own, access.Viewer) && (code != crowd.Forbidden || !strings.Contains(err.Error(), "permission "+o.Needs.String())):
+					t.Errorf("who sees it is told %q, not that they lack %s", err, o.Needs)
 				}
 			})
 		}

@@ -95,6 +95,11 @@ func TestAdminsActFromTheirNetworks(t *testing.T) {
 		t.Errorf("it is not said why: %v", err)
 	}
 	must(w.Batches.List(w.ctx, outside, w.a, 0, 10))(t)
+	if list := must(w.Tenants.List(w.ctx, outside))(t); len(list) != 1 {
+		t.Errorf("outside: the tenants are %+v", list)
+	}
+	_, err = w.Tenants.List(w.ctx, &access.Principal{User: store.User{ID: 9, Admin: true}, Outside: true}) // none would look as if all were lost
+	refusedText(t, err, crowd.Forbidden, "from your address")
 	if again := must(w.Accounts.Authenticate(w.ctx, secret, netip.MustParseAddr("10.1.1.1")))(t); !again.Is(access.Admin) {
 		t.Error("inside again: no admin")
 	}

@@ -100,10 +100,16 @@ func (s *Pay) batch(ctx context.Context, p *access.Principal, o access.Operation
 		return store.Batch{}, err
 	}
 	b, err := s.store.Batch(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound || err == nil && p.MayFor(o, b.Spec.Tenant) != nil {
-		return store.Batch{}, results.ErrBatch
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = results.ErrBatch
+	case err == nil:
+		err = p.MayOn(o, b.Spec.Tenant, results.ErrBatch, access.ShowBatches...)
 	}
-	return b, err
+	if err != nil {
+		return store.Batch{}, err
+	}
+	return b, nil
 }
 
 // List returns held pay of a batch in order of its assignments. more reports whether there is some after

@@ -147,10 +147,16 @@ func (s *Results) find(ctx context.Context, p *access.Principal, o access.Operat
 		return store.Batch{}, err
 	}
 	b, err := s.store.Batch(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, b.Spec.Tenant) != nil) {
-		return store.Batch{}, ErrBatch
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = ErrBatch
+	case err == nil:
+		err = p.MayOn(o, b.Spec.Tenant, ErrBatch, access.ShowBatches...)
 	}
-	return b, err
+	if err != nil {
+		return store.Batch{}, err
+	}
+	return b, nil
 }
 
 // show says who is behind some rows, as the viewer sees them.

@@ -26,6 +26,26 @@ func (s *Runs) acting(ctx context.Context, p *access.Principal, o access.Operati
 	return ctx
 }
 
+var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
+
+// find returns a run that p may see.
+func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID) (store.Run, error) {
+	if err := p.May(o); err != nil {
+		return store.Run{}, err
+	}
+	r, err := s.store.Run(ctx, 0, id)
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = errRun
+	case err == nil:
+		err = p.MayOn(o, r.Tenant, errRun, access.ShowRuns...)
+	}
+	if err != nil {
+		return store.Run{}, err
+	}
+	return r, nil
+}
+
 // runLocks keeps changes of one run's state apart. Nobody holds two of them.
 type runLocks [64]sync.Mutex
 

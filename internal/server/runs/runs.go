@@ -362,20 +362,6 @@ func (s *Runs) Start(ctx context.Context, p *access.Principal, id crowd.RunID, s
 
 var errNoParent = crowd.Fieldf("parent", "is missing: from is a step of it")
 
-var errRun = &crowd.Error{Code: crowd.NotFound, Field: "run", Message: "there is no such run"}
-
-// find returns a run that p may see.
-func (s *Runs) find(ctx context.Context, p *access.Principal, o access.Operation, id crowd.RunID) (store.Run, error) {
-	if err := p.May(o); err != nil {
-		return store.Run{}, err
-	}
-	r, err := s.store.Run(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, r.Tenant) != nil) {
-		return store.Run{}, errRun
-	}
-	return r, err
-}
-
 // Pause stops a run; what people hold they may submit.
 func (s *Runs) Pause(ctx context.Context, p *access.Principal, id crowd.RunID) (store.Run, error) {
 	return s.onRun(ctx, p, id, command{access.RunsPause, told{State: store.RunPaused}, func(ctx context.Context, c *orchestrator.Orchestrator) error { return c.Pause(ctx, id) }})

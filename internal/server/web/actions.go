@@ -54,7 +54,7 @@ var batchActions = []action[crowd.BatchID]{
 	},
 	{
 		Do: "cancel", Did: "cancelled", Verb: "Cancel it", Question: "Cancel this batch?", run: onAll(allBatches, (*batches.Batches).Cancel),
-		Consequence: "It is given up. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
+		Consequence: "It is given up. Of a draft, its tasks and its question are deleted. Answers that are in stay paid and can be downloaded; what is left of the budget goes back to the account. This cannot be undone.",
 	},
 	{
 		Do: "stop", Did: "stopped", Verb: "Stop at once", Question: "Emergency stop?", run: stopBatch(true),

@@ -43,7 +43,7 @@ func (rq *request) confirmDisregard(id crowd.BatchID) error {
 	}
 	back := "/batches/" + id.String() + "/workers/" + url.PathEscape(d.By.Pseudonym)
 	return rq.render("ask", page{Title: "Disregard answers", Section: "batches", Data: map[string]any{
-		"Question": "Disregard what this worker answered?", "About": d.By.String() + " in " + b.Name, "Verb": "Disregard", "Danger": true, "To": back + "/disregard", "Back": back, "Hidden": hidden,
+		"Question": "Disregard what this worker answered?", "About": d.By.String() + " in " + b.Name, "Verb": "Disregard", "Danger": true, "To": back + "/disregard?" + keyName + "=" + newKey(), "Back": back, "Hidden": hidden,
 		"Consequence": strings.Join(text, " ") + " It cannot be undone.",
 	}})
 }

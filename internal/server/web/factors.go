@@ -80,6 +80,7 @@ func (rq *request) showSecret(secret string) error {
 func (rq *request) confirmTOTP() error {
 	codes, err := rq.App.Accounts.ConfirmTOTP(rq.ctx(), rq.p, rq.r.PostForm.Get("secret"), strings.TrimSpace(rq.r.PostForm.Get("code")))
 	if err != nil {
+		rq.r.PostForm.Del("code") // the next one is not typed behind it
 		return err
 	}
 	return rq.enrolled(codes)

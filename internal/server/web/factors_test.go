@@ -93,6 +93,9 @@ func TestTOTP(t *testing.T) {
 	other := c.browser(t, "other")
 	other.withPassword("rita", "").want(200).at("/batches") // not confirmed: nothing is asked
 	p = p.form("/account/totp/confirm").set("code", "000000").send().want(422, "Is not what the app shows")
+	if typed := p.form("/account/totp/confirm").values.Get("code"); typed != "" {
+		t.Errorf("the next code is typed behind %q", typed)
+	}
 	if secretOn(p) != secret {
 		t.Error("the form that was refused shows another secret")
 	}

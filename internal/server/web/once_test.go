@@ -14,7 +14,7 @@ import (
 // repeatable are the actions that may be sent again without a key, and why.
 var repeatable = map[string][]string{
 	"it sets what is, or what is not, and that again": {
-		"POST /signout", "POST /account/password", "POST /account/sessions/{session}/end", "POST /account/signout", "POST /tokens/{token}/revoke", "POST /batches/{batch}/settings", "POST /batches/{batch}/template", "POST /batches/{batch}/edit", "POST /batches/{batch}/takeout", "POST /batches/{batch}/reports", "POST /batches/{batch}/results/{task}/label", "POST /batches/{batch}/results/{task}/withdraw", "POST /batches/{batch}/quality/undo", "POST /batches/{batch}/workers/{worker}/disregard", "POST /batches/{batch}/results/{task}/send-back",
+		"POST /signout", "POST /account/password", "POST /account/sessions/{session}/end", "POST /account/signout", "POST /tokens/{token}/revoke", "POST /batches/{batch}/settings", "POST /batches/{batch}/template", "POST /batches/{batch}/edit", "POST /batches/{batch}/takeout", "POST /batches/{batch}/reports", "POST /batches/{batch}/results/{task}/label", "POST /batches/{batch}/results/{task}/withdraw", "POST /batches/{batch}/quality/undo", "POST /batches/{batch}/results/{task}/send-back",
 		"POST /tenants/{tenant}/secrets", "POST /tenants/{tenant}/secrets/{secret}/delete", "POST /invitations/{invitation}/withdraw", "POST /tests/{test}/retire",
 		"POST /tenants/{tenant}/stop", "POST /tenants/{tenant}/quotas", "POST /tenants/{tenant}/retention", "POST /tenants/{tenant}/block", "POST /admin/stop", "POST /admin/tenants/{tenant}", "POST /admin/tenants/{tenant}/stop",
 		"POST /admin/pools/{pool}", "POST /admin/pools/{pool}/settings", "POST /admin/pools/{pool}/stop", "POST /admin/pools/{pool}/transfer",
@@ -77,6 +77,11 @@ var sentTwice = map[string]func(c *company) *sheet{
 	},
 	"POST /runs": func(c *company) *sheet {
 		return c.req.get("/runs/new").form("/runs").set("tenant", "n1").set("text", flowOfCats).press("then", "make")
+	},
+	"POST /batches/{batch}/workers/{worker}/disregard": func(c *company) *sheet {
+		id, t := c.ruled(c.req.t).String(), c.req.t
+		path := "/batches/" + id + "/workers/" + read(c.app.Accounts.Worker(t.Context(), c.boss.principal(), 1, c.workers[0].principal().User.ID.String()))(t).Pseudonym + "/disregard"
+		return c.req.get(path).form(path)
 	},
 	"POST /runs/{run}/topup": func(c *company) *sheet {
 		return c.req.get("/runs/r1").form("/runs/r1/topup").set("amount", "1")

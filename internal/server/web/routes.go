@@ -182,7 +182,7 @@ func routes() []route {
 		{pattern: "POST /batches/{batch}/quality/undo", access: access.BatchesUndoAction, handle: ofBatch((*request).undoAction), form: "undo", page: ofBatch((*request).quality)},
 		{pattern: "GET /batches/{batch}/workers/{worker}", access: access.ResultsWorker, handle: ofBatch((*request).batchWorker)},
 		{pattern: "GET /batches/{batch}/workers/{worker}/disregard", access: access.BatchesWouldDisregard, handle: ofBatch((*request).confirmDisregard)},
-		{pattern: "POST /batches/{batch}/workers/{worker}/disregard", access: access.BatchesDisregard, handle: ofBatch((*request).disregard)},
+		{pattern: "POST /batches/{batch}/workers/{worker}/disregard", access: access.BatchesDisregard, once: true, handle: ofBatch((*request).disregard)},
 		{pattern: "GET /runs", access: access.RunsList, handle: (*request).runs},
 		{pattern: "GET /runs/new", access: access.RunsMake, handle: (*request).newRun},
 		{pattern: "POST /runs", access: access.RunsMake, once: true, handle: (*request).createRun, form: "run", page: (*request).newRun, long: true},

@@ -73,10 +73,16 @@ func (s *Work) batchOf(ctx context.Context, p *access.Principal, o access.Operat
 		return store.Batch{}, err
 	}
 	b, err := s.store.Batch(ctx, 0, id)
-	if crowd.CodeOf(err) == crowd.NotFound || (err == nil && p.MayFor(o, b.Spec.Tenant) != nil) {
-		return store.Batch{}, errBatch
+	switch {
+	case crowd.CodeOf(err) == crowd.NotFound:
+		err = errBatch
+	case err == nil:
+		err = p.MayOn(o, b.Spec.Tenant, errBatch, access.ShowBatches...)
 	}
-	return b, err
+	if err != nil {
+		return store.Batch{}, err
+	}
+	return b, nil
 }
 
 // Reports returns up to limit reports of a batch, of the assignments after one, in order.

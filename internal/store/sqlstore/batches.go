@@ -156,12 +156,26 @@ func (s *Store) draft(ctx context.Context, tx transaction, tenant crowd.TenantID
 
 func noBatch(id crowd.BatchID) error { return crowd.Errorf(crowd.NotFound, "there is no batch %s", id) }
 
-// CancelDraft implements store.Batches.
+// emptyTemplate is what a draft asks whose content went when it was given up.
+const emptyTemplate = `{"kind":"short_text","question":"(deleted)"}`
+
+// CancelDraft implements store.Batches. Of many tasks all but the first ones go before that, in
+// steps; if it fails between two, calling it again goes on.
 func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd.BatchID, now time.Time) error {
-	return s.change(ctx, "cancel draft", func(ctx context.Context, tx transaction) error {
-		if tenant == 0 {
-			return noBatch(id)
+	b, err := s.Batch(ctx, tenant, id)
+	if err == nil && tenant == 0 {
+		err = noBatch(id)
+	}
+	if err != nil {
+		return err
+	}
+	ours := b.Run == 0 // what the batch of a step has is the run's
+	if ours && b.Spec.Tasks > dropAtOnce {
+		if err := s.DropTasks(store.Preparing(ctx), tenant, id); err != nil {
+			return err
 		}
+	}
+	return s.change(ctx, "cancel draft", func(ctx context.Context, tx transaction) error {
 		d, err := s.draft(ctx, tx, tenant, id)
 		if err != nil {
 			return err
@@ -169,8 +183,33 @@ func (s *Store) CancelDraft(ctx context.Context, tenant crowd.TenantID, id crowd
 		if _, err := tx.exec(ctx, `update progress set state = $2, ended_at = $3 where batch = $1`, id, crowd.BatchCancelled, micros(now)); err != nil {
 			return err
 		}
+		if ours {
+			if err := emptyDraft(ctx, tx, id, &d); err != nil {
+				return err
+			}
+		}
 		return ended(ctx, tx, d.tenant, d.tasks)
 	})
+}
+
+// emptyDraft takes away what a draft has, of which nobody has seen anything, with the room that it took.
+func emptyDraft(ctx context.Context, tx transaction, id crowd.BatchID, d *head) error {
+	before, err := definitionBytes(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if err := dropAfter(ctx, tx, id, d, 0); err != nil {
+		return err
+	}
+	d.tasks = 0
+	if _, err := tx.exec(ctx, `update batches set template = case when octet_length(template) > $3 then $2 else template end, headers = '' where id = $1`, id, emptyTemplate, len(emptyTemplate)); err != nil {
+		return err
+	}
+	after, err := definitionBytes(ctx, tx, id)
+	if err == nil {
+		_, err = grow(ctx, tx, d.tenant, store.StoredBytes, after-before)
+	}
+	return err
 }
 
 // ended counts a batch as one that has ended.

@@ -168,27 +168,32 @@ func (s *Store) DropTasks(ctx context.Context, tenant crowd.TenantID, id crowd.B
 			if err != nil {
 				return err
 			}
-			first, last := span(id)
 			left = max(d.tasks-dropAtOnce, 0)
-			if err := dropped(ctx, tx, d.tenant, first+left, last); err != nil {
-				return err
-			}
-			for _, text := range [...]string{
-				`delete from task_workers where task > $1 and task <= $2`,
-				`delete from tasks where id > $1 and id <= $2`,
-			} {
-				if _, err := tx.exec(ctx, text, first+left, last); err != nil {
-					return err
-				}
-			}
-			_, err = tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, left, d.directed && left > 0)
-			return err
+			return dropAfter(ctx, tx, id, &d, left)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dropAfter takes the tasks of a draft away that come after the first few.
+func dropAfter(ctx context.Context, tx transaction, id crowd.BatchID, d *head, left int64) error {
+	first, last := span(id)
+	if err := dropped(ctx, tx, d.tenant, first+left, last); err != nil {
+		return err
+	}
+	for _, text := range [...]string{
+		`delete from task_workers where task > $1 and task <= $2`,
+		`delete from tasks where id > $1 and id <= $2`,
+	} {
+		if _, err := tx.exec(ctx, text, first+left, last); err != nil {
+			return err
+		}
+	}
+	_, err := tx.exec(ctx, `update batches set tasks = $2, directed = $3 where id = $1`, id, left, d.directed && left > 0)
+	return err
 }
 
 const selectTasks = `select id, gold, explain, cells, item, born_at, bound_at, not_by, class, coalesce((select body from replies where task = tasks.id), ''),

@@ -97,7 +97,13 @@ func testCancelDraft(t *testing.T, w *world) {
 		refused(t, w.CancelDraft(w.ctx, w.mine, 99, w.now), crowd.NotFound)
 	})
 	ok(t, w.CancelDraft(w.ctx, w.mine, w.batch, w.now))
-	want := w.kept(w.batch, w.mine, tasks)
+	want := w.kept(w.batch, w.mine, 0) // with nothing of what it had
+	want.Columns, want.Directed, want.Template = nil, false, must(w.Batch(w.ctx, w.mine, w.batch))(t).Template
+	if len(want.Template) > 50 {
+		t.Errorf("the template is %s", want.Template)
+	}
+	same(t, "tasks", must(w.Tasks(w.ctx, w.batch.Task(1), 10))(t), nil)
+	same(t, "invitations", must(w.Invitations(w.ctx, w.batch))(t), nil)
 	want.Progress.State, want.Progress.EndedAt = crowd.BatchCancelled, w.now
 	same(t, "batch", must(w.Batch(w.ctx, w.mine, w.batch))(t), want)
 	w.unchanged(t, func() {
