@@ -47,6 +47,15 @@ var (
 	errRefuse = crowd.Errorf(crowd.Conflict, "this invitation was declined; ask whoever invited you for a new one")
 )
 
+// MayJoin returns why somebody cannot become a worker by an invitation: who invites could
+// let themselves do other tenants' tasks. An administrator can make them one.
+func MayJoin(u *store.User) error {
+	if u.IsStaff() && u.Pool == 0 {
+		return errStaff
+	}
+	return nil
+}
+
 // linked returns the open invitation of a link.
 func (s *Invitations) linked(ctx context.Context, token string) (store.Invitation, error) {
 	i, _, err := s.linkedHow(ctx, token)
@@ -229,8 +238,8 @@ func (s *Invitations) Accept(ctx context.Context, p *access.Principal, token str
 	if err != nil {
 		return u, err
 	}
-	if u.IsStaff() && u.Pool == 0 { // who invites could let themselves do other tenants' tasks: an admin makes them a worker
-		return u, errStaff
+	if err := MayJoin(&u); err != nil {
+		return u, err
 	}
 	if u.Pool != 0 && u.Pool != i.Pool {
 		at, _ := s.live.Settings(u.Pool)

@@ -161,9 +161,11 @@ func (rq *request) invitation() error {
 	if err != nil {
 		return err
 	}
-	return rq.render("invitation", page{Title: "You are invited", Data: map[string]any{
-		"Offer": o, "Token": token, "Least": auth.MinPassword, "Here": "/invitation?token=" + url.QueryEscape(token),
-	}})
+	data := map[string]any{"Offer": o, "Token": token, "Least": auth.MinPassword, "Here": "/invitation?token=" + url.QueryEscape(token)}
+	if rq.p != nil {
+		data["MayNot"] = accounts.MayJoin(&rq.p.User)
+	}
+	return rq.render("invitation", page{Title: "You are invited", Data: data})
 }
 
 // answerInvitation joins, accepts or declines.
