@@ -318,7 +318,7 @@ func TestWhoMustEnrol(t *testing.T) {
 		boss := s.browser(t, "admin")
 		p := boss.get("/setup?token="+s.boot).form("/setup").set("password", password).set("again", password).send()
 		if x.rule != accounts.NobodyMust {
-			p.want(200, "Your account needs a second factor").at("/account").without("/account/password", "/account/signout", "/admin")
+			p.want(200, "Your account needs a second factor").at("/account").without("/account/password", "/account/signout", "/admin", "/qualify", "/tokens")
 			boss.get("/admin").want(200).at("/account")
 			boss.get("/tokens").want(200).at("/account")
 			boss.post("/tokens", url.Values{"name": {"x"}}).want(http.StatusForbidden, "needs a second factor")

@@ -101,6 +101,9 @@ func (v viewer) May(operation string, tenant ...crowd.TenantID) (bool, error) {
 	return v.p.May(o) == nil, nil
 }
 
+// MustEnrol reports whether the viewer has to set up a second factor before anything else.
+func (v viewer) MustEnrol() bool { return v.p != nil && v.p.MustEnrol }
+
 // MayHere is May for a tenant, or for any tenant if none is chosen.
 func (v viewer) MayHere(operation string, tenant crowd.TenantID) (bool, error) {
 	if tenant == 0 {
