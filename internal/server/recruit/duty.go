@@ -97,10 +97,15 @@ func (v *DutyView) Kept() bool {
 
 // Gone reports whether a worker who waited has gone off duty for good, as past tells.
 func (v *DutyView) Gone(past OffDuty) bool {
-	if v.On || !v.Kept() {
+	switch {
+	case v.On:
+		return false
+	case past.Why == engine.Left:
+		return true
+	case !v.Kept():
 		return false
 	}
-	return v.Pool.Retainer.Called || past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid
+	return v.Pool.Retainer.Called || past.Why == engine.Released || past.Why == engine.Unpaid
 }
 
 // Get returns whether a worker is on duty, and whether they are called.
@@ -161,6 +166,9 @@ func (s *Duty) WhyOff(ctx context.Context, p *access.Principal) (OffDuty, error)
 	var v OffDuty
 	if d := s.cfg.OnCall.lastDuty(p.User.ID); d.Pool == p.User.Pool && !d.On {
 		v.Why, v.At = d.Why, d.At
+	}
+	if s.cfg.OnCall.Left(p.User.ID) { // also in a pool that does not record it
+		v.Why = engine.Left
 	}
 	notices, err := s.cfg.Store.WorkerNotices(ctx, p.User.ID, 1)
 	if err != nil {
@@ -257,11 +265,15 @@ func (s *Duty) End(ctx context.Context, p *access.Principal) (DutyView, error) {
 	if err != nil {
 		return DutyView{}, err
 	}
-	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
-		_, err := e.EndDuty(now, p.User.ID, engine.Left)
+	off := false
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
+		off, err = e.EndDuty(now, p.User.ID, engine.Left)
 		return err
 	}); err != nil {
 		return DutyView{}, err
+	}
+	if off {
+		s.cfg.OnCall.leave(p.User.ID)
 	}
 	return s.Get(ctx, p)
 }

@@ -93,6 +93,7 @@ type person struct {
 	store.User
 	knows map[crowd.PoolID]bool // pools whose training they have completed
 	on    bool                  // on duty
+	left  bool                  // off duty, at their own wish
 	duty  engine.Duty           // the last change that was kept
 }
 
@@ -148,6 +149,7 @@ func (o *OnCall) enter(d engine.Duty) {
 	p.knows[d.Pool] = d.Training == 0
 	if !d.At.Before(p.duty.At) {
 		p.duty = d
+		p.left = !d.On && d.Why == engine.Left
 	}
 }
 
@@ -171,7 +173,8 @@ func (o *OnCall) Present(id crowd.PoolID, people []engine.OnCall) {
 		p.on = false
 	}
 	for _, c := range people {
-		o.get(c.Worker).on = true
+		p := o.get(c.Worker)
+		p.on, p.left = true, false
 	}
 }
 
@@ -183,8 +186,26 @@ func (o *OnCall) changed(c *engine.Changes) {
 		o.enter(d)
 	}
 	for _, x := range c.Shifts {
-		o.get(x.Worker).on = x.On
+		p := o.get(x.Worker)
+		p.on, p.left = x.On, !x.On && x.Why == engine.Left
 	}
+}
+
+// leave notes that somebody wants to be off duty who is so already.
+func (o *OnCall) leave(id crowd.WorkerID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.get(id); !p.on {
+		p.left = true
+	}
+}
+
+// Left reports whether somebody has gone off duty at their own wish, and not come back since. In a
+// pool that does not record who is on duty this is not known after a restart.
+func (o *OnCall) Left(id crowd.WorkerID) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).left
 }
 
 // Remove forgets somebody who is no longer a worker.

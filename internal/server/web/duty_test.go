@@ -124,6 +124,26 @@ func TestStoppingAfterTheTask(t *testing.T) {
 	d.isOff()
 }
 
+// TestWhoLeavesElsewhere: where asking for work is enough, the page on which somebody waits does not
+// bring them back when they have gone elsewhere, neither by the request that is open nor by the next.
+func TestWhoLeavesElsewhere(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	b := c.workers[0]
+	b.get("/work").want(200, "Waiting for a task")
+	poll := b.waits()
+	read(c.app.Duty.End(t.Context(), b.principal()))(t)
+	if got := <-poll; got.Text != `{"go":"/work/rest"}` {
+		t.Errorf("who goes while they wait is told %s", got.Text)
+	}
+	if got := b.post("/work/next?wait=0", nil); got.Text != `{"go":"/work/rest"}` {
+		t.Errorf("then they are told %s", got.Text)
+	}
+	b.isOff()
+	b.get("/work").want(200, "Waiting for a task")
+	b.post("/work/next?wait=0", nil).want(200, "no batch is running")
+}
+
 // isOff checks that somebody is off duty, and was given nothing.
 func (b *browser) isOff() {
 	b.t.Helper()

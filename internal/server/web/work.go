@@ -195,9 +195,10 @@ func (rq *request) waitForWork() error {
 		return rq.sendJSON(map[string]any{"go": "/work"}) // the page is of the pool before: its last poll ended when they left
 	}
 	httpkit.Streaming(rq.w)
-	work, err := rq.App.Work.Next(rq.ctx(), rq.p, wait)
+	work, err := rq.App.Work.NextUnlessLeft(rq.ctx(), rq.p, wait)
 	if crowd.CodeOf(err) == crowd.OffDuty {
-		return rq.sendJSON(map[string]any{"go": "/work"})
+		duty := ask(rq, rq.App.Duty.Get)
+		return rq.sendJSON(map[string]any{"go": afterDuty(duty)})
 	}
 	if err != nil {
 		return err
