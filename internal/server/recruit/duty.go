@@ -31,6 +31,7 @@ type DutyView struct {
 	engine.OnCall
 	Pool   store.Pool
 	Gate   engine.GateView // as it stands
+	Unpaid bool            // the pool pays for waiting, and its money for that is used up
 	Called *store.Notice   // they are asked to come on duty
 	Call   *store.Call     // with a place for them, asked or not
 	// Needed reports whether they may come without a call: the pool calls its people, and
@@ -60,7 +61,7 @@ func (v *DutyView) Seen() string {
 		called = v.Called.AskedAt.UnixMicro()
 	}
 	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked, v.Needed, v.Lent.seen()))
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, v.Rate(), v.Unpaid, call, called, v.GateNote(), v.Unliked, v.Needed, v.Lent.seen()))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -81,9 +82,9 @@ func (v *DutyView) GateNote() string {
 }
 
 // Rate is what a minute of waiting pays them, or would pay them on duty. It is 0 while they stand
-// outside the pool's gate, where waiting is not paid.
+// outside the pool's gate, where waiting is not paid, and while the pool has no money for it.
 func (v DutyView) Rate() crowd.Money {
-	if v.Outside > 0 {
+	if v.Outside > 0 || v.Unpaid {
 		return 0
 	}
 	return v.Pool.Retainer.Rate
@@ -117,7 +118,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 	var v DutyView
 	v.Pool, _ = s.cfg.Live.Settings(r.ID())
 	if err := r.Read(ctx, func(e *engine.Engine, now time.Time) {
-		v.Gate = e.Gate()
+		v.Gate, v.Unpaid = e.Gate(), e.RetainerFunds(now).Empty
 		v.OnCall, _ = e.OnCall(now, p.User.ID)
 		v.Undo = e.Undoable(p.User.ID)
 	}); err != nil {

@@ -85,6 +85,14 @@ func (o *OnCall) settled(ctx context.Context, id crowd.WorkerID) {
 // Signal signals those who watch the duty of people.
 func (o *OnCall) Signal(people ...crowd.WorkerID) { o.watched.Changed(people...) }
 
+// SignalPool signals those who watch the duty of anybody in a pool.
+func (o *OnCall) SignalPool(id crowd.PoolID) {
+	o.mu.RLock()
+	people := slices.Collect(maps.Keys(o.pools[id]))
+	o.mu.RUnlock()
+	o.Signal(people...)
+}
+
 // StopWaiting ends all watching.
 func (o *OnCall) StopWaiting() { o.watched.Close() }
 

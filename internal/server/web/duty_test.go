@@ -419,3 +419,24 @@ func TestWhoIsLentIsToldOnTheirPage(t *testing.T) {
 	c.launchCats("Cats")
 	b.get("/work").want(200, "1.png a cat?").without("You help in pool")
 }
+
+// TestWaitingIsNotPaidNow: where the pool's money for waiting is used up, no page says that waiting
+// is paid, and what the admin reads of it is true of a pool that calls nobody.
+func TestWaitingIsNotPaidNow(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	b := c.workers[0]
+	c.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer.Called = false })
+	b.get("/work").want(200, "A minute").without("not paid")
+	spend := func() { read(c.app.Pools.Fund(t.Context(), c.boss.principal(), 1, -100*crowd.Unit))(t) }
+	spend()
+	c.step(time.Second)
+	b.get("/work").want(200, "Waiting is not paid now: the pool's money for it is used up.").without("A minute")
+	b.post("/work/next?wait=0", nil).want(200, `"pays":0`)
+	c.boss.get("/admin/pools/p1").want(200, "whoever waits for work is not paid, and is told so").without("nobody is kept waiting")
+	c.onCall(pool.Settings{})
+	spend()
+	c.step(time.Second)
+	b.get("/work").want(200, "You are off duty", "Waiting for tasks is not paid now").without("is paid with")
+	c.boss.get("/admin/pools/p1").want(200, "nobody is called, and nobody is kept waiting")
+}

@@ -214,7 +214,7 @@ func (rq *request) waitForWork() error {
 		return rq.sendJSON(map[string]any{"go": afterDuty(duty)})
 	}
 	html := rq.fragment("waiting", "why", rq.whyNothing(&duty))
-	return rq.sendJSON(map[string]any{"why": html, "earned": int64(duty.Earned)})
+	return rq.sendJSON(map[string]any{"why": html, "earned": int64(duty.Earned), "pays": int64(duty.Rate())})
 }
 
 // answerOf makes the answer from the form: "answer" is the whole of it, as the
