@@ -59,6 +59,10 @@ func TestWhoHasLeftIsNotBroughtBack(t *testing.T) {
 			leave(ann)
 			ok(t, w.Work.Return(w.ctx, ann, held.Assignment))
 			goesOn(ann, crowd.OffDuty)
+			if gated { // else it is not known after a restart
+				w.reopen()
+				goesOn(ann, crowd.OffDuty)
+			}
 			leave(ann) // once more
 			goesOn(ann, crowd.OffDuty)
 			if must(w.Work.Next(w.ctx, ann, 0))(t) == nil {

@@ -92,9 +92,9 @@ func (v DutyView) Rate() crowd.Money {
 
 // Kept reports whether the pool records who is on duty. In another, asking for work
 // is enough.
-func (v *DutyView) Kept() bool {
-	return v.Pool.Retainer.Called || v.Pool.Retainer.Rate > 0 || v.Pool.Gate
-}
+func (v *DutyView) Kept() bool { return keepsDuty(&v.Pool) }
+
+func keepsDuty(p *store.Pool) bool { return p.Retainer.Called || p.Retainer.Rate > 0 || p.Gate }
 
 // Gone reports whether a worker who waited has gone off duty for good, as past tells.
 func (v *DutyView) Gone(past OffDuty) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// TestWhoIsGone: a worker who waited is sent away from the page only where it is kept
-// who is on duty, and when they do not come back by asking for work.
+// TestWhoIsGone: a worker who waited is sent away from the page when they have gone themselves, and,
+// only where it is kept who is on duty, when they do not come back by asking for work.
 func TestWhoIsGone(t *testing.T) {
 	t.Parallel()
 	open, called, paid := engine.Retainer{}, engine.Retainer{Called: true}, engine.Retainer{Rate: 1}
@@ -22,7 +22,7 @@ func TestWhoIsGone(t *testing.T) {
 	}{
 		"on duty":                               {called, true, engine.Left, false},
 		"on duty, paid":                         {paid, true, engine.Released, false},
-		"open, left":                            {open, false, engine.Left, false},
+		"open, left":                            {open, false, engine.Left, true},
 		"open, released":                        {open, false, engine.Released, false},
 		"called, for whatever reason":           {called, false, "", true},
 		"called, silent":                        {called, false, engine.Silent, true},

@@ -127,6 +127,11 @@ func (o *OnCall) Load(ctx context.Context, pools []store.Pool) error {
 			o.enter(d)
 		}
 	}
+	for i := range pools { // what another pool has kept may be from before it was changed
+		for _, p := range o.pools[pools[i].ID] {
+			p.left = keepsDuty(&pools[i]) && p.duty.Pool == pools[i].ID && !p.duty.On && p.duty.Why == engine.Left
+		}
+	}
 	return nil
 }
 
@@ -157,7 +162,6 @@ func (o *OnCall) enter(d engine.Duty) {
 	p.knows[d.Pool] = d.Training == 0
 	if !d.At.Before(p.duty.At) {
 		p.duty = d
-		p.left = !d.On && d.Why == engine.Left
 	}
 }
 
