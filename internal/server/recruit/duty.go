@@ -101,12 +101,12 @@ func (v *DutyView) Gone(past OffDuty) bool {
 	switch {
 	case v.On:
 		return false
-	case past.Why == engine.Left:
+	case past.Left:
 		return true
 	case !v.Kept():
 		return false
 	}
-	return v.Pool.Retainer.Called || past.Why == engine.Released || past.Why == engine.Unpaid
+	return v.Pool.Retainer.Called || past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid
 }
 
 // Get returns whether a worker is on duty, and whether they are called.
@@ -152,6 +152,7 @@ func (s *Duty) loan(id crowd.WorkerID, in crowd.PoolID) *Loan {
 type OffDuty struct {
 	Why  engine.Departure // with which they went off duty last; "": never, or nothing is kept of it
 	At   time.Time
+	Left bool        // at their own wish, and they have not come back since; also in a pool that keeps nothing of it
 	Call *store.Call // of their latest notice, if it thanked them lately and they were not on duty since
 }
 
@@ -164,12 +165,9 @@ func (s *Duty) WhyOff(ctx context.Context, p *access.Principal) (OffDuty, error)
 	if err := p.May(access.DutyWhyOff); err != nil {
 		return OffDuty{}, err
 	}
-	var v OffDuty
+	v := OffDuty{Left: s.cfg.OnCall.Left(p.User.ID)}
 	if d := s.cfg.OnCall.lastDuty(p.User.ID); d.Pool == p.User.Pool && !d.On {
 		v.Why, v.At = d.Why, d.At
-	}
-	if s.cfg.OnCall.Left(p.User.ID) { // also in a pool that does not record it
-		v.Why = engine.Left
 	}
 	notices, err := s.cfg.Store.WorkerNotices(ctx, p.User.ID, 1)
 	if err != nil {

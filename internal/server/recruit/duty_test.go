@@ -22,7 +22,7 @@ func TestWhoIsGone(t *testing.T) {
 	}{
 		"on duty":                               {called, true, engine.Left, false},
 		"on duty, paid":                         {paid, true, engine.Released, false},
-		"open, left":                            {open, false, engine.Left, true},
+		"open, left":                            {open, false, engine.Left, false},
 		"open, released":                        {open, false, engine.Released, false},
 		"called, for whatever reason":           {called, false, "", true},
 		"called, silent":                        {called, false, engine.Silent, true},
@@ -36,6 +36,9 @@ func TestWhoIsGone(t *testing.T) {
 		v.On = x.on
 		if got := v.Gone(recruit.OffDuty{Why: x.why}); got != x.want {
 			t.Errorf("%s: gone is %t", name, got)
+		}
+		if got := v.Gone(recruit.OffDuty{Why: x.why, Left: true}); got == x.on {
+			t.Errorf("%s, and has said that they go: gone is %t", name, got)
 		}
 	}
 }

@@ -409,6 +409,8 @@ func TestWhoIsLentIsToldOnTheirPage(t *testing.T) {
 	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 2, func(now *store.Pool) error { now.Retainer.Rate = crowd.Unit / 20; return nil }); err != nil {
 		t.Fatal(err)
 	}
+	b.get("/work").want(200, append(says, "Waiting is not paid now: the pool's money for it is used up.")...).without("a minute")
+	read(c.app.Pools.Fund(t.Context(), c.boss.principal(), 2, crowd.Unit))(t)
 	b.get("/work").want(200, append(says, "Waiting here pays 0.05 a minute.", "A minute")...).without("not paid")
 	if v, err := c.app.Duty.Get(t.Context(), b.principal()); err != nil || v.Rate() != crowd.Unit/20 {
 		t.Errorf("a minute pays %s inside (%v)", v.Rate(), err)
