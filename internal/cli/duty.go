@@ -104,11 +104,13 @@ func showDuty(w io.Writer, d wire.Duty) {
 	}
 	if l := d.Lent; l != nil {
 		say(w, "lent by %s since %s; you return when it has work for you, or you go off duty\n", clean(l.HomeName), stamp(l.Since))
-		if d.Rate == 0 && d.Outside == 0 { // else the gate says it
+		if d.Rate == 0 && d.Outside == 0 && !d.Unpaid { // else the gate says it
 			say(w, "waiting pays nothing here\n")
 		}
 	}
 	switch {
+	case d.Unpaid && d.Outside == 0:
+		say(w, "waiting is not paid now: the pool's money for it is used up%s\n", when(d.On && d.Earned > 0, "; earned so far: "+d.Earned.Short()))
 	case d.On && d.Outside > 0 && d.Earned > 0:
 		say(w, "earned so far by waiting inside: %s\n", d.Earned.Short())
 	case d.On && d.Outside == 0 && d.Rate > 0:

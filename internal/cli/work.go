@@ -70,6 +70,8 @@ type working struct {
 	outage  outage
 	out     io.Writer
 	pool    crowd.PoolID // in which they were last; 0: not known
+	called  bool         // the pool calls its people
+	begun   bool         // a request for a task was answered: they have been here
 	held    *wire.Work
 	answers int
 	later   int // of them, provisional when they were given
@@ -143,6 +145,7 @@ func (w *working) next() error {
 		if err != nil {
 			return err
 		}
+		w.begun = true
 		if w.where() {
 			told = "" // of the pool before
 		}
@@ -171,16 +174,20 @@ func (w *working) where() (moved bool) {
 	if moved = w.pool != 0 && d.Pool != w.pool; moved {
 		w.event("pool", wire.NamedPool{ID: d.Pool, Name: d.PoolName}, "you are in another pool now: %s\n", d.PoolName)
 	}
-	w.pool = d.Pool
+	w.pool, w.called = d.Pool, d.CallsOnly
 	return moved
 }
 
 // offDuty says what to do: as an error, if nothing was done yet, else as the end
-// of the work.
+// of the work. It is no error that they have gone themselves from a pool that calls nobody.
 func (w *working) offDuty(err error) error {
-	err = crowd.Errorf(crowd.OffDuty, "%s (wait for a call with: throng duty status --watch --until && throng duty on)", err)
-	if w.answers == 0 {
-		return err
+	if !w.called && w.begun {
+		err = crowd.Errorf(crowd.OffDuty, "%s (come back with: throng worker run)", err)
+	} else {
+		err = crowd.Errorf(crowd.OffDuty, "%s (wait for a call with: throng duty status --watch --until && throng duty on)", err)
+		if w.answers == 0 {
+			return err
+		}
 	}
 	w.event("off_duty", refused(err), "%s\n", err)
 	return errQuit
@@ -188,16 +195,20 @@ func (w *working) offDuty(err error) error {
 
 // request asks for a task, and waits for one while there is input to answer it with.
 func (w *working) request() (*wire.Work, map[string]int, error) {
+	next := w.Next
+	if w.begun {
+		next = w.NextUnlessLeft
+	}
 	if w.wait > 0 && w.over.Err() == nil {
 		ctx, cancel := context.WithCancel(w.ctx)
 		defer cancel()
 		defer context.AfterFunc(w.over, cancel)()
-		work, why, err := w.Next(ctx, w.wait)
+		work, why, err := next(ctx, w.wait)
 		if work != nil || w.over.Err() == nil {
 			return work, why, err
 		}
 	}
-	return w.Next(w.ctx, 0)
+	return next(w.ctx, 0)
 }
 
 func reasonsOf(why map[string]int) string {

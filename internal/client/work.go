@@ -19,6 +19,13 @@ func (c *Client) Next(ctx context.Context, wait time.Duration) (*wire.Work, map[
 	return out.Work, out.Why, err
 }
 
+// NextUnlessLeft is Next for a program that has asked before: it does not bring its worker back who has
+// gone off duty since. The error is of code crowd.OffDuty then.
+func (c *Client) NextUnlessLeft(ctx context.Context, wait time.Duration) (*wire.Work, map[string]int, error) {
+	out, err := post[wire.Next](ctx, c, "/v1/work/next"+query("wait_seconds", max(wait, 0).Seconds(), "unless_left", true), nil)
+	return out.Work, out.Why, err
+}
+
 // Submit sends an answer. With next, it also returns the next task, waiting up
 // to wait for one; nil if there is none.
 func (c *Client) Submit(ctx context.Context, id crowd.AssignmentID, answer json.RawMessage, next bool, wait time.Duration) (wire.Outcome, *wire.Work, error) {

@@ -22,7 +22,7 @@ type crowdRunner struct {
 	stepBase
 	spec     *workflow.Crowd
 	failedTo uint32            // every task up to this one of the ended batch has its label or its row
-	sent     engine.Rest       // what the batch was sent
+	sent     *engine.Rest      // what the batch was sent; nil: nothing since the server began
 	paid     *paidLabels       // labels paid for in earlier runs; nil: not read yet
 	taken    *engine.TakenOver // labels that the step has from earlier runs; nil: not counted yet
 	checked  checkedBy         // of the ended batch; nil: not read yet
@@ -112,6 +112,9 @@ func (s *crowdRunner) seal(ctx context.Context, batch *store.Batch) (more bool, 
 func (s *crowdRunner) storedBatch(ctx context.Context) (*store.Batch, error) {
 	b, err := s.run.o.cfg.Store.Batch(ctx, 0, s.node.Batch)
 	s.columns = b.Columns
+	if closed := b.Progress.State.Ended() || b.Spec.Enough.Met(&b.Progress, b.Spec.Reward); err == nil && closed != s.node.closed {
+		s.node.closed, s.run.forecastAt = closed, time.Time{} // other steps' batches are sent what is left of their items' paths
+	}
 	return &b, err
 }
 
@@ -274,7 +277,7 @@ func (s *crowdRunner) createBatch(ctx context.Context) error {
 		},
 	}
 	if terms := r.flow.SLA; terms != nil {
-		s.sent = n.rest()
+		s.sent = new(n.rest())
 		b.Spec.SLA = &engine.Terms{Penalty: *terms.Of(0), Tail: s.sent.Tail, Work: s.sent.Work}
 		for i := 1; i < len(terms.Classes); i++ {
 			b.Spec.SLA.Others = append(b.Spec.SLA.Others, *terms.Of(i))
@@ -475,13 +478,13 @@ func (s *crowdRunner) observe(ctx context.Context) error {
 
 func (s *crowdRunner) sendRest(ctx context.Context) error {
 	n, rest := s.node, s.node.rest()
-	if n.Batch == 0 || n.State != store.NodeRunning || !hasMoved(s.sent.Tail, rest.Tail) && !hasMoved(s.sent.Work, rest.Work) {
+	if n.Batch == 0 || n.State != store.NodeRunning || s.sent != nil && !hasMoved(s.sent.Tail, rest.Tail) && !hasMoved(s.sent.Work, rest.Work) {
 		return nil
 	}
 	if err := s.run.o.cfg.Crowd.SetRest(ctx, n.Batch, rest); err != nil {
 		return err
 	}
-	s.sent = rest
+	s.sent = &rest
 	return nil
 }
 

@@ -41,11 +41,11 @@ func (v *View) rests() []time.Duration {
 		case n.Step == nil || n.State == store.NodeDone:
 			continue
 		case n.Waiting+n.Going() > 0:
-			rests[i] = n.Expect
+			rests[i] = n.adds()
 		}
 		for _, from := range n.Step.From {
 			if rest := rests[from.Node]; rest != 0 {
-				rests[i] = later(rests[i], after(rest, n.Expect))
+				rests[i] = later(rests[i], after(rest, n.adds()))
 			}
 		}
 	}
@@ -55,6 +55,7 @@ func (v *View) rests() []time.Duration {
 // earliest tells when items end if nothing has to queue.
 type earliest struct {
 	run   *run
+	view  *View
 	rests []time.Duration
 	waits map[int64]bool // items that wait at a step for something that nobody can tell when it comes
 }
@@ -99,8 +100,11 @@ func (e *earliest) end(ctx context.Context, item int64) (time.Time, error) {
 		}
 		next := r.o.nextTry(nodeKey{r.kept.ID, n.Node.Node}, item).Sub(now)
 		at[i] = later(at[i], max(next, 0))
-		if takes[i] = some && (all || n.step.Join != workflow.JoinAll); takes[i] {
-			at[i] = after(at[i], n.expect)
+		if e.view.Nodes[i].HasEnough() {
+			at[i] = notKnown // until those at work have finished
+		}
+		if takes[i] = n.takes(some, all); takes[i] {
+			at[i] = after(at[i], n.adds())
 			last = later(last, after(at[i], n.tail))
 		} else {
 			last = later(last, at[i])

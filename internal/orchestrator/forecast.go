@@ -2,52 +2,111 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/throng-dev/throng/internal/engine"
+	"github.com/throng-dev/throng/internal/kit/lists"
+	"github.com/throng-dev/throng/internal/workflow"
 	"github.com/throng-dev/throng/sla"
 )
 
 // forecastEvery is how often expected times are updated.
 const forecastEvery = 5 * time.Second
 
+// path is what an item has before it at a step, and after it.
+type path struct {
+	expect time.Duration // for one item that the step deals with
+	tail   time.Duration // from the item's row here to the end of its path
+	// closed says that what comes to the step now is not dealt with and goes no further: it has
+	// had enough or was ended, or has enough while people still hold tasks of it.
+	closed bool
+}
+
+// adds is how long a step still holds up an item that comes to it now.
+func (p *path) adds() time.Duration {
+	if p.closed {
+		return 0
+	}
+	return p.expect
+}
+
+// walk is the way of an item from where it is now, by node.
+type walk struct {
+	comes []bool          // to the node
+	takes []bool          // the node deals with it, and does not only pass it on
+	at    []time.Duration // it has left the node, from now on
+}
+
+// walkFrom returns the way of an item that leaves these nodes now. Of other nodes it is taken that the
+// item comes through them.
+func (r *run) walkFrom(start ...int) walk {
+	w := walk{make([]bool, len(r.nodes)), make([]bool, len(r.nodes)), make([]time.Duration, len(r.nodes))}
+	for _, i := range start {
+		w.comes[i], w.takes[i] = true, true
+	}
+	for i, n := range r.nodes {
+		if n.step == nil || w.comes[i] {
+			continue
+		}
+		some, all := false, true
+		for _, from := range n.step.From {
+			if j := from.Node; w.comes[j] {
+				w.comes[i], some, all = true, some || w.takes[j], all && w.takes[j]
+				w.at[i] = max(w.at[i], w.at[j])
+			}
+		}
+		if w.takes[i] = n.takes(some, all); w.takes[i] {
+			w.at[i] += n.adds()
+		}
+	}
+	return w
+}
+
+// takes reports whether a step deals with an item that has come through some or all of the steps
+// before it.
+func (n *node) takes(some, all bool) bool {
+	return !n.closed && some && (all || n.step.Join != workflow.JoinAll)
+}
+
 // forecast computes, from how long steps take, how long items take to the end of
 // their paths, and how much of people's time.
 func (r *run) forecast() {
 	first := len(r.flow.Inputs)
-	expect := make([]time.Duration, len(r.flow.Steps))
-	for i := range expect {
-		expect[i] = r.nodes[first+i].expect
+	whole := r.walkFrom(lists.Indices(first)...)
+	ways := make([]walk, len(r.nodes))
+	for i := first; i < len(r.nodes); i++ {
+		ways[i] = r.walkFrom(i)
+		r.nodes[i].tail = slices.Max(ways[i].at)
 	}
-	tails := r.plan.Tails(expect)
-	heads := make([]time.Duration, len(expect)) // from the start to the end of each step
-	before := make([][]bool, len(expect))       // the steps before each step
-	for i := range expect {
-		before[i] = make([]bool, len(expect))
-		for _, j := range r.plan.After(i) {
-			heads[i] = max(heads[i], heads[j])
-			before[i][j] = true
-			for k, is := range before[j] {
-				before[i][k] = before[i][k] || is
-			}
-		}
-		heads[i] += expect[i]
-	}
-	for i := range expect {
-		n := r.nodes[first+i]
-		n.tail, n.otherBranches = tails[i], 0
-		for j := range expect {
-			if i != j && !before[i][j] && !before[j][i] {
-				n.otherBranches = max(n.otherBranches, heads[j]+tails[j])
-			}
-		}
-		n.work = 0
-		for j := range expect {
-			if later := r.nodes[first+j]; before[j][i] {
-				n.work += time.Duration(min(later.share()/n.share(), 1) * float64(later.people))
+	for i := first; i < len(r.nodes); i++ {
+		n := r.nodes[i]
+		n.otherBranches, n.work = 0, 0
+		for j := first; j < len(r.nodes); j++ {
+			other := r.nodes[j]
+			switch {
+			case ways[i].takes[j] && i != j:
+				n.work += time.Duration(min(other.share()/n.share(), 1) * float64(other.people))
+			case !ways[i].comes[j] && !ways[j].comes[i]:
+				end := whole.at[j]
+				if whole.takes[j] {
+					end += other.tail
+				}
+				n.otherBranches = max(n.otherBranches, end)
 			}
 		}
 		n.work = min(n.work, engine.MaxWork)
+	}
+}
+
+// lookAhead forecasts by what a view has found of the run's steps, and has it in the view.
+func (r *run) lookAhead(v *View) {
+	for i, n := range r.nodes {
+		n.closed = v.Nodes[i].asksNobody() || v.Nodes[i].HasEnough()
+	}
+	r.forecast()
+	for i, n := range r.nodes {
+		v.Nodes[i].path = n.path
 	}
 }
 

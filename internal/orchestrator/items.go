@@ -49,7 +49,8 @@ func (o *Orchestrator) SlowestItems(ctx context.Context, tenant crowd.TenantID, 
 	if err := o.viewServices(ctx, v); err != nil {
 		return nil, err
 	}
-	e := earliest{run: r, rests: v.rests(), waits: make(map[int64]bool)}
+	r.lookAhead(v)
+	e := earliest{run: r, view: v, rests: v.rests(), waits: make(map[int64]bool)}
 	var out []SlowItem
 	for _, n := range r.nodes {
 		if n.step == nil || n.State == store.NodeDone || r.kept.State.Ended() {

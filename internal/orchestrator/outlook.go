@@ -72,6 +72,15 @@ func (n *NodeView) HasEnough() bool { return n.Reason == crowd.EnoughLabels }
 // asksNobody reports whether no task of a step is handed out any more.
 func (n *NodeView) asksNobody() bool { return n.Batch != nil && n.Batch.Progress.State.Ended() }
 
+// rest is how long what is at a node is on its way from there: what is left of a step that asks
+// nobody any more goes no further.
+func (n *NodeView) rest() time.Duration {
+	if n.asksNobody() {
+		return 0
+	}
+	return n.tail
+}
+
 // clause is a sentence as it stands after a colon.
 func clause(s string) string {
 	if s == "" {
@@ -264,16 +273,11 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		return Outlook{Why: why}
 	}
 	first := len(v.Flow.Inputs)
-	expect := make([]time.Duration, len(v.Flow.Steps))
-	for i := range expect {
-		expect[i] = v.Nodes[first+i].Expect
-	}
-	tails := v.Flow.Plan().Tails(expect)
 	comes := v.comes()
 	ends := [3]time.Time{}
 	beyond := [3]bool{}
 	var unbounded time.Time // the latest end of a step of which only its usual time is known
-	for i := range expect {
+	for i := range v.Flow.Steps {
 		n := &v.Nodes[first+i]
 		if n.State == store.NodeDone {
 			continue
@@ -281,13 +285,13 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.wait.Kind == ForTurn { // others take as long as they like
 			return Outlook{Why: n.Name + ": " + n.wait.Why}
 		}
-		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.asksNobody() && !n.HasEnough() {
+		if n.isCrowd() && (comes[first+i] || n.Waiting > 0) && !n.closed {
 			o.Then = append(o.Then, n.Name)
 		}
 		begins := now
 		for _, from := range n.Step.From {
 			if at := v.done[from.Node]; !at.IsZero() {
-				v.done[first+i] = instant.Later(v.done[first+i], at.Add(expect[i]))
+				v.done[first+i] = instant.Later(v.done[first+i], at.Add(n.adds()))
 				if from.Edge == workflow.Batch {
 					begins = instant.Later(begins, at)
 				}
@@ -296,7 +300,7 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 		if n.Waiting+n.Going() == 0 || comes[first+i] && n.waitsForItems() { // the end of these is that of those before
 			continue
 		}
-		done := v.stepDone(n, expect[i], now, begins)
+		done := v.stepDone(n, now, begins)
 		if done.Why != "" {
 			return Outlook{Why: n.Name + ": " + clause(done.Why)}
 		}
@@ -305,11 +309,11 @@ func (v *View) outlook(now time.Time) (o Outlook) {
 			if t.IsZero() {
 				beyond[k] = true
 			} else {
-				ends[k] = instant.Later(ends[k], t.Add(tails[i]))
+				ends[k] = instant.Later(ends[k], t.Add(n.rest()))
 			}
 		}
 		if done.Horizon.IsZero() {
-			unbounded = instant.Later(unbounded, done.Median.Add(tails[i]))
+			unbounded = instant.Later(unbounded, done.Median.Add(n.rest()))
 		}
 		o.Horizon = nextOf(o.Horizon, done.Horizon)
 		if !done.At.IsZero() {
@@ -356,7 +360,7 @@ func (v *View) comes() []bool {
 	to := make([]bool, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Step == nil || n.asksNobody() || n.HasEnough() { // what comes to it then goes no further
+		if n.Step == nil || n.closed {
 			continue
 		}
 		for _, from := range n.Step.From {
@@ -370,7 +374,8 @@ func (v *View) comes() []bool {
 // stepDone is when what is at a step is done there: not before now, also by a forecast
 // that is some seconds old. begins is when all is there of sources of which it takes nothing
 // before: a step without people, of which there is no forecast, does not end before that.
-func (v *View) stepDone(n *NodeView, expect time.Duration, now, begins time.Time) Forecast {
+func (v *View) stepDone(n *NodeView, now, begins time.Time) Forecast {
+	expect := n.adds()
 	switch {
 	case n.isCrowd() && n.Batch == nil:
 		return Forecast{Why: "its tasks are not handed out yet"}

@@ -30,7 +30,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 			from, place := n.step.From[i].Node, int64(0)
 			var soonest time.Time // that any row of the source is done here; zero: at once
 			if n.step.From[i].Edge == workflow.Batch && !v.done[from].IsZero() {
-				soonest = v.done[from].Add(at.Expect)
+				soonest = v.done[from].Add(at.adds())
 			}
 			pending := pages.All(chunkRows, func(after int64, _ int) ([]store.Row, error) { // of pendingRows: chunkRows
 				if len(items) >= maxPredicted {
@@ -46,7 +46,7 @@ func (r *run) predict(ctx context.Context, v *View) error {
 					continue
 				}
 				place++
-				if end := instant.Later(at.ready(now, place), soonest).Add(n.tail); end.After(items[row.Item].end) {
+				if end := instant.Later(at.ready(now, place), soonest).Add(at.rest()); end.After(items[row.Item].end) {
 					items[row.Item] = going{end, row.Born, row.Class}
 				}
 			}
@@ -88,11 +88,11 @@ func (r *run) predict(ctx context.Context, v *View) error {
 // them, the items follow each other at equal distances. Without a forecast, as if nothing
 // had to queue.
 func (n *NodeView) ready(now time.Time, place int64) time.Time {
-	soonest := now.Add(n.Expect)
+	soonest := now.Add(n.adds())
 	last := n.Ahead.Median
 	switch {
 	case last.IsZero() && n.Step.HTTP() != nil:
-		last = n.called(n.Expect, now)
+		last = n.called(n.adds(), now)
 	case last.IsZero():
 		last = n.Ahead.Horizon // after which it is, or zero
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/store"
 	"github.com/throng-dev/throng/internal/workflow"
-	"github.com/throng-dev/throng/sla"
 )
 
 // run is a run that is under way, or a view of one, which takes no part in it.
@@ -18,7 +17,6 @@ type run struct {
 	kept  store.Run
 	flow  *workflow.Workflow
 	nodes []*node
-	plan  *sla.Plan // over the steps
 
 	ctx  context.Context // of its queries
 	stop context.CancelFunc
@@ -47,9 +45,8 @@ type node struct {
 	resultLost  bool           // the last result of its query was not kept: only the next one tells whether that is over
 	exits                      // where its items leave the workflow
 
-	expect        time.Duration // for one item
+	path
 	people        time.Duration // of a crowd step: of the people's time, for one item
-	tail          time.Duration // from the item's row here to the end of its path
 	work          time.Duration // of the people's time, for an item from its row here to the end of its path
 	otherBranches time.Duration // from the item's birth to the end of the other branches, if all goes as expected
 }
@@ -88,7 +85,7 @@ func (o *Orchestrator) loadRun(ctx context.Context, id crowd.RunID, flow *workfl
 		return nil, &broken{fmt.Errorf("%s has %d nodes, its workflow %d", id, len(nodes), flow.Nodes())}
 	}
 	setDeadline(flow, &kept)
-	r := &run{o: o, kept: kept, flow: flow, plan: flow.Plan()}
+	r := &run{o: o, kept: kept, flow: flow}
 	r.ctx, r.stop = context.WithCancel(o.ctx)
 	r.buildNodes(nodes)
 	for _, n := range r.nodes {

@@ -98,6 +98,47 @@ func TestTheRateOfAService(t *testing.T) {
 	}
 }
 
+// TestTheRateOfAServiceOfSeveralTimeouts: a long call ends later than any that follows, and still it is
+// kept of each when the next one may begin, so the gap holds also after a server that could keep nothing.
+func TestTheRateOfAServiceOfSeveralTimeouts(t *testing.T) {
+	for calls := 1; calls <= 3; calls++ { // that were made when it ends
+		w := newWorld(t)
+		w.declare(100, crowd.Rate{Calls: 6, Per: time.Hour}, w.tenant)
+		var at []time.Time
+		w.service = failing(w.service, func() bool {
+			at = append(at, w.now)
+			return false
+		})
+		timeout := func(d string) string { return strings.Replace(sharedFlow(""), "timeout: 20s", "timeout: "+d, 1) }
+		runs := []crowd.RunID{w.start(timeout("10m"), ids(1))}
+		w.settle()
+		runs = append(runs, w.start(timeout("1s"), ids(7)))
+		for crashed := false; ; {
+			next := w.settle()
+			if len(at) == calls && !crashed {
+				crashed = true
+				w.crash()
+				continue
+			}
+			if next.IsZero() {
+				break
+			}
+			w.now = next
+		}
+		for _, id := range runs {
+			w.wantState(id, store.RunDone)
+		}
+		if len(at) != 8 {
+			t.Errorf("%d calls, want 8", len(at))
+		}
+		for i := 1; i < len(at); i++ {
+			if gap := at[i].Sub(at[i-1]); gap < 10*time.Minute {
+				t.Errorf("where the server ends after %d calls, call %d comes %s after the one before", calls, i, gap)
+			}
+		}
+	}
+}
+
 // TestTheRateOfAServiceWhileTheStoreIsSlow: the gap is counted from when the call begins,
 // which is after its use was kept, also if that takes longer than it is kept ahead.
 func TestTheRateOfAServiceWhileTheStoreIsSlow(t *testing.T) {

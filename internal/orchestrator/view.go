@@ -71,10 +71,11 @@ type NodeView struct {
 	Reused     int64 // labels that a crowd step has from earlier runs
 	Corrected  int64 // labels of a crowd step that are others now
 	Checks     int64 // items inside that people are checked with: they go on when the step's job has ended
-	tries      tries // of a service step
-	wait       Wait  // that is not kept
-	split      split // of a step that splits items; Skipped is without those that were split
-	gone       int64 // items that were split before, and came here as skipped ones: not in Skipped either
+	path
+	tries tries // of a service step
+	wait  Wait  // that is not kept
+	split split // of a step that splits items; Skipped is without those that were split
+	gone  int64 // items that were split before, and came here as skipped ones: not in Skipped either
 }
 
 // maxPredicted is how many items' ends are predicted for a View.
@@ -124,6 +125,7 @@ func (o *Orchestrator) View(ctx context.Context, tenant crowd.TenantID, id crowd
 			}
 		}
 	}
+	r.lookAhead(v)
 	v.Stuck = r.kept.State == store.RunRunning && isStuck(v)
 	v.Outlook = v.outlook(o.now())
 	if note := v.unreadNote(); note != "" {
@@ -380,7 +382,7 @@ func (o *Orchestrator) snapshot(ctx context.Context, tenant crowd.TenantID, id c
 	if err != nil {
 		return nil, err
 	}
-	r := &run{o: o, kept: kept, flow: flow, plan: flow.Plan(), ctx: ctx}
+	r := &run{o: o, kept: kept, flow: flow, ctx: ctx}
 	r.buildNodes(nodes)
 	for _, n := range r.nodes {
 		if n.Served > 0 {

@@ -34,6 +34,7 @@ type world struct {
 	o       *orchestrator.Orchestrator
 	engine  *engine.Engine
 	changes engine.Changes
+	policy  string // of the pool
 	pool    crowd.PoolID
 	tenant  crowd.TenantID
 	people  []crowd.WorkerID
@@ -64,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	st, err := sqlite.Open(ctx, sqlitetest.New(t), sqlite.Options{Scratch: true})
 	must(t, err)
 	t.Cleanup(func() { st.Close() })
-	w := &world{t: t, ctx: ctx, store: &faultyStore{Store: st}, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)}
+	w := &world{t: t, ctx: ctx, policy: "fifo", store: &faultyStore{Store: st}, now: time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)}
 	w.store.asked = w.whileAsked
 	w.queued = orchestrator.Wait{Kind: orchestrator.ForTurn, Why: "others are running"}
 	w.answer = func([]string) string { return "yes" }
@@ -103,7 +104,7 @@ func (w *world) whileAsked() {
 // store is gone.
 func (w *world) restart() {
 	w.t.Helper()
-	policy, err := sched.Parse("fifo")
+	policy, err := sched.Parse(w.policy)
 	must(w.t, err)
 	kept, err := w.store.Snapshot(w.ctx, w.pool)
 	must(w.t, err)

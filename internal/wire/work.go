@@ -190,7 +190,8 @@ type Duty struct {
 	Leaves    string       `json:"leaves,omitempty" enum:"left,silent,released,moved,unpaid" doc:"why you go off duty as soon as you have finished your task"`
 	Training  int          `json:"training" doc:"tasks of training batches to do before others"`
 	Earned    crowd.Money  `json:"earned_micros" doc:"by waiting, since you came on duty"`
-	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"what waiting in this pool pays you, also if you are lent to it; 0: nothing, as while you are outside its gate"`
+	Rate      crowd.Money  `json:"rate_micros_per_minute" doc:"what waiting in this pool pays you, also if you are lent to it; 0: nothing, as while you are outside its gate, or the pool has no money for it"`
+	Unpaid    bool         `json:"unpaid,omitempty" doc:"this pool pays for waiting, and its money for that is used up"`
 	Lent      *Loan        `json:"lent,omitempty" doc:"you help in this pool and belong to another one; left out: this pool is your own"`
 	Called    *Called      `json:"called,omitempty" doc:"you are asked to come"`
 	Place     bool         `json:"place" doc:"you may come: there is a place, or the pool is open to all"`

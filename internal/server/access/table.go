@@ -141,6 +141,7 @@ var (
 	_          = internal("Pay.Run")
 
 	WorkNext       = changes("Work.Next", Anywhere, CanWork)
+	WorkGoOn       = changes("Work.NextUnlessLeft", Anywhere, CanWork)
 	WorkSubmit     = changes("Work.Submit", Anywhere, CanWork)
 	WorkSendBack   = changes("Work.SendBack", Anywhere, CanWork)
 	WorkReturn     = changes("Work.Return", Anywhere, CanWork)

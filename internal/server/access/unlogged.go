@@ -11,7 +11,7 @@ const (
 // unlogged has the operations that change something of which the audit log does not tell,
 // and why not.
 var unlogged = map[string]string{
-	"Work.Next": itsAssignment, "Work.Submit": itsAssignment, "Work.SendBack": itsAssignment, "Work.Return": itsAssignment, "Work.Skip": itsAssignment, "Work.Undo": itsAssignment, "Work.Revise": "what was answered before is kept with the answer", "Work.Report": "the report tells it", "Work.SeeNote": "the note tells when it was seen", "Work.Heartbeat": itsAssignment,
+	"Work.Next": itsAssignment, "Work.NextUnlessLeft": itsAssignment, "Work.Submit": itsAssignment, "Work.SendBack": itsAssignment, "Work.Return": itsAssignment, "Work.Skip": itsAssignment, "Work.Undo": itsAssignment, "Work.Revise": "what was answered before is kept with the answer", "Work.Report": "the report tells it", "Work.SeeNote": "the note tells when it was seen", "Work.Heartbeat": itsAssignment,
 	"Pay.Appeal": "the appeal tells it",
 	"Duty.Start": itsDuty, "Duty.End": itsDuty, "Duty.DeclineCall": "the call tells it",
 	"Duty.Subscribe": ownBrowser, "Duty.Unsubscribe": ownBrowser,

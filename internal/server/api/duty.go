@@ -19,7 +19,7 @@ import (
 
 func toDuty(v recruit.DutyView) wire.Duty {
 	out := wire.Duty{Pool: v.Pool.ID, PoolName: v.Pool.Name, CallsOnly: v.Pool.Retainer.Called, On: v.On, Since: v.Since, Waiting: v.Waiting,
-		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Rate(), Seen: v.Seen(),
+		Leaves: string(v.Leaves), Training: v.Training, Rate: v.Rate(), Unpaid: v.Unpaid, Seen: v.Seen(),
 		Gate: v.GateNote(), Outside: v.Outside, Unliked: v.Unliked,
 		Place: !v.On && (v.Call != nil || v.Needed || !v.Pool.Retainer.Called)}
 	if v.On {

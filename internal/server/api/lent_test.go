@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/throng-dev/throng/crowd"
 	"github.com/throng-dev/throng/internal/wire"
 	"github.com/throng-dev/throng/pool"
 )
@@ -17,6 +18,7 @@ func TestOutsideAGateNothingIsPaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.setPool(main, `{"control": {"gate": true, "max": 1}, "retainer": {"rate_micros_per_minute": 60000}}`)
+		must(w.admin.FundPool(w.ctx, main, crowd.Unit))(t)
 		inside, outside := w.workers[0], w.workers[1]
 		must(inside.StartDuty(w.ctx))(t)
 		if d := must(outside.StartDuty(w.ctx))(t); !d.On || d.Outside != 1 || d.Rate != 0 || !strings.HasSuffix(d.Gate, "Waiting there is not paid.") {
@@ -51,7 +53,11 @@ func TestDutyOfWhoIsLent(t *testing.T) {
 			t.Errorf("lent: %+v, %+v, want since %s", d, d.Lent, at)
 		}
 		w.setPool(night, `{"retainer": {"rate_micros_per_minute": 60000}}`)
-		if d := w.duty(one); d.Rate != 60_000 || d.Lent == nil {
+		if d := w.duty(one); d.Rate != 0 || !d.Unpaid {
+			t.Errorf("where there is no money to pay it: %+v", d)
+		}
+		must(w.admin.FundPool(w.ctx, night, crowd.Unit))(t)
+		if d := w.duty(one); d.Rate != 60_000 || d.Unpaid || d.Lent == nil {
 			t.Errorf("where waiting is paid: %+v", d)
 		}
 	})

@@ -93,7 +93,7 @@ var namesNothing = strings.Fields(`
 	pass_mark password pay per_worker permissions policy priority production quality questions rate reason redundancy
 	release_budget renew_ages retainer retired review revise_seconds reward_micros rows rules scopes seen settled since since_seconds
 	send_back skip_bad spreadsheet state step stopped suspended task_time_seconds template text time_limit_seconds token training
-	tries try unfinished until url value values wait_seconds weight wrong
+	tries try unfinished unless_left until url value values wait_seconds weight wrong
 `)
 
 // TestWhatIsNamedInRequests: what is another's is not told from what is not there either by

@@ -76,8 +76,15 @@ func (a *api) submit(ctx context.Context, p *access.Principal, id crowd.Assignme
 func (a *api) work() {
 	const tag = "Work"
 	add(a, op{method: http.MethodPost, path: "/v1/work/next", summary: "Get the next task, or the one that you hold", tag: tag, access: access.WorkNext, unkeyed: workersCycle},
-		func(ctx context.Context, p *access.Principal, in *Waiting) (wire.Next, error) {
-			w, err := a.app.Work.Next(ctx, p, in.wait())
+		func(ctx context.Context, p *access.Principal, in *struct {
+			Waiting
+			UnlessLeft bool `query:"unless_left" doc:"do not bring you back if you have gone off duty yourself: 409 off_duty then. For every request of a program but its first"`
+		}) (wire.Next, error) {
+			ask := a.app.Work.Next
+			if in.UnlessLeft {
+				ask = a.app.Work.NextUnlessLeft
+			}
+			w, err := ask(ctx, p, in.wait())
 			return a.next(ctx, p, w, err)
 		})
 	add(a, op{method: http.MethodPost, path: "/v1/work/{assignment}/submit", summary: "Submit an answer, and get the next task in the same call", tag: tag, access: access.WorkSubmit, unkeyed: workersCycle, lean: true,

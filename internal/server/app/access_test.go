@@ -165,11 +165,12 @@ var calls = map[string]func(s *scene, p *access.Principal) error{
 		return err
 	},
 
-	"Work.Next":       func(s *scene, p *access.Principal) error { return second(s.Work.Next(s.ctx, p, 0)) },
-	"Work.Current":    func(s *scene, p *access.Principal) error { return second(s.Work.Current(s.ctx, p)) },
-	"Work.WhyNothing": func(s *scene, p *access.Principal) error { return second(s.Work.WhyNothing(s.ctx, p)) },
-	"Work.Heartbeat":  func(s *scene, p *access.Principal) error { return second(s.Work.Heartbeat(s.ctx, p, s.held)) },
-	"Work.Skip":       func(s *scene, p *access.Principal) error { return second(s.Work.Skip(s.ctx, p, s.held, 0)) },
+	"Work.NextUnlessLeft": func(s *scene, p *access.Principal) error { return second(s.Work.NextUnlessLeft(s.ctx, p, 0)) },
+	"Work.Next":           func(s *scene, p *access.Principal) error { return second(s.Work.Next(s.ctx, p, 0)) },
+	"Work.Current":        func(s *scene, p *access.Principal) error { return second(s.Work.Current(s.ctx, p)) },
+	"Work.WhyNothing":     func(s *scene, p *access.Principal) error { return second(s.Work.WhyNothing(s.ctx, p)) },
+	"Work.Heartbeat":      func(s *scene, p *access.Principal) error { return second(s.Work.Heartbeat(s.ctx, p, s.held)) },
+	"Work.Skip":           func(s *scene, p *access.Principal) error { return second(s.Work.Skip(s.ctx, p, s.held, 0)) },
 	"Work.Report": func(s *scene, p *access.Principal) error {
 		return second(s.Work.Report(s.ctx, p, s.held, "no picture", false, 0))
 	},

@@ -365,3 +365,47 @@ func TestWhoSignsOutLeavesTheirPlace(t *testing.T) {
 		t.Error("the lease has run out, and the third one is still outside")
 	}
 }
+
+// TestWhoWaitsForNothingIsTold: where the pool's money for waiting is used up, those who wait in an
+// open pool are told that waiting is not paid, and told anew when it is again; the pool costs
+// nothing meanwhile.
+func TestWhoWaitsForNothingIsTold(t *testing.T) {
+	t.Parallel()
+	const rate = crowd.Unit / 20
+	w := newWorld(t, 1)
+	w.clock.halt()
+	w.gated(2, 2)
+	must(w.Pools.Change(w.ctx, w.admin, w.pool, func(now *store.Pool) error { now.Retainer.Rate = rate; return nil }))(t)
+	ann := w.workers[0]
+	must(w.Work.Next(w.ctx, ann, 0))(t)
+	w.step(time.Second)
+	v := w.duty(ann)
+	seen := v.Seen()
+	if v.Rate() != 0 || !v.Unpaid || !v.On {
+		t.Errorf("without money, waiting pays %s, unpaid: %t", v.Rate(), v.Unpaid)
+	}
+	if x := must(w.Pools.Get(w.ctx, w.admin, w.pool))(t); x.Status.CostPerHour != 0 || !x.Low() {
+		t.Errorf("without money, waiting costs %g an hour; low: %t", x.Status.CostPerHour, x.Low())
+	}
+	for _, money := range []crowd.Money{crowd.Unit, -crowd.Unit} {
+		told, stop, err := w.Duty.Watch(w.ctx, ann)
+		ok(t, err)
+		must(w.Pools.Fund(w.ctx, w.admin, w.pool, money))(t)
+		w.step(time.Second)
+		select {
+		case <-told:
+		case <-time.After(10 * time.Second):
+			t.Errorf("after %s more, they are not told", money)
+		}
+		stop()
+		v := w.duty(ann)
+		want := rate
+		if money < 0 {
+			want = 0
+		}
+		if v.Rate() != want || v.Unpaid != (want == 0) || v.Seen() == seen {
+			t.Errorf("after %s more, waiting pays %s, unpaid: %t", money, v.Rate(), v.Unpaid)
+		}
+		seen = v.Seen()
+	}
+}

@@ -161,11 +161,15 @@ func (c *Control) Step(ctx context.Context) error {
 	var log []store.Action
 	for i := range decisions {
 		x := &decisions[i]
+		if funds[i].Empty {
+			x.Saw.CostPerHour = 0 // nobody's waiting is paid
+		}
 		c.statusMu.Lock()
 		c.status[x.Pool] = PoolStatus{At: now, Metrics: x.Saw, Funds: funds[i], Reading: readings[i].Counters, Next: *x}
 		c.statusMu.Unlock()
 		if empty := funds[i].Empty; empty != c.empty[x.Pool] {
 			c.empty[x.Pool] = empty
+			c.cfg.OnCall.SignalPool(x.Pool) // they are told what waiting pays
 			switch {
 			case empty:
 				log = append(log, store.Action{Pool: x.Pool, At: now, Kind: store.ActionRelease, Saw: x.Saw,

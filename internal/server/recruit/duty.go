@@ -31,6 +31,7 @@ type DutyView struct {
 	engine.OnCall
 	Pool   store.Pool
 	Gate   engine.GateView // as it stands
+	Unpaid bool            // the pool pays for waiting, and its money for that is used up
 	Called *store.Notice   // they are asked to come on duty
 	Call   *store.Call     // with a place for them, asked or not
 	// Needed reports whether they may come without a call: the pool calls its people, and
@@ -60,7 +61,7 @@ func (v *DutyView) Seen() string {
 		called = v.Called.AskedAt.UnixMicro()
 	}
 	r := &v.Pool.Retainer
-	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, r.Rate, call, called, v.GateNote(), v.Unliked, v.Needed, v.Lent.seen()))
+	sum := sha256.Sum256(fmt.Append(nil, v.Pool.ID, v.On, v.Since.UnixMicro(), v.Leaves, v.Training, r.Called, v.Rate(), v.Unpaid, call, called, v.GateNote(), v.Unliked, v.Needed, v.Lent.seen()))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -81,9 +82,9 @@ func (v *DutyView) GateNote() string {
 }
 
 // Rate is what a minute of waiting pays them, or would pay them on duty. It is 0 while they stand
-// outside the pool's gate, where waiting is not paid.
+// outside the pool's gate, where waiting is not paid, and while the pool has no money for it.
 func (v DutyView) Rate() crowd.Money {
-	if v.Outside > 0 {
+	if v.Outside > 0 || v.Unpaid {
 		return 0
 	}
 	return v.Pool.Retainer.Rate
@@ -91,13 +92,18 @@ func (v DutyView) Rate() crowd.Money {
 
 // Kept reports whether the pool records who is on duty. In another, asking for work
 // is enough.
-func (v *DutyView) Kept() bool {
-	return v.Pool.Retainer.Called || v.Pool.Retainer.Rate > 0 || v.Pool.Gate
-}
+func (v *DutyView) Kept() bool { return keepsDuty(&v.Pool) }
+
+func keepsDuty(p *store.Pool) bool { return p.Retainer.Called || p.Retainer.Rate > 0 || p.Gate }
 
 // Gone reports whether a worker who waited has gone off duty for good, as past tells.
 func (v *DutyView) Gone(past OffDuty) bool {
-	if v.On || !v.Kept() {
+	switch {
+	case v.On:
+		return false
+	case past.Left:
+		return true
+	case !v.Kept():
 		return false
 	}
 	return v.Pool.Retainer.Called || past.Why == engine.Left || past.Why == engine.Released || past.Why == engine.Unpaid
@@ -112,7 +118,7 @@ func (s *Duty) Get(ctx context.Context, p *access.Principal) (DutyView, error) {
 	var v DutyView
 	v.Pool, _ = s.cfg.Live.Settings(r.ID())
 	if err := r.Read(ctx, func(e *engine.Engine, now time.Time) {
-		v.Gate = e.Gate()
+		v.Gate, v.Unpaid = e.Gate(), e.RetainerFunds(now).Empty
 		v.OnCall, _ = e.OnCall(now, p.User.ID)
 		v.Undo = e.Undoable(p.User.ID)
 	}); err != nil {
@@ -146,6 +152,7 @@ func (s *Duty) loan(id crowd.WorkerID, in crowd.PoolID) *Loan {
 type OffDuty struct {
 	Why  engine.Departure // with which they went off duty last; "": never, or nothing is kept of it
 	At   time.Time
+	Left bool        // at their own wish, and they have not come back since; also in a pool that keeps nothing of it
 	Call *store.Call // of their latest notice, if it thanked them lately and they were not on duty since
 }
 
@@ -158,7 +165,7 @@ func (s *Duty) WhyOff(ctx context.Context, p *access.Principal) (OffDuty, error)
 	if err := p.May(access.DutyWhyOff); err != nil {
 		return OffDuty{}, err
 	}
-	var v OffDuty
+	v := OffDuty{Left: s.cfg.OnCall.Left(p.User.ID)}
 	if d := s.cfg.OnCall.lastDuty(p.User.ID); d.Pool == p.User.Pool && !d.On {
 		v.Why, v.At = d.Why, d.At
 	}
@@ -257,11 +264,15 @@ func (s *Duty) End(ctx context.Context, p *access.Principal) (DutyView, error) {
 	if err != nil {
 		return DutyView{}, err
 	}
-	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) error {
-		_, err := e.EndDuty(now, p.User.ID, engine.Left)
+	off := false
+	if err := r.Command(ctx, func(e *engine.Engine, now time.Time) (err error) {
+		off, err = e.EndDuty(now, p.User.ID, engine.Left)
 		return err
 	}); err != nil {
 		return DutyView{}, err
+	}
+	if off {
+		s.cfg.OnCall.leave(p.User.ID)
 	}
 	return s.Get(ctx, p)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
-// TestWhoIsGone: a worker who waited is sent away from the page only where it is kept
-// who is on duty, and when they do not come back by asking for work.
+// TestWhoIsGone: a worker who waited is sent away from the page when they have gone themselves, and,
+// only where it is kept who is on duty, when they do not come back by asking for work.
 func TestWhoIsGone(t *testing.T) {
 	t.Parallel()
 	open, called, paid := engine.Retainer{}, engine.Retainer{Called: true}, engine.Retainer{Rate: 1}
@@ -36,6 +36,9 @@ func TestWhoIsGone(t *testing.T) {
 		v.On = x.on
 		if got := v.Gone(recruit.OffDuty{Why: x.why}); got != x.want {
 			t.Errorf("%s: gone is %t", name, got)
+		}
+		if got := v.Gone(recruit.OffDuty{Why: x.why, Left: true}); got == x.on {
+			t.Errorf("%s, and has said that they go: gone is %t", name, got)
 		}
 	}
 }

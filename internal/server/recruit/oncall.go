@@ -85,6 +85,14 @@ func (o *OnCall) settled(ctx context.Context, id crowd.WorkerID) {
 // Signal signals those who watch the duty of people.
 func (o *OnCall) Signal(people ...crowd.WorkerID) { o.watched.Changed(people...) }
 
+// SignalPool signals those who watch the duty of anybody in a pool.
+func (o *OnCall) SignalPool(id crowd.PoolID) {
+	o.mu.RLock()
+	people := slices.Collect(maps.Keys(o.pools[id]))
+	o.mu.RUnlock()
+	o.Signal(people...)
+}
+
 // StopWaiting ends all watching.
 func (o *OnCall) StopWaiting() { o.watched.Close() }
 
@@ -93,6 +101,7 @@ type person struct {
 	store.User
 	knows map[crowd.PoolID]bool // pools whose training they have completed
 	on    bool                  // on duty
+	left  bool                  // off duty, at their own wish
 	duty  engine.Duty           // the last change that was kept
 }
 
@@ -116,6 +125,11 @@ func (o *OnCall) Load(ctx context.Context, pools []store.Pool) error {
 		}
 		for _, d := range duties {
 			o.enter(d)
+		}
+	}
+	for i := range pools { // what another pool has kept may be from before it was changed
+		for _, p := range o.pools[pools[i].ID] {
+			p.left = keepsDuty(&pools[i]) && p.duty.Pool == pools[i].ID && !p.duty.On && p.duty.Why == engine.Left
 		}
 	}
 	return nil
@@ -171,7 +185,8 @@ func (o *OnCall) Present(id crowd.PoolID, people []engine.OnCall) {
 		p.on = false
 	}
 	for _, c := range people {
-		o.get(c.Worker).on = true
+		p := o.get(c.Worker)
+		p.on, p.left = true, false
 	}
 }
 
@@ -183,8 +198,26 @@ func (o *OnCall) changed(c *engine.Changes) {
 		o.enter(d)
 	}
 	for _, x := range c.Shifts {
-		o.get(x.Worker).on = x.On
+		p := o.get(x.Worker)
+		p.on, p.left = x.On, !x.On && x.Why == engine.Left
 	}
+}
+
+// leave notes that somebody wants to be off duty who is so already.
+func (o *OnCall) leave(id crowd.WorkerID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.get(id); !p.on {
+		p.left = true
+	}
+}
+
+// Left reports whether somebody has gone off duty at their own wish, and not come back since. In a
+// pool that does not record who is on duty this is not known after a restart.
+func (o *OnCall) Left(id crowd.WorkerID) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.of(id).left
 }
 
 // Remove forgets somebody who is no longer a worker.

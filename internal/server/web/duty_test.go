@@ -124,6 +124,26 @@ func TestStoppingAfterTheTask(t *testing.T) {
 	d.isOff()
 }
 
+// TestWhoLeavesElsewhere: where asking for work is enough, the page on which somebody waits does not
+// bring them back when they have gone elsewhere, neither by the request that is open nor by the next.
+func TestWhoLeavesElsewhere(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	b := c.workers[0]
+	b.get("/work").want(200, "Waiting for a task")
+	poll := b.waits()
+	read(c.app.Duty.End(t.Context(), b.principal()))(t)
+	if got := <-poll; got.Text != `{"go":"/work/rest"}` {
+		t.Errorf("who goes while they wait is told %s", got.Text)
+	}
+	if got := b.post("/work/next?wait=0", nil); got.Text != `{"go":"/work/rest"}` {
+		t.Errorf("then they are told %s", got.Text)
+	}
+	b.isOff()
+	b.get("/work").want(200, "Waiting for a task")
+	b.post("/work/next?wait=0", nil).want(200, "no batch is running")
+}
+
 // isOff checks that somebody is off duty, and was given nothing.
 func (b *browser) isOff() {
 	b.t.Helper()
@@ -389,6 +409,8 @@ func TestWhoIsLentIsToldOnTheirPage(t *testing.T) {
 	if _, err := c.app.Pools.Change(t.Context(), c.boss.principal(), 2, func(now *store.Pool) error { now.Retainer.Rate = crowd.Unit / 20; return nil }); err != nil {
 		t.Fatal(err)
 	}
+	b.get("/work").want(200, append(says, "Waiting is not paid now: the pool's money for it is used up.")...).without("a minute")
+	read(c.app.Pools.Fund(t.Context(), c.boss.principal(), 2, crowd.Unit))(t)
 	b.get("/work").want(200, append(says, "Waiting here pays 0.05 a minute.", "A minute")...).without("not paid")
 	if v, err := c.app.Duty.Get(t.Context(), b.principal()); err != nil || v.Rate() != crowd.Unit/20 {
 		t.Errorf("a minute pays %s inside (%v)", v.Rate(), err)
@@ -398,4 +420,25 @@ func TestWhoIsLentIsToldOnTheirPage(t *testing.T) {
 	lend(2, 1)
 	c.launchCats("Cats")
 	b.get("/work").want(200, "1.png a cat?").without("You help in pool")
+}
+
+// TestWaitingIsNotPaidNow: where the pool's money for waiting is used up, no page says that waiting
+// is paid, and what the admin reads of it is true of a pool that calls nobody.
+func TestWaitingIsNotPaidNow(t *testing.T) {
+	t.Parallel()
+	c := newCompany(t, 1)
+	b := c.workers[0]
+	c.onCall(pool.Settings{}, func(now *store.Pool) { now.Retainer.Called = false })
+	b.get("/work").want(200, "A minute").without("not paid")
+	spend := func() { read(c.app.Pools.Fund(t.Context(), c.boss.principal(), 1, -100*crowd.Unit))(t) }
+	spend()
+	c.step(time.Second)
+	b.get("/work").want(200, "Waiting is not paid now: the pool's money for it is used up.").without("A minute")
+	b.post("/work/next?wait=0", nil).want(200, `"pays":0`)
+	c.boss.get("/admin/pools/p1").want(200, "whoever waits for work is not paid, and is told so").without("nobody is kept waiting")
+	c.onCall(pool.Settings{})
+	spend()
+	c.step(time.Second)
+	b.get("/work").want(200, "You are off duty", "Waiting for tasks is not paid now").without("is paid with")
+	c.boss.get("/admin/pools/p1").want(200, "nobody is called, and nobody is kept waiting")
 }

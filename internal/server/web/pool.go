@@ -139,6 +139,8 @@ func (d *poolData) GateLow() string {
 func (d *poolData) Low() string {
 	low, need := d.V.Low(), d.V.CallNeeds()
 	switch {
+	case low && d.V.Status.Funds.Empty && !d.V.Retainer.Called:
+		return "The pool has no money left for waiting: whoever waits for work is not paid, and is told so. Add some below."
 	case low && d.V.Status.Funds.Empty:
 		return "The pool has no money left for waiting: nobody is called, and nobody is kept waiting. Add some below."
 	case need > 0:

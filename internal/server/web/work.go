@@ -195,9 +195,10 @@ func (rq *request) waitForWork() error {
 		return rq.sendJSON(map[string]any{"go": "/work"}) // the page is of the pool before: its last poll ended when they left
 	}
 	httpkit.Streaming(rq.w)
-	work, err := rq.App.Work.Next(rq.ctx(), rq.p, wait)
+	work, err := rq.App.Work.NextUnlessLeft(rq.ctx(), rq.p, wait)
 	if crowd.CodeOf(err) == crowd.OffDuty {
-		return rq.sendJSON(map[string]any{"go": "/work"})
+		duty := ask(rq, rq.App.Duty.Get)
+		return rq.sendJSON(map[string]any{"go": afterDuty(duty)})
 	}
 	if err != nil {
 		return err
@@ -213,7 +214,7 @@ func (rq *request) waitForWork() error {
 		return rq.sendJSON(map[string]any{"go": afterDuty(duty)})
 	}
 	html := rq.fragment("waiting", "why", rq.whyNothing(&duty))
-	return rq.sendJSON(map[string]any{"why": html, "earned": int64(duty.Earned)})
+	return rq.sendJSON(map[string]any{"why": html, "earned": int64(duty.Earned), "pays": int64(duty.Rate())})
 }
 
 // answerOf makes the answer from the form: "answer" is the whole of it, as the

@@ -35,7 +35,7 @@ func (s *Work) SendBack(ctx context.Context, p *access.Principal, id crowd.Assig
 		return engine.Outcome{}, nil, err
 	}
 	out, err := s.sendBack(ctx, r, p, id, comment)
-	if err != nil || !next {
+	if err != nil || !next || s.onCall.Left(p.User.ID) { // that was their last task
 		return out, nil, err
 	}
 	hand, ok, err := r.Next(ctx, p.User.ID, s.patience(p, wait), nil)

@@ -94,6 +94,18 @@ func (s *Work) Next(ctx context.Context, p *access.Principal, wait time.Duration
 	return s.show(ctx, hand)
 }
 
+// NextUnlessLeft is Next for somebody who has been here before: it does not bring them back who have
+// gone off duty at their own wish since. The error is of code OffDuty then.
+func (s *Work) NextUnlessLeft(ctx context.Context, p *access.Principal, wait time.Duration) (*HeldTask, error) {
+	if err := p.May(access.WorkGoOn); err != nil {
+		return nil, err
+	}
+	if s.onCall.Left(p.User.ID) {
+		return nil, crowd.Errorf(crowd.OffDuty, "you have gone off duty")
+	}
+	return s.Next(ctx, p, wait)
+}
+
 // unliked is why a worker is off duty: that their pool does not call them, if that is so.
 func (s *Work) unliked(p *access.Principal, err error) error {
 	at, ok := s.live.Settings(s.onCall.PoolOf(p.User.ID))
@@ -213,6 +225,7 @@ func (s *Work) Submit(ctx context.Context, p *access.Principal, id crowd.Assignm
 	}
 	var hand engine.Handout
 	var ok bool
+	next = next && !s.onCall.Left(p.User.ID)
 	if next {
 		hand, ok, err = r.Next(ctx, p.User.ID, s.patience(p, wait), submit)
 	} else {

@@ -6,7 +6,7 @@ const says = document.getElementById("says");
 const why = document.getElementById("why");
 const meter = document.getElementById("meter");
 const wait = 25;
-const pool = document.querySelector("[data-pool]").dataset.pool; // whoever is in another one by now is told so
+const { pool, pays } = document.querySelector("[data-pool]").dataset; // whoever is in another pool by now is told so
 
 // Who stops, by the button, asks no more: that would bring them on duty again.
 let stopped = false;
@@ -47,6 +47,10 @@ async function ask() {
       return true;
     }
     if (answer.status === 401 || answer.status === 403) {
+      location.reload();
+      return true;
+    }
+    if (answer.ok && body.pays !== Number(pays)) { // a minute
       location.reload();
       return true;
     }
