@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -97,12 +99,13 @@ func erase(ctx context.Context, tx transaction, text string, who *traces) error 
 const withheldAtOnce = 1000
 
 // withhold takes away the answers to requests that have one of the texts, in lower case, that there
-// are for the tenant of the request.
+// are for the tenant of the request. Of keys that have one it keeps a digest, so that they are known
+// when they come again.
 func withhold(ctx context.Context, tx transaction, formsFor func(crowd.TenantID) []string) error {
 	forms := make(map[crowd.TenantID][]string)
 	after := store.Request{}
 	for {
-		list, err := requests.list(ctx, tx, `where r.body <> '' and (r.person, r.tenant, r.request_key) > ($1, $2, $3)
+		list, err := requests.list(ctx, tx, `where (r.person, r.tenant, r.request_key) > ($1, $2, $3)
 			order by r.person, r.tenant, r.request_key limit $4`, after.Person, after.Tenant, after.Key, withheldAtOnce)
 		if err != nil {
 			return err
@@ -111,6 +114,13 @@ func withhold(ctx context.Context, tx transaction, formsFor func(crowd.TenantID)
 			after = r
 			if forms[r.Tenant] == nil {
 				forms[r.Tenant] = formsFor(r.Tenant)
+			}
+			if !strings.HasPrefix(r.Key, erasedPrefix) && containsAny(r.Key, forms[r.Tenant]) {
+				if _, err := tx.exec(ctx, `update requests set request_key = $4 where person = $1 and tenant = $2 and request_key = $3`,
+					r.Person, r.Tenant, r.Key, erasedKey(r.Key)); err != nil {
+					return err
+				}
+				r.Key = erasedKey(r.Key)
 			}
 			if !containsAny(r.Body, forms[r.Tenant]) {
 				continue
@@ -124,6 +134,14 @@ func withhold(ctx context.Context, tx transaction, formsFor func(crowd.TenantID)
 			return nil
 		}
 	}
+}
+
+// erasedPrefix begins what is kept of a key that named somebody who was erased.
+const erasedPrefix = "erased:"
+
+func erasedKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return erasedPrefix + hex.EncodeToString(sum[:])
 }
 
 // deletedRows are rows that were deleted, and are in the files of the database until these are

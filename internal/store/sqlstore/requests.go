@@ -18,7 +18,11 @@ var effect = requests.insert + ` where requests.asked_at < $12`
 // Request implements store.Requests.
 func (s *Store) Request(ctx context.Context, key store.RequestKey) (store.Request, error) {
 	none := crowd.Errorf(crowd.NotFound, "nothing is kept of the key %q", key.Key)
-	return got(ctx, s, requests, none, `where r.person = $1 and r.tenant = $2 and r.request_key = $3`, key.Person, key.Tenant, key.Key)
+	r, err := got(ctx, s, requests, none, `where r.person = $1 and r.tenant = $2 and r.request_key in ($3, $4)`, key.Person, key.Tenant, key.Key, erasedKey(key.Key))
+	if err == nil {
+		r.Key = key.Key
+	}
+	return r, err
 }
 
 // PutRequest implements store.Requests.

@@ -11,6 +11,9 @@ import (
 	"github.com/throng-dev/throng/internal/store"
 )
 
+// keyThatNames is the key of another person's request.
+const keyThatNames = "pay Ada@example.org, 1"
+
 // known is ada, with something in tables of all sorts.
 func (w *world) known(t *testing.T) crowd.WorkerID {
 	t.Helper()
@@ -25,6 +28,7 @@ func (w *world) known(t *testing.T) crowd.WorkerID {
 	must(w.CreateInvitations(w.ctx, []store.Invitation{w.invitation("ada@Example.org")}, w.mailOf))(t)
 	ok(t, w.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: w.workers[0], Key: "named"}, At: w.now, Status: 201, Body: `{"name": "ADA@EXAMPLE.ORG"}`}))
 	ok(t, w.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: w.workers[0], Key: "other"}, At: w.now, Status: 201, Body: "{}"}))
+	ok(t, w.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: w.workers[0], Key: keyThatNames}, At: w.now, Status: 201, Body: "{}"}))
 	ok(t, w.PutRequest(w.ctx, store.Request{RequestKey: store.RequestKey{Person: id, Key: "own"}, At: w.now, Status: 201}))
 	return id
 }
@@ -77,6 +81,19 @@ func testErasure(t *testing.T, w *world) {
 	named := must(w.Request(w.ctx, store.RequestKey{Person: w.workers[0], Key: "named"}))(t)
 	same(t, "what named them", [2]string{named.Body, string(named.Withheld)}, [2]string{"", string(store.Erased)})
 	same(t, "what did not", must(w.Request(w.ctx, store.RequestKey{Person: w.workers[0], Key: "other"}))(t).Body, "{}")
+	byKey := store.RequestKey{Person: w.workers[0], Key: keyThatNames}
+	again := must(w.Request(w.ctx, byKey))(t)
+	same(t, "what a key that named them was used for", [2]string{again.Key, again.Body}, [2]string{keyThatNames, "{}"})
+	keys := 0
+	for _, x := range must(collect(w.Personal(w.ctx, w.workers[0])))(t) {
+		if x.Table == "requests" {
+			keys++
+			if key := fmt.Sprint(x.Row["request_key"]); strings.Contains(strings.ToLower(key), "ada") {
+				t.Errorf("the key %q is kept", key)
+			}
+		}
+	}
+	same(t, "keys that were looked at", keys, 3)
 
 	// Nothing new is kept about them.
 	_, err = w.CreateToken(w.ctx, w.token("new", len(w.workers)-1))
