@@ -128,6 +128,21 @@ func TestResults(t *testing.T) {
 	refused(t, err, crowd.Forbidden)
 }
 
+// TestUndecidedIsWhatTheRuleSays, of labels by whatever method, as its filter says.
+func TestUndecidedIsWhatTheRuleSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	id := w.answered("thing\na dog\na stone\na cat\n", 3)
+	w.answerAll(0, 2, func(string) json.RawMessage { return yes })
+	must(w.Batches.End(w.ctx, w.ann, id))(t)
+	for _, method := range []string{"", "majority", results.Live} {
+		page := must(w.Results.List(w.ctx, w.ann, id, results.Query{Filter: must(results.ParseFilter("undecided:yes"))(t), Method: method, Limit: 10}))(t)
+		if len(page.Rows) != 2 || !page.Rows[0].Label.Undecided || !page.Rows[1].Label.Undecided {
+			t.Errorf("undecided by %q are %d tasks: %+v", method, len(page.Rows), numbers(page.Rows))
+		}
+	}
+}
+
 // TestEachFieldIsCombinedByItself: whole answers of a form are hardly ever equal; its fields
 // are.
 func TestEachFieldIsCombinedByItself(t *testing.T) {

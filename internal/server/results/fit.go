@@ -202,7 +202,8 @@ func (f *fit) labelBy(i int32, q *question, r *label.Result) *engine.Label {
 		return nil
 	}
 	workers, _ := q.data.Answers(int(at))
-	return &engine.Label{Task: f.task(i), Value: r.Label(int(at)), Confidence: r.Confidence(int(at)), Answers: len(workers), Tie: r.Ties[at]}
+	return &engine.Label{Task: f.task(i), Value: r.Label(int(at)), Confidence: r.Confidence(int(at)), Answers: len(workers), Tie: r.Ties[at],
+		Undecided: q.Labels && x.undecided()} // by the rule of redundancy, which no method changes
 }
 
 // part is what an answer, or a label, to a task says of a question, as a label; false: nothing.

@@ -24,7 +24,7 @@ func (w *writer) reports(c *engine.Changes) error {
 }
 
 const selectReports = `select x.assignment, x.task, x.worker, coalesce(u.name, ''), b.name, x.reported_at, x.body, coalesce(p.replied_at, 0), coalesce(p.body, '')
-	from reports x join batches b on b.id = x.assignment >> 32 left join users u on u.id = x.worker left join replies p on p.task = x.task `
+	from reports x join batches b on b.id = x.assignment >> 32 left join users u on u.id = x.worker left join replies p on p.task = x.task and p.replied_at >= x.reported_at ` // who reports after a reply has another problem, or the same still
 
 func scanReport(r row, x *store.Report) error {
 	err := r.Scan(&x.Assignment, &x.Task, &x.Worker, &x.WorkerName, &x.BatchName, instant{&x.At}, &x.Text, instant{&x.Reply.At}, &x.Reply.Text)

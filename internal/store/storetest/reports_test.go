@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +61,12 @@ func testReports(t *testing.T, w *world) {
 	same(t, "a worker's", must(w.WorkerReports(w.ctx, five.Worker, 9))(t), want[:1])
 	same(t, "another's", must(w.WorkerReports(w.ctx, six.Worker, 9))(t), want[1:])
 	same(t, "nobody's", must(w.WorkerReports(w.ctx, 99, 9))(t), nil)
+	ok(t, w.PutReply(w.ctx, w.mine, store.Reply{Task: five.Task, At: at.Add(-time.Minute), Text: "two"}))
+	open := slices.Clone(want)
+	open[0].Reply, open[1].Reply = store.Reply{}, store.Reply{}
+	same(t, "reported after the reply", lists(w.mine, w.batch, 0, 9), open)
+	same(t, "that of a worker", must(w.WorkerReports(w.ctx, five.Worker, 9))(t), open[:1])
+	ok(t, w.PutReply(w.ctx, w.mine, reply))
 	tasks := must(w.Tasks(w.ctx, w.batch.Task(1), 3))(t)
 	same(t, "with the tasks", [3]string{tasks[0].Reply, tasks[1].Reply, tasks[2].Reply}, [3]string{"", "", "two"})
 	same(t, "with the task", must(w.Task(w.ctx, five.Task))(t).Reply, "two")
