@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -68,6 +69,9 @@ func (l *Label) Run(c *Context) error {
 	}
 	if n := len(report.GoldUnused); n > 0 {
 		say(c.Stderr, "%s: of %s nobody answered %s: %s\n", l.Gold, format.Count(len(gold), "task"), format.Count(n, "task"), format.Clip(strings.Join(report.GoldUnused, ", "), 80))
+	}
+	if n := len(report.GoldUnsaid); n > 0 {
+		say(c.Stderr, "%s: nobody gave %s to any task, and labels are compared letter by letter: are they written as in %s?\n", l.Gold, format.Clip(strings.Join(lists.Map(report.GoldUnsaid, strconv.Quote), ", "), 80), l.File)
 	}
 	if err := l.write(c, result, known); err != nil {
 		return err

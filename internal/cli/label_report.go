@@ -40,6 +40,7 @@ type labelReport struct {
 	Scored     int          `json:"scored"`      // tasks whose truth is known
 	Gold       int          `json:"gold"`        // tasks learnt from
 	GoldUnused []string     `json:"gold_unused"` // tasks of the gold that nobody answered
+	GoldUnsaid []string     `json:"gold_unsaid"` // labels of the gold that nobody gave to any task
 	Bad        int          `json:"bad"`         // rows left out
 	NotCounted int          `json:"not_counted"` // rows whose column "counted" is false
 	Groups     []labelGroup `json:"groups"`      // workers who copy from each other, as robust finds them
@@ -94,6 +95,27 @@ type labelGroup struct {
 	Honest    float64  `json:"beyond_chance_if_honest"`
 }
 
+// unsaid lists the known labels that nobody gave to any task: they are compared letter by letter,
+// and whoever knows "Yes" of answers that say "yes" has everybody wrong.
+func unsaid(data *label.Dataset, gold label.Truth) []string {
+	said := make(map[label.Class]bool)
+	for i := range data.Tasks() {
+		_, labels := data.Answers(i)
+		for _, l := range labels {
+			said[l] = true
+		}
+	}
+	list := []string{}
+	for _, l := range gold {
+		if l != label.None && !said[l] {
+			said[l] = true
+			list = append(list, data.Classes()[l])
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // fit combines the answers and fills the report. It returns the labels to score by, too.
 func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[string]string, report *labelReport) (*label.Result, label.Truth, error) {
 	goldTruth, err := data.Truth(gold)
@@ -112,6 +134,10 @@ func (l *Label) fit(method label.Method, data *label.Dataset, truth, gold map[st
 		_, answered := slices.BinarySearch(data.Tasks(), id)
 		return !answered
 	})...)
+	report.GoldUnsaid = []string{}
+	if method.Takes() == label.Classes {
+		report.GoldUnsaid = unsaid(data, goldTruth)
+	}
 	report.Gold = goldTruth.Known()
 	report.measure(result, l.scale(method))
 	if truth == nil {
