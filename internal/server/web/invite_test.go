@@ -236,7 +236,7 @@ func TestLinkPages(t *testing.T) {
 			link = attr(a, "href")
 		}
 	}
-	nobody.get(link).form("/signin").set("name", "rita").set("password", password).send().at("/invitation").want(200, "Accept as rita")
+	nobody.get(link).form("/signin").set("name", "rita").set("password", password).send().at("/invitation").want(200, "You are signed in as rita")
 	nobody.post("/invitation", map[string][]string{"token": {"x"}, "do": {"accept"}}).want(404)
 }
 
