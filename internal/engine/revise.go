@@ -11,8 +11,9 @@ import (
 // again by the rule as it is now, from as many answers as before; where they do not suffice any more, the task is
 // asked again of others, as after an answer that is disregarded.
 //
-// Of a check the first answer goes on to count for trust and rules, so that nobody can mend what it has shown. What is
-// told and refused is the same as of any other task. One to a training task stays: what is right has been told.
+// Of a check the first answer goes on to count for trust and rules, so that nobody can mend what it has shown. It is never
+// refused for want of money, or as decided: it has no label of answers. That tells which tasks are no checks. One to a
+// training task stays: what is right has been told.
 
 // MaxRevisions is how often an answer is revised at most.
 const MaxRevisions = 5

@@ -73,7 +73,8 @@ type Ending struct {
 	Begin    *Token      // what begins with it; nil: nothing
 }
 
-// MaxSessions is how many sessions one person has: with a further one the oldest ends.
+// MaxSessions is how many sessions one person has: with a further one the oldest ends, which a
+// server that knows it notices within a minute.
 const MaxSessions = 100
 
 // MaxTokens is how many tokens for programs one person has.
